@@ -7,8 +7,7 @@ import PackageDescription
 /// `THREADKEEPER_WARNINGS=1 swift build` shows all warnings.
 let isCheckout = Context.packageDirectory.contains("/checkouts/")
 let librarySettings: [SwiftSetting] =
-  isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil
-  ? [] : [.unsafeFlags(["-suppress-warnings"])]
+  isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil ? [] : [.unsafeFlags(["-suppress-warnings"])]
 
 /// What `make bench`, `make fuzz` and `make stress` build, each for itself: no other build needs it.
 let goal = Context.environment["THREADKEEPER_GOAL"]
@@ -18,31 +17,24 @@ let goalTargets: [Target] =
     // The figures. A bare subscriber and publisher, and a bare table, in C to compare with.
     [
       .target(
-        name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"],
-        path: "Benchmarks/CBareSubscriber"),
-      .target(
-        name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Benchmarks/CBareDatabase"),
+        name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"], path: "Benchmarks/CBareSubscriber"),
+      .target(name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Benchmarks/CBareDatabase"),
       .executableTarget(
         name: "threadkeeper-bench",
         dependencies: [
-          "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
-          "Home", "KeychainCore", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+          "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home", "KeychainCore",
+          "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ],
-        path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
+        ], path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
     ]
   case "fuzz":
     // It links with libFuzzer only.
-    [
-      .executableTarget(
-        name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")
-    ]
+    [.executableTarget(name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")]
   case "stress":
     // Threads at work on the keychain. It depends on little, because all of that is built once more for the sanitizer.
     [
       .executableTarget(
-        name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"],
-        path: "Stress")
+        name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"], path: "Stress")
     ]
   default: []
   }
@@ -60,9 +52,7 @@ let package = Package(
   traits: [
     .trait(
       name: "Fleet",
-      description:
-        "Thousands of homes in shards on PostgreSQL: the commands `threadkeeper fleet`. Needs libpq."
-    )
+      description: "Thousands of homes in shards on PostgreSQL: the commands `threadkeeper fleet`. Needs libpq.")
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -73,37 +63,27 @@ let package = Package(
     // Floor 0: system libraries, and what is pure.
     // Without pkg-config: what it says of avahi has a flag that SwiftPM warns about in every build.
     .systemLibrary(name: "CLibAvahi", providers: [.apt(["libavahi-client-dev"])]),
-    .systemLibrary(
-      name: "CLibMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-    .systemLibrary(
-      name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-    .systemLibrary(
-      name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLibMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+    .systemLibrary(name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLibYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // Loaded by the agents, not linked: the daemon shall not have it.
-    .target(name: "CLibCurl"),
-    .target(name: "ThreadDataset"),
-    .target(name: "ThreadkeeperSupport"),
+    .target(name: "CLibCurl"), .target(name: "ThreadDataset"), .target(name: "ThreadkeeperSupport"),
     // A home as a value: no I/O, no clock, no randomness.
     .target(name: "Home", dependencies: ["ThreadDataset", "ThreadkeeperSupport"]),
 
     // Floor 1: the messages; what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the
     // local socket, avahi-daemon.
     .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
-    .target(
-      name: "ThreadRequests", dependencies: ["ThreadDataset", "ThreadkeeperSupport", "Wire"]),
+    .target(name: "ThreadRequests", dependencies: ["ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
       name: "Broker",
       dependencies: [
-        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", "Wire",
-      ]),
-    .target(
-      name: "LocalAPI",
-      dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport", "Wire"]),
+        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+      ]), .target(name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport", "Wire"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
@@ -112,33 +92,24 @@ let package = Package(
     .target(
       name: "Settings",
       dependencies: [
-        "Broker", "CLibYAML", "Home", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
-      ]),
-    .target(
-      name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
+        "Broker", "CLibYAML", "Home", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+      ]), .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 
     // Floor 3: Apple's Keychain Services for other programs.
-    .target(
-      name: "Security", dependencies: ["KeychainCore", "ThreadkeeperSupport"],
-      swiftSettings: librarySettings),
+    .target(name: "Security", dependencies: ["KeychainCore", "ThreadkeeperSupport"], swiftSettings: librarySettings),
     .target(name: "LocalAuthentication", dependencies: ["Security"]),
 
     // Floor 4: homes in the store, and the service around them.
     // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
     .target(
       name: "HomeStore",
-      dependencies: [
-        "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport",
-      ]),
+      dependencies: ["Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport"]),
     // The homes of a daemon, with what is around them: messages in, records written, states and events out.
     .target(
       name: "Bridge",
       dependencies: [
-        "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery",
-        "Settings", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-        "Wire",
+        "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -147,22 +118,19 @@ let package = Package(
     .target(
       name: "ThreadNetwork",
       dependencies: [
-        "Home", "HomeStore", "KeychainCore", "LocalAPI", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
       ], swiftSettings: librarySettings),
     .target(
       name: "StatusPage",
       dependencies: [
-        "CLibMicroHTTPD", "Settings", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "CLibMicroHTTPD", "Settings", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ], resources: [.embedInCode("Resources")]),
     .target(
       name: "ThreadkeeperDaemon",
       dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase",
-        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ServiceDiscovery",
+        "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -170,27 +138,24 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
-        "Wire", .product(name: "Logging", package: "swift-log"),
+        "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport", "Wire",
+        .product(name: "Logging", package: "swift-log"),
       ]),
     // Shards on PostgreSQL. Empty without the trait of its name.
     .target(
       name: "Fleet",
       dependencies: [
-        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "Home",
-        "HomeStore", "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage",
-        "ThreadDataset", "ThreadkeeperDaemon", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
+        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "Home", "HomeStore",
+        "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadkeeperDaemon",
+        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
       name: "ThreadkeeperCLI",
       dependencies: [
-        .target(name: "Fleet", condition: .when(traits: ["Fleet"])), "BorderRouterAgent", "Bridge",
-        "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI",
-        "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage",
-        "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
+        .target(name: "Fleet", condition: .when(traits: ["Fleet"])), "BorderRouterAgent", "Bridge", "Broker", "Home",
+        "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "StatusPage", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -208,141 +173,110 @@ let package = Package(
       name: "KeychainClientExample", dependencies: ["Security"],
       path: "examples/keychain-client/Sources/keychain-client"),
     .executableTarget(
-      name: "ThreadClientExample", dependencies: ["ThreadNetwork"],
-      path: "examples/thread-client/Sources/thread-client"),
+      name: "ThreadClientExample", dependencies: ["ThreadNetwork"], path: "examples/thread-client/Sources/thread-client"
+    ),
 
     // What `make fuzz` and a test of its seeds check for any bytes.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Bridge", "Broker", "Home", "LocalAPI", "Security", "ServiceDiscovery", "Settings",
-        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
-      ],
-      path: "Tests/Fuzz/Targets"),
-    .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
+        "Bridge", "Broker", "Home", "LocalAPI", "Security", "ServiceDiscovery", "Settings", "SodiumCrypto",
+        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+      ], path: "Tests/Fuzz/Targets"), .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
 
     // Tests: a target for each target, and what they share.
     .target(name: "CTestSandbox", path: "Tests/CTestSandbox"),
     .target(
       name: "TestKit",
       dependencies: [
-        "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      path: "Tests/TestKit"),
+        "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+      ], path: "Tests/TestKit"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
     .executableTarget(
       name: "service-probe", dependencies: ["CLibAvahi", "ServiceDiscovery", "ThreadDataset"],
       path: "Tests/ServiceProbe"),
-    .testTarget(
-      name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"],
-      resources: [.copy("Vectors")]),
+    .testTarget(name: "ThreadDatasetTests", dependencies: ["TestKit", "ThreadDataset"], resources: [.copy("Vectors")]),
     .testTarget(name: "HomeTests", dependencies: ["Home", "ThreadDataset"]),
-    .testTarget(
-      name: "ThreadkeeperSupportTests", dependencies: ["TestKit", "ThreadkeeperSupport"]),
-    .testTarget(
-      name: "WireTests",
-      dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
+    .testTarget(name: "ThreadkeeperSupportTests", dependencies: ["TestKit", "ThreadkeeperSupport"]),
+    .testTarget(name: "WireTests", dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .testTarget(name: "SodiumCryptoTests", dependencies: ["SodiumCrypto", "TestKit"]),
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(
       name: "BrokerTests",
-      dependencies: [
-        "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire",
-      ]),
+      dependencies: ["Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .testTarget(
       name: "LocalAPITests",
-      dependencies: [
-        "LocalAPI", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
-      ],
+      dependencies: ["LocalAPI", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport"],
       exclude: ["Golden"]),
     .testTarget(
-      name: "ServiceDiscoveryTests",
-      dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
-    .testTarget(
-      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
-    .testTarget(
-      name: "ThreadRequestsTests",
-      dependencies: ["TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
+      name: "ServiceDiscoveryTests", dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
+    .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
+    .testTarget(name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "FuzzTargets", "KeychainCore", "LocalAuthentication", "SQLiteDatabase", "Security",
-        "SodiumCrypto", "TestKit",
+        "FuzzTargets", "KeychainCore", "LocalAuthentication", "SQLiteDatabase", "Security", "SodiumCrypto", "TestKit",
       ]),
     .testTarget(
       name: "ThreadNetworkTests",
       dependencies: [
-        "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "TestKit",
-        "ThreadDataset", "ThreadNetwork", "ThreadRequests",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "TestKit", "ThreadDataset", "ThreadNetwork",
+        "ThreadRequests",
       ]),
     .testTarget(
-      name: "HomeStoreTests",
-      dependencies: [
-        "Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset",
-      ]),
+      name: "HomeStoreTests", dependencies: ["Home", "HomeStore", "KeychainCore", "SodiumCrypto", "ThreadDataset"]),
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
-        "ServiceDiscovery", "Settings", "SodiumCrypto", "TestKit", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery", "Settings",
+        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
-      ], exclude: ["Golden"]),
-    .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
+      ], exclude: ["Golden"]), .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
       name: "StatusPageTests",
       dependencies: [
-        "Settings", "StatusPage", "TestKit",
-        .product(name: "Logging", package: "swift-log"),
+        "Settings", "StatusPage", "TestKit", .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
     .target(
       name: "DaemonTestKit",
       dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "Settings",
-        "SodiumCrypto", "TestKit", "ThreadDataset",
-      ],
-      path: "Tests/DaemonTestKit"),
+        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "Settings", "SodiumCrypto",
+        "TestKit", "ThreadDataset",
+      ], path: "Tests/DaemonTestKit"),
     .testTarget(
       name: "ThreadkeeperDaemonTests",
       dependencies: [
-        "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit",
-        "ThreadRequests", "ThreadkeeperDaemon",
+        "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit", "ThreadRequests", "ThreadkeeperDaemon",
       ]),
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset",
-        "ThreadkeeperSupport", "Wire",
+        "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
+        "Wire",
       ], exclude: ["Golden"], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperCLITests",
       dependencies: [
-        "DaemonTestKit", "TestKit", "ThreadRequests", "ThreadkeeperCLI", "ThreadkeeperDaemon",
-        "threadkeeper",
+        "DaemonTestKit", "TestKit", "ThreadRequests", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
       ], exclude: ["Golden"]),
     .testTarget(
       name: "FleetTests",
       dependencies: [
-        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])),
-        "DaemonTestKit", "Fleet", "Home", "HomeStore", "KeychainCore", "LocalAPI", "Settings",
-        "SodiumCrypto", "StatusPage", "TestKit", "ThreadDataset",
-        "ThreadkeeperDaemon", "ThreadkeeperSupport", "threadkeeper",
+        "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "DaemonTestKit", "Fleet",
+        "Home", "HomeStore", "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "TestKit",
+        "ThreadDataset", "ThreadkeeperDaemon", "ThreadkeeperSupport", "threadkeeper",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore",
-        "LocalAPI", "SQLiteDatabase", "Settings", "TestKit", "ThreadClientExample", "ThreadDataset",
-        "ThreadNetwork", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
-        "service-probe", "threadkeeper",
+        "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore", "LocalAPI", "SQLiteDatabase",
+        "Settings", "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
+        "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire", "service-probe", "threadkeeper",
       ]),
-  ] + goalTargets,
-  swiftLanguageModes: [.v6]
-)
+  ] + goalTargets, swiftLanguageModes: [.v6])
 
 // A file imports all modules whose members it uses. Without this one that does not builds where another file of its
 // module, or a test of it, imports them. The libraries import what is below them in one file: see `NamesBelow.swift`.
@@ -350,6 +284,4 @@ let withOwnImports = package.targets.filter {
   ($0.type == .regular || $0.type == .executable) && $0.path == nil && $0.swiftSettings == nil
     && !$0.name.hasPrefix("C")
 }
-for target in withOwnImports {
-  target.swiftSettings = [.enableUpcomingFeature("MemberImportVisibility")]
-}
+for target in withOwnImports { target.swiftSettings = [.enableUpcomingFeature("MemberImportVisibility")] }

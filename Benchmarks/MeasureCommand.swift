@@ -5,8 +5,7 @@ import Foundation
 /// with other things is no error.
 struct MeasureCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "measure",
-    abstract: "Measure all figures and print them beside their goals.",
+    commandName: "measure", abstract: "Measure all figures and print them beside their goals.",
     discussion: """
       The daemon and the subscribers it is compared with take turns on one private broker, so that \
       what else the machine does falls on all. So do the keychain and the stores it is compared \
@@ -21,53 +20,37 @@ struct MeasureCommand: AsyncParsableCommand {
     case local, codec, page, rotation, homes, fleet
     case million = "fleet-million"
 
-    var isOnPage: Bool {
-      ![.local, .codec, .page, .rotation, .homes, .fleet, .million].contains(self)
-    }
+    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes, .fleet, .million].contains(self) }
   }
 
-  @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.")
-  var quick = false
+  @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.") var quick = false
 
-  @Flag(help: "Print a JSON object instead of the page.")
-  var json = false
+  @Flag(help: "Print a JSON object instead of the page.") var json = false
 
-  @Option(help: "How often each pair is measured. Default: 3, quick 1.")
-  var rounds: Int?
+  @Option(help: "How often each pair is measured. Default: 3, quick 1.") var rounds: Int?
 
-  @Option(help: "Messages of one measurement. Default: 20000, quick 5000.")
-  var messages: Int?
+  @Option(help: "Messages of one measurement. Default: 20000, quick 5000.") var messages: Int?
 
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but local, codec, page, rotation, homes, and those of a fleet.",
-      valueName: "part"))
-  var only: [Name] = []
+        + "Default: all but local, codec, page, rotation, homes, and those of a fleet.", valueName: "part")) var only:
+    [Name] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Write the page to this file, when all is measured in full.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write the page to this file, when all is measured in full.", valueName: "file"))
   var write: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The `threadkeeper` to measure. Default: beside this one.", valueName: "file"))
-  var daemon: String?
+  @Option(help: ArgumentHelp("The `threadkeeper` to measure. Default: beside this one.", valueName: "file")) var daemon:
+    String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Where stores are made; its disk is measured. Default: .build.", valueName: "directory"))
+  @Option(help: ArgumentHelp("Where stores are made; its disk is measured. Default: .build.", valueName: "directory"))
   var directory = ".build"
 
-  @Option(help: ArgumentHelp("The version of Swift, for the page.", valueName: "version"))
-  var swift = "unknown"
+  @Option(help: ArgumentHelp("The version of Swift, for the page.", valueName: "version")) var swift = "unknown"
 
-  @Option(help: .hidden)
-  var peers = "Benchmarks/Peers"
+  @Option(help: .hidden) var peers = "Benchmarks/Peers"
 
-  @Option(help: .hidden)
-  var tools = ".build/test-tools"
+  @Option(help: .hidden) var tools = ".build/test-tools"
 
   func run() async throws {
     guard FileManager.default.fileExists(atPath: peers) else {
@@ -80,8 +63,7 @@ struct MeasureCommand: AsyncParsableCommand {
     defer { withExtendedLifetime(interruption) { workspace.remove() } }
     let machine = Machine(storesIn: workspace.path)
     let versions = Versions(daemon: try workspace.daemon, swift: swift)
-    Progress.say(
-      "\(machine.processors) processors (\(machine.model)), load average \(load.formatted(2))")
+    Progress.say("\(machine.processors) processors (\(machine.model)), load average \(load.formatted(2))")
     var size = quick ? Size.quick : Size.full
     size.rounds = rounds ?? size.rounds
     size.messages = messages ?? size.messages
@@ -89,9 +71,8 @@ struct MeasureCommand: AsyncParsableCommand {
     let report = Report(
       machine: machine, versions: versions,
       run: Report.Run(
-        date: began.formatted(.iso8601.year().month().day()),
-        minutes: Date().timeIntervalSince(began) / 60, loadBefore: load, loadAfter: Machine.load),
-      size: size, parts: parts)
+        date: began.formatted(.iso8601.year().month().day()), minutes: Date().timeIntervalSince(began) / 60,
+        loadBefore: load, loadAfter: Machine.load), size: size, parts: parts)
     print(json ? try report.json() : report.page, terminator: json ? "\n" : "")
     if let write { try save(report, to: write) }
   }
@@ -101,41 +82,28 @@ struct MeasureCommand: AsyncParsableCommand {
     var parts: [Part] = []
     let ways = Delivery.allCases.filter { way in wants(way == .live ? .live : .backlog) }
     if !ways.isEmpty {
-      parts += try IntakeMeasurement(
-        workspace: workspace, peers: peers, size: size, ways: ways
-      ).run()
+      parts += try IntakeMeasurement(workspace: workspace, peers: peers, size: size, ways: ways).run()
     }
     for name in Name.allCases where wants(name) {
       switch name {
       case .live, .backlog: break
-      case .store:
-        parts.append(
-          try StoreMeasurement(workspace: workspace, peers: peers, size: size).run())
+      case .store: parts.append(try StoreMeasurement(workspace: workspace, peers: peers, size: size).run())
       case .local: parts.append(try LocalAPIMeasurement(workspace: workspace, size: size).run())
-      case .latency:
-        parts.append(try await LatencyMeasurement(workspace: workspace, size: size).run())
+      case .latency: parts.append(try await LatencyMeasurement(workspace: workspace, size: size).run())
       case .codec: parts.append(try CodecMeasurement().run())
       case .memory: parts.append(try MemoryMeasurement(workspace: workspace).run())
-      case .recovery:
-        parts.append(try await RecoveryMeasurement(workspace: workspace, size: size).run())
+      case .recovery: parts.append(try await RecoveryMeasurement(workspace: workspace, size: size).run())
       case .page: parts.append(try PageMeasurement(workspace: workspace, size: size).run())
-      case .rotation:
-        parts.append(
-          try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
-      case .homes:
-        parts.append(try await HomesMeasurement(workspace: workspace, size: size).run())
-      case .fleet:
-        parts += try await FleetMeasurement(workspace: workspace, tools: tools, size: size).run()
-      case .million:
-        parts.append(try FleetSimulation(workspace: workspace, tools: tools, isQuick: quick).run())
+      case .rotation: parts.append(try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
+      case .homes: parts.append(try await HomesMeasurement(workspace: workspace, size: size).run())
+      case .fleet: parts += try await FleetMeasurement(workspace: workspace, tools: tools, size: size).run()
+      case .million: parts.append(try FleetSimulation(workspace: workspace, tools: tools, isQuick: quick).run())
       }
     }
     return parts
   }
 
-  private func wants(_ name: Name) -> Bool {
-    only.isEmpty ? name.isOnPage : only.contains(name)
-  }
+  private func wants(_ name: Name) -> Bool { only.isEmpty ? name.isOnPage : only.contains(name) }
 
   /// Nothing is written that does not have all figures.
   private func save(_ report: Report, to path: String) throws {

@@ -1,8 +1,4 @@
 import Foundation
 
 /// Lines on standard error that say what is going on.
-enum Progress {
-  static func say(_ text: String) {
-    FileHandle.standardError.write(Data("\(text)\n".utf8))
-  }
-}
+enum Progress { static func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) } }

@@ -12,9 +12,8 @@ struct Size: Encodable {
   var starts: Int
 
   static let full = Size(
-    rounds: 3, messages: 20_000, events: 1_000, items: [1_000, 10_000, 100_000],
-    rotatedItems: 100_000, kills: 10, starts: 15)
+    rounds: 3, messages: 20_000, events: 1_000, items: [1_000, 10_000, 100_000], rotatedItems: 100_000, kills: 10,
+    starts: 15)
   static let quick = Size(
-    rounds: 1, messages: 5_000, events: 200, items: [1_000, 10_000], rotatedItems: 10_000,
-    kills: 3, starts: 5)
+    rounds: 1, messages: 5_000, events: 200, items: [1_000, 10_000], rotatedItems: 10_000, kills: 3, starts: 5)
 }

@@ -13,8 +13,7 @@ final class Workspace {
   init(in parent: String, daemon: String?) throws {
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     helper = program.path
-    self.program =
-      daemon ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
+    self.program = daemon ?? program.deletingLastPathComponent().appendingPathComponent("threadkeeper").path
     path = URL(fileURLWithPath: parent).appendingPathComponent("bench-\(getpid())").path
     try FileManager.default.createDirectory(
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -26,9 +25,7 @@ final class Workspace {
   var daemon: String {
     get throws {
       guard FileManager.default.isExecutableFile(atPath: program) else {
-        throw ValidationError(
-          "there is no program \(program): "
-            + "build it first with `make build`")
+        throw ValidationError("there is no program \(program): " + "build it first with `make build`")
       }
       return program
     }
@@ -54,8 +51,7 @@ final class Workspace {
   func startBroker() throws -> EmbeddedBroker {
     let broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
-        directory: fresh("broker"), persistence: false, logins: [],
-        receiveMaximum: UInt16(Helper.window),
+        directory: fresh("broker"), persistence: false, logins: [], receiveMaximum: UInt16(Helper.window),
         extraConfiguration: ["max_queued_bytes 0", "log_type error", "log_type information"]))
     try broker.start()
     return broker

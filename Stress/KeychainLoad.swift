@@ -41,27 +41,19 @@ struct KeychainLoad: Load {
       journal.did("KeychainCore: step")
     } catch let error as KeychainError where Self.mayCome(error) {
       journal.did("KeychainCore: refused, \(error.status)")
-    } catch {
-      journal.complain("\(error)")
-    }
+    } catch { journal.complain("\(error)") }
   }
 
   func finish(_ journal: Journal) {
     keychain.close()
     do {
       let keychain = try Keychain.open(at: location, with: keySlot)
-      guard keychain.condition == .healthy else {
-        return journal.complain("the store is \(keychain.condition)")
-      }
+      guard keychain.condition == .healthy else { return journal.complain("the store is \(keychain.condition)") }
       try keychain.rotateKeys([keySlot])
       if let problem = try keychain.auditProblem() { journal.complain(problem) }
       let report = try keychain.verify(.everything)
-      if !report.matchesManifest || !report.isWhole || !report.unreadable.isEmpty {
-        journal.complain("\(report)")
-      }
-    } catch {
-      journal.complain("\(error)")
-    }
+      if !report.matchesManifest || !report.isWhole || !report.unreadable.isEmpty { journal.complain("\(report)") }
+    } catch { journal.complain("\(error)") }
   }
 
   /// Another thread was faster, or has locked the store, or renews the keys.
@@ -78,17 +70,14 @@ struct KeychainLoad: Load {
     switch choice {
     case 0..<2: try keychain.rotateKeys([keySlot])
     case 2..<10: try keychain.unlock(with: keySlot)
-    case 10:
-      if let problem = try keychain.auditProblem() { journal.complain(problem) }
+    case 10: if let problem = try keychain.auditProblem() { journal.complain(problem) }
     default: return false
     }
     return true
   }
 
   private static func query(_ account: String) -> ItemQuery {
-    ItemQuery(
-      .genericPassword, [.account: .string(account), .service: .string("stress")],
-      accessGroups: ["own"])
+    ItemQuery(.genericPassword, [.account: .string(account), .service: .string("stress")], accessGroups: ["own"])
   }
 
   private static func secret(_ account: String) -> SecretBytes {
@@ -100,9 +89,7 @@ struct KeychainLoad: Load {
       _ = try keychain.add(
         NewItem(
           .genericPassword,
-          attributes: [
-            .account: .string(account), .service: .string("stress"), .accessGroup: .string("own"),
-          ],
+          attributes: [.account: .string(account), .service: .string("stress"), .accessGroup: .string("own")],
           secret: Self.secret(account), accessible: accessible), in: tx)
     }
   }
@@ -117,18 +104,14 @@ struct KeychainLoad: Load {
 
   private func delete(_ account: String) throws {
     try keychain.write { tx in
-      for item in try keychain.items(matching: Self.query(account), in: tx) {
-        try keychain.delete(item, in: tx)
-      }
+      for item in try keychain.items(matching: Self.query(account), in: tx) { try keychain.delete(item, in: tx) }
     }
   }
 
   private func find(_ account: String, _ journal: Journal) throws {
     try keychain.read { tx in
       for item in try keychain.items(matching: Self.query(account), in: tx) {
-        let isRight = try keychain.secret(of: item, in: tx).withUnsafeBytes {
-          $0.starts(with: "\(account):".utf8)
-        }
+        let isRight = try keychain.secret(of: item, in: tx).withUnsafeBytes { $0.starts(with: "\(account):".utf8) }
         if !isRight { journal.complain("the secret of another item") }
       }
     }

@@ -6,8 +6,7 @@ import KeychainCore
 /// it with 66 after a race.
 ///
 ///     keychain-stress [seconds, 10] [threads, 8]
-@main
-enum KeychainStress {
+@main enum KeychainStress {
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
     let seconds = arguments.first ?? 10
@@ -18,18 +17,14 @@ enum KeychainStress {
       atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
 
     let journal = Journal()
-    let loads: [any Load] = [
-      SecItemLoad(directory: path + "/program"), try KeychainLoad(directory: path + "/core"),
-    ]
+    let loads: [any Load] = [SecItemLoad(directory: path + "/program"), try KeychainLoad(directory: path + "/core")]
     let end = DispatchTime.now() + .seconds(seconds)
     let group = DispatchGroup()
     for number in 0..<threads {
       group.enter()
       Thread.detachNewThread {
         var random = SystemRandomNumberGenerator()
-        while DispatchTime.now() < end {
-          for load in loads { load.step(thread: number, &random, journal) }
-        }
+        while DispatchTime.now() < end { for load in loads { load.step(thread: number, &random, journal) } }
         group.leave()
       }
     }

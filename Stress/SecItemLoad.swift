@@ -6,9 +6,7 @@ import Security
 struct SecItemLoad: Load {
   private static let shared = 4
 
-  init(directory: String) {
-    LinuxKeychain.bootstrap(.init(directory: directory, accessGroups: ["stress"]))
-  }
+  init(directory: String) { LinuxKeychain.bootstrap(.init(directory: directory, accessGroups: ["stress"])) }
 
   func step(thread: Int, _ random: inout SystemRandomNumberGenerator, _ journal: Journal) {
     switch Int.random(in: 0..<64, using: &random) {
@@ -45,18 +43,11 @@ struct SecItemLoad: Load {
     let secret = Self.secret(account, UUID().uuidString)
     switch kind {
     case 0:
-      expect(
-        SecItemAdd(Self.item(account, secret), nil), [errSecSuccess, errSecDuplicateItem],
-        "shared add", journal)
+      expect(SecItemAdd(Self.item(account, secret), nil), [errSecSuccess, errSecDuplicateItem], "shared add", journal)
     case 1:
       let change = [kSecValueData as String: secret] as CFDictionary
-      expect(
-        SecItemUpdate(Self.item(account), change), [errSecSuccess, errSecItemNotFound],
-        "shared update", journal)
-    case 2:
-      expect(
-        SecItemDelete(Self.item(account)), [errSecSuccess, errSecItemNotFound], "shared delete",
-        journal)
+      expect(SecItemUpdate(Self.item(account), change), [errSecSuccess, errSecItemNotFound], "shared update", journal)
+    case 2: expect(SecItemDelete(Self.item(account)), [errSecSuccess, errSecItemNotFound], "shared delete", journal)
     default:
       if let found = find(account, journal), !found.starts(with: Data("\(account):".utf8)) {
         journal.complain("the secret of another item")
@@ -82,21 +73,15 @@ struct SecItemLoad: Load {
     let status = SecItemCopyMatching(query as CFDictionary, &result)
     expect(status, [errSecSuccess, errSecItemNotFound], "list", journal)
     for attributes in result as? [[String: Any]] ?? []
-    where attributes[kSecAttrService as String] as? String != "stress" {
-      journal.complain("an item of nobody")
-    }
+    where attributes[kSecAttrService as String] as? String != "stress" { journal.complain("an item of nobody") }
   }
 
-  private func expect(
-    _ status: OSStatus, _ allowed: [OSStatus], _ what: String, _ journal: Journal
-  ) {
+  private func expect(_ status: OSStatus, _ allowed: [OSStatus], _ what: String, _ journal: Journal) {
     journal.did("SecItem: \(what)")
     if !allowed.contains(status) { journal.complain("\(what) answered \(status)") }
   }
 
-  private static func secret(_ account: String, _ text: String) -> Data {
-    Data("\(account):\(text)".utf8)
-  }
+  private static func secret(_ account: String, _ text: String) -> Data { Data("\(account):\(text)".utf8) }
 
   private static func dictionary(_ account: String) -> [String: Any] {
     [

@@ -31,8 +31,7 @@ final class DaemonProcess {
   deinit { child?.end() }
 
   /// Starts it. Returns at once.
-  @discardableResult
-  func launch() throws -> ChildProcess {
+  @discardableResult func launch() throws -> ChildProcess {
     let configuration = """
       mqtt:
         host: 127.0.0.1
@@ -49,8 +48,7 @@ final class DaemonProcess {
       """
     let file = "\(directory)/threadkeeper.yaml"
     try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))
-    let child = try ChildProcess(
-      program, ["run", "--config", file, "--state-directory", directory], reading: .error)
+    let child = try ChildProcess(program, ["run", "--config", file, "--state-directory", directory], reading: .error)
     self.child = child
     return child
   }
@@ -58,8 +56,7 @@ final class DaemonProcess {
   /// Starts it and waits until its intake is connected.
   ///
   /// - Returns: when the broker had accepted the intake.
-  @discardableResult
-  func start() throws -> Int64 {
+  @discardableResult func start() throws -> Int64 {
     let connected = try launch().line(containing: "intake connected").time
     // A session that the broker knows has its subscriptions already.
     if !isKnown { try waitForIntake() }
@@ -112,9 +109,7 @@ final class DaemonProcess {
     let database = try openDatabase()
     return try wait(within: limit, "\(routers) routers in the store") {
       // Counting takes longer the more there are. The ids count up, so that there are too few is seen by the last one.
-      let newest = try database.read { tx in
-        try tx.first("SELECT max(id) FROM records") { $0.integer(0) }
-      }
+      let newest = try database.read { tx in try tx.first("SELECT max(id) FROM records") { $0.integer(0) } }
       guard newest ?? 0 >= routers else { return false }
       return try countRouters() >= routers
     }
@@ -124,9 +119,7 @@ final class DaemonProcess {
   func waitForQuiet(within limit: Double = 120) throws {
     let database = try openDatabase()
     _ = try wait(within: limit, "an empty outbox") {
-      let isBusy = try database.read { tx in
-        try tx.first("SELECT 1 FROM messages LIMIT 1") { _ in true }
-      }
+      let isBusy = try database.read { tx in try tx.first("SELECT 1 FROM messages LIMIT 1") { _ in true } }
       if isBusy != nil { usleep(20_000) }
       return isBusy == nil
     }
@@ -149,9 +142,7 @@ final class DaemonProcess {
 
   /// Resident memory in bytes: all of it, and the part that is not of files.
   var memory: (resident: Double, anonymous: Double) {
-    guard let child, let status = Machine.read("/proc/\(child.identifier)/status") else {
-      return (0, 0)
-    }
+    guard let child, let status = Machine.read("/proc/\(child.identifier)/status") else { return (0, 0) }
     func bytes(_ key: String) -> Double {
       let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
       let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
@@ -162,20 +153,15 @@ final class DaemonProcess {
 
   private func openDatabase() throws -> SQLiteDatabase {
     if let database { return database }
-    let opened = try SQLiteDatabase(
-      path: "\(directory)/store/store.sqlite3", access: .readOnly)
+    let opened = try SQLiteDatabase(path: "\(directory)/store/store.sqlite3", access: .readOnly)
     database = opened
     return opened
   }
 
-  private func wait(within limit: Double, _ what: String, _ condition: () throws -> Bool) throws
-    -> Int64
-  {
+  private func wait(within limit: Double, _ what: String, _ condition: () throws -> Bool) throws -> Int64 {
     let deadline = bare_now() + Int64(limit * 1e9)
     while try !condition() {
-      guard bare_now() < deadline else {
-        throw ChildProcess.Failure(description: "waited in vain for \(what)")
-      }
+      guard bare_now() < deadline else { throw ChildProcess.Failure(description: "waited in vain for \(what)") }
       // Asking takes some of the daemon's disk and processors.
       usleep(3_000)
     }

@@ -4,9 +4,7 @@ import Synchronization
 
 /// A program in a process of its own whose lines are read as they come, each with its time.
 final class ChildProcess: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   struct Line {
     /// Nanoseconds of `bare_now`.
@@ -33,11 +31,8 @@ final class ChildProcess: Sendable {
   enum Stream { case output, error }
 
   /// Starts it. Only one of its two streams is read; the other one is thrown away.
-  init(_ program: String, _ arguments: [String], reading stream: Stream, takesInput: Bool = false)
-    throws
-  {
-    name = ([program] + arguments.prefix(1))
-      .map { URL(fileURLWithPath: $0).lastPathComponent }.joined(separator: " ")
+  init(_ program: String, _ arguments: [String], reading stream: Stream, takesInput: Bool = false) throws {
+    name = ([program] + arguments.prefix(1)).map { URL(fileURLWithPath: $0).lastPathComponent }.joined(separator: " ")
     let pipe = Pipe()
     let inputPipe = takesInput ? Pipe() : nil
     input = inputPipe?.fileHandleForWriting
@@ -82,9 +77,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  private func wait(
-    _ what: String, within limit: Double, for found: (inout State) -> Line?
-  ) throws -> Line {
+  private func wait(_ what: String, within limit: Double, for found: (inout State) -> Line?) throws -> Line {
     let deadline = bare_now() + Int64(limit * 1e9)
     while true {
       let (line, isAtEnd) = state.withLock { state in (found(&state), state.isAtEnd) }
@@ -111,9 +104,7 @@ final class ChildProcess: Sendable {
   /// SIGKILL to all that were started and run. None is started any more before `last` ends this program.
   static func killAll(andEnd last: () -> Never) -> Never {
     started.withLock { started in
-      for process in started.values where process.isRunning {
-        Glibc.kill(process.processIdentifier, SIGKILL)
-      }
+      for process in started.values where process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
       last()
     }
   }

@@ -22,9 +22,9 @@ struct Fleet {
   /// A complete dataset. Its key was made for this and is none of those that documentation prints,
   /// which would raise an alert.
   static let dataset =
-    "0e08000000000001" + "0000" + "000300000f" + "35060004001fffe0" + "02085eed0fbe7c4b1a60"
-    + "0708fd5eed0fbe7c4b1a" + "05104be7c10f83d92a6655aa17f03cbe6d90" + "030562656e6368"
-    + "01025eed" + "041090d6be3cf017aa55662ad9830fc1e74b" + "0c0402a0f7f8"
+    "0e08000000000001" + "0000" + "000300000f" + "35060004001fffe0" + "02085eed0fbe7c4b1a60" + "0708fd5eed0fbe7c4b1a"
+    + "05104be7c10f83d92a6655aa17f03cbe6d90" + "030562656e6368" + "01025eed" + "041090d6be3cf017aa55662ad9830fc1e74b"
+    + "0c0402a0f7f8"
 
   /// The border agent id of a router: spread as hardware addresses are, and always the same.
   static func agent(_ number: Int) -> String {
@@ -41,15 +41,13 @@ struct Fleet {
       + #""vendor":"Example","model":"BR-1","dataset":"\#(Self.dataset)"}"#
   }
 
-  func heartbeat(_ number: Int) -> String {
-    #"{"border_agent_id":"\#(Self.agent(number))"}"#
-  }
+  func heartbeat(_ number: Int) -> String { #"{"border_agent_id":"\#(Self.agent(number))"}"# }
 
   /// What `numbers` send below `base`, and at its end the first announcement of `marker`: when that
   /// one is stored, so is everything before it.
-  func packets(
-    _ kind: Kind, _ numbers: Range<Int>, marker: Int, base: String, user: String = Self.user
-  ) -> PublishPackets {
+  func packets(_ kind: Kind, _ numbers: Range<Int>, marker: Int, base: String, user: String = Self.user)
+    -> PublishPackets
+  {
     var packets = PublishPackets()
     let topic = "\(base)/in/\(user)/"
     for number in numbers {

@@ -6,9 +6,7 @@ enum FreePort {
   struct NoneLeft: Error {}
 
   static func next() throws -> UInt16 {
-    for port in UInt16.random(in: 20_000..<29_000)..<30_000 where LoopbackPort.isFree(port) {
-      return port
-    }
+    for port in UInt16.random(in: 20_000..<29_000)..<30_000 where LoopbackPort.isFree(port) { return port }
     throw NoneLeft()
   }
 

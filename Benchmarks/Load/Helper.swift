@@ -18,20 +18,15 @@ struct Helper {
   /// Publishes a file of packets and waits for the last acknowledgement.
   ///
   /// - Parameter rate: packets a second; 0: as fast as it goes.
-  func publish(
-    _ packets: PublishPackets, from file: String, perSecond rate: Int = 0
-  ) throws -> Times {
+  func publish(_ packets: PublishPackets, from file: String, perSecond rate: Int = 0) throws -> Times {
     try finish(startPublishing(packets, from: file, perSecond: rate))
   }
 
   /// Publishes meanwhile.
-  func startPublishing(
-    _ packets: PublishPackets, from file: String, perSecond rate: Int
-  ) throws -> ChildProcess {
+  func startPublishing(_ packets: PublishPackets, from file: String, perSecond rate: Int) throws -> ChildProcess {
     try packets.write(to: file)
     return try ChildProcess(
-      program, ["publish", "\(port)", file, "\(packets.count)", "--rate", "\(rate)"],
-      reading: .output)
+      program, ["publish", "\(port)", file, "\(packets.count)", "--rate", "\(rate)"], reading: .output)
   }
 
   /// Starts those who have the page open, and returns when each has its first state.
@@ -46,9 +41,7 @@ struct Helper {
     let line = try process.line(containing: "done", within: 600)
     process.wait()
     let numbers = line.text.split(separator: " ").compactMap { Int64($0) }
-    guard numbers.count == 2 else {
-      throw ChildProcess.Failure(description: "\(process.name) said `\(line.text)`")
-    }
+    guard numbers.count == 2 else { throw ChildProcess.Failure(description: "\(process.name) said `\(line.text)`") }
     return Times(begin: numbers[0], end: numbers[1])
   }
 }

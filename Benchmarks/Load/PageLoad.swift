@@ -26,9 +26,7 @@ struct PageLoad {
   ///   - rate: events that are published in a second; 0: as fast as it goes.
   /// - Returns: events a second from the first one published to the last one stored, and microseconds of processor
   ///   time that the daemon used for one.
-  mutating func measure(
-    _ count: Int, perSecond rate: Int, first: Int = 0
-  ) throws -> (rate: Double, cost: Double) {
+  mutating func measure(_ count: Int, perSecond rate: Int, first: Int = 0) throws -> (rate: Double, cost: Double) {
     var packets = PublishPackets()
     let topic = "\(DaemonProcess.base)/in/\(Fleet.user)/announce"
     let fleet = Fleet()

@@ -26,7 +26,5 @@ struct PublishPackets {
     bytes.append(UInt8(number & 0xFF))
   }
 
-  func write(to path: String) throws {
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
-  }
+  func write(to path: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 }

@@ -19,20 +19,13 @@ struct SubscribeCommand: ParsableCommand {
     var times = bare_times()
     let result =
       if let database {
-        bare_keep(
-          port, "committing-subscriber", filter, expected, window, database,
-          { Self.tell("ready") }, &times)
-      } else {
-        bare_subscribe(
-          port, "bare-subscriber", filter, expected, window, { Self.tell("ready") }, &times)
-      }
+        bare_keep(port, "committing-subscriber", filter, expected, window, database, { Self.tell("ready") }, &times)
+      } else { bare_subscribe(port, "bare-subscriber", filter, expected, window, { Self.tell("ready") }, &times) }
     guard result == 0 else { throw ExitCode(1) }
     Self.tell("done \(times.begin) \(times.end)")
   }
 
-  static func tell(_ line: String) {
-    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
-  }
+  static func tell(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 }
 
 /// The process of the publisher. Prints `done` with the times of first byte and last acknowledgement.

@@ -25,27 +25,20 @@ enum Subscriber: String, CaseIterable {
   }
 
   /// Starts it, and returns when its subscription is granted, or when it has all: what was kept for it comes first.
-  func start(expecting count: Int, database: String, _ helper: Helper, _ peers: Peers) throws
-    -> ChildProcess
-  {
+  func start(expecting count: Int, database: String, _ helper: Helper, _ peers: Peers) throws -> ChildProcess {
     let filter = "\(base)/in/#"
     let (port, expected) = ("\(helper.port)", "\(count)")
     let child: ChildProcess
     switch self {
     case .bare:
       child = try ChildProcess(
-        helper.program, ["subscribe", port, filter, expected, "--window", "\(Helper.window)"],
-        reading: .output)
+        helper.program, ["subscribe", port, filter, expected, "--window", "\(Helper.window)"], reading: .output)
     case .committing:
       child = try ChildProcess(
-        helper.program,
-        [
-          "subscribe", port, filter, expected, "--window", "\(Helper.window)", "--database",
-          database,
-        ], reading: .output)
+        helper.program, ["subscribe", port, filter, expected, "--window", "\(Helper.window)", "--database", database],
+        reading: .output)
     case .paho:
-      child = try peers.start(
-        "paho_sqlite.py", [peers.paho, port, filter, expected, "\(Helper.window)", database])
+      child = try peers.start("paho_sqlite.py", [peers.paho, port, filter, expected, "\(Helper.window)", database])
     }
     _ = try child.line(containing: ["ready", "done"])
     return child

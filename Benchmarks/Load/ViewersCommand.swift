@@ -12,8 +12,8 @@ struct ViewersCommand: ParsableCommand {
   func run() throws {
     var viewers = try (0..<count).map { _ in
       pollfd(
-        fd: try Self.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n", port: port),
-        events: Int16(POLLIN), revents: 0)
+        fd: try Self.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n", port: port), events: Int16(POLLIN),
+        revents: 0)
     }
     var waiting = Set(viewers.map(\.fd))
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -46,9 +46,9 @@ struct ViewersCommand: ParsableCommand {
       }
     }
     let request = Array(text.utf8)
-    guard code == 0,
-      Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count
-    else { throw ExitCode(1) }
+    guard code == 0, Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+      throw ExitCode(1)
+    }
     return descriptor
   }
 }

@@ -10,16 +10,13 @@ struct CodecMeasurement {
 
   func run() throws -> Part {
     Progress.say("codec: datasets and events")
-    var table = Table(
-      "", .right("bytes"), .right("median, ns"), .right("best turn, ns"), .right("a second"))
+    var table = Table("", .right("bytes"), .right("median, ns"), .right("best turn, ns"), .right("a second"))
     var figures: [Figure] = []
     for codec in try codecs() {
       var times: [Double] = []
       for turn in 0..<(Self.turns.warm + Self.turns.counted) {
         var length = 0
-        let time = try Stopwatch(of: Self.turn) {
-          for _ in 0..<Self.turn { length &+= try codec.run() }
-        }
+        let time = try Stopwatch(of: Self.turn) { for _ in 0..<Self.turn { length &+= try codec.run() } }
         guard length > 0 else { throw StoreFailure(description: "\(codec.name) did nothing") }
         if turn >= Self.turns.warm { times.append(time.processor * 1e3) }
       }
@@ -33,8 +30,7 @@ struct CodecMeasurement {
       method: """
         In one thread, processor time of one of \(Self.turn.grouped) in a row, in \(Self.turns.counted) turns. The
         dataset is a complete one; the announcement has it with name, vendor and model.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 
   private struct Codec {
@@ -56,10 +52,7 @@ struct CodecMeasurement {
       },
       Codec(name: "dataset from hexadecimal digits", bytes: hex.utf8.count) {
         try OperationalDataset(hex: hex).bytes.count
-      },
-      Codec(name: "dataset to hexadecimal digits", bytes: hex.utf8.count) {
-        dataset.hex.utf8.count
-      },
+      }, Codec(name: "dataset to hexadecimal digits", bytes: hex.utf8.count) { dataset.hex.utf8.count },
       Codec(name: "dataset with two of its TLVs replaced", bytes: dataset.bytes.count) {
         try dataset.replacing(.panID(0x5EED), .networkName("bench")).bytes.count
       },
@@ -68,10 +61,7 @@ struct CodecMeasurement {
       },
       Codec(name: "heartbeat from JSON", bytes: heartbeat.count) {
         try InboundEvent(reading: heartbeat, as: .heartbeat).message.subject.hashValue | 1
-      },
-      Codec(name: "state of a router to JSON", bytes: state.json().count) {
-        state.json().count
-      },
+      }, Codec(name: "state of a router to JSON", bytes: state.json().count) { state.json().count },
     ]
   }
 

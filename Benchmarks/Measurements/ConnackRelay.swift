@@ -16,8 +16,7 @@ final class ConnackRelay: Sendable {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isOpen = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 16) == 0
-          && getsockname(listener, $0, &length) == 0
+        bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
       }
     }
     guard listener >= 0, isOpen else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -53,8 +52,7 @@ final class ConnackRelay: Sendable {
       for descriptor in [client, upstream] {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var yes: Int32 = 1
-        setsockopt(
-          descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
       }
       guard result == 0 else { continue }
       Thread.detachNewThread { [self] in pass(from: client, to: upstream, isAnswer: false) }

@@ -14,9 +14,7 @@ struct FleetMeasurement {
   let tools: String
   let size: Size
 
-  func run() async throws -> [Part] {
-    [try rates(), try processes(), try await failOver(), try failOverOfMany()]
-  }
+  func run() async throws -> [Part] { [try rates(), try processes(), try await failOver(), try failOverOfMany()] }
 
   // MARK: One shard
 
@@ -41,8 +39,8 @@ struct FleetMeasurement {
     // A user for each delivery: one may have 100,000 routers.
     func measureDaemon(_ way: Delivery) throws -> Double {
       let load = Fleet().packets(
-        .first, next..<(next + size.messages), marker: next + size.messages,
-        base: DaemonProcess.base, user: way.rawValue)
+        .first, next..<(next + size.messages), marker: next + size.messages, base: DaemonProcess.base,
+        user: way.rawValue)
       daemon.routers += Int64(load.count)
       let begin: Int64
       switch way {
@@ -58,8 +56,8 @@ struct FleetMeasurement {
     }
     func measureNode(_ way: Delivery) throws -> Double {
       let load = Fleet().packets(
-        .first, next..<(next + size.messages), marker: next + size.messages,
-        base: "\(NodeProcess.base)/1/home", user: way.rawValue)
+        .first, next..<(next + size.messages), marker: next + size.messages, base: "\(NodeProcess.base)/1/home",
+        user: way.rawValue)
       nodeRouters += Int64(load.count)
       let begin: Int64
       switch way {
@@ -70,12 +68,10 @@ struct FleetMeasurement {
         begin = try node.launch().line(containing: "intake connected").time
       }
       // Ids count up, so that there are too few is seen by the last one.
-      _ = try cluster.wait(
-        until: "SELECT max(id) FROM threadkeeper.record WHERE shard = 1", reaches: nodeRouters)
+      _ = try cluster.wait(until: "SELECT max(id) FROM threadkeeper.record WHERE shard = 1", reaches: nodeRouters)
       let end = try cluster.wait(
         // And one for the preferred network.
-        until:
-          "SELECT count(*) - 1 FROM threadkeeper.record WHERE shard = 1 AND secret_version > 0",
+        until: "SELECT count(*) - 1 FROM threadkeeper.record WHERE shard = 1 AND secret_version > 0",
         reaches: nodeRouters)
       try node.waitForIdle()
       return Helper.Times(begin: begin, end: end).rate(of: load.count)
@@ -101,12 +97,10 @@ struct FleetMeasurement {
       let (one, other) = (sqlite[way] ?? [], postgres[way] ?? [])
       let ratios = zip(other, one).map { $0 / $1 }
       table.add(way.rawValue, "SQLite", one.median.grouped, "1")
-      table.add(
-        way.rawValue, "**PostgreSQL**", other.median.grouped, ratios.median.formatted(2))
+      table.add(way.rawValue, "**PostgreSQL**", other.median.grouped, ratios.median.formatted(2))
       figures.append(
         Figure(
-          "\(way): a shard on PostgreSQL, part of the rate with SQLite", ratios.median,
-          unit: .ratio,
+          "\(way): a shard on PostgreSQL, part of the rate with SQLite", ratios.median, unit: .ratio,
           goal: .atLeast(Self.rateGoal), samples: ratios))
     }
     return Part(
@@ -114,8 +108,7 @@ struct FleetMeasurement {
       method: """
         \(size.messages.grouped) first announcements of one home, by turns: to the daemon with a store in SQLite, and to
         a node with one shard in PostgreSQL, which runs on the same processors and disk. Both are durable.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 
   // MARK: Two shards
@@ -126,13 +119,10 @@ struct FleetMeasurement {
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
     let helper = Helper(program: workspace.helper, port: broker.port)
-    let both = try NodeProcess(
-      workspace, "both", port: broker.port, url: cluster.url, shards: 2)
+    let both = try NodeProcess(workspace, "both", port: broker.port, url: cluster.url, shards: 2)
     try both.command("init", "--shards", "2", "--name", "bench")
     try both.command("homes", "add", "1/home", "2/home")
-    let halves = try (1...2).map {
-      try NodeProcess(workspace, "half-\($0)", port: broker.port, url: cluster.url)
-    }
+    let halves = try (1...2).map { try NodeProcess(workspace, "half-\($0)", port: broker.port, url: cluster.url) }
     // The broker gets to know the sessions.
     try both.start(1..<3)
     both.stop()
@@ -143,8 +133,7 @@ struct FleetMeasurement {
       let fleet = Fleet()
       for number in next..<(next + size.messages) {
         let shard = shards.lowerBound + number % shards.count
-        load.add(
-          "\(NodeProcess.base)/\(shard)/home/in/\(user)/announce", fleet.announcement(number))
+        load.add("\(NodeProcess.base)/\(shard)/home/in/\(user)/announce", fleet.announcement(number))
       }
       next += size.messages
       expected += Int64(load.count)
@@ -167,8 +156,7 @@ struct FleetMeasurement {
       both.stop()
       for node in halves { try node.launch() }
       _ = try cluster.wait(
-        until: "SELECT count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'",
-        reaches: 2)
+        until: "SELECT count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'", reaches: 2)
       for node in halves { try node.waitForIdle() }
       parts.append(try measure(1...2, "round-\(round)"))
       for node in halves {
@@ -183,9 +171,7 @@ struct FleetMeasurement {
     func add(_ name: String, _ processes: String, _ rates: [Double]) -> Figure {
       let ratios = zip(rates, one).map { $0 / $1 }
       table.add(name, processes, rates.median.grouped, ratios.median.formatted(2))
-      return Figure(
-        "\(name) in \(processes): part of one shard's rate", ratios.median, unit: .ratio,
-        samples: ratios)
+      return Figure("\(name) in \(processes): part of one shard's rate", ratios.median, unit: .ratio, samples: ratios)
     }
     let figures = [add("one", "one", one), add("two", "one", two), add("two", "two", parts)]
     return Part(
@@ -193,8 +179,7 @@ struct FleetMeasurement {
       method: """
         \(size.messages.grouped) first announcements, live, to one shard, and by turns to two. Publisher, broker, nodes
         and PostgreSQL share the processors.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 
   // MARK: Fail-over
@@ -236,29 +221,25 @@ struct FleetMeasurement {
     for stop in 1...size.kills {
       Progress.say("fleet: stop \(stop) of \(size.kills)")
       try other.launch()
-      _ = try cluster.wait(
-        until: "SELECT count(*) FROM threadkeeper.node WHERE name = '\(other.name)'", reaches: 1)
+      _ = try cluster.wait(until: "SELECT count(*) FROM threadkeeper.node WHERE name = '\(other.name)'", reaches: 1)
       stopped.append(try measure { node.stop() })
       swap(&node, &other)
     }
     for loss in 1...max(2, size.kills / 2) {
       Progress.say("fleet: loss \(loss) of \(max(2, size.kills / 2))")
       try other.launch()
-      _ = try cluster.wait(
-        until: "SELECT count(*) FROM threadkeeper.node WHERE name = '\(other.name)'", reaches: 1)
+      _ = try cluster.wait(until: "SELECT count(*) FROM threadkeeper.node WHERE name = '\(other.name)'", reaches: 1)
       lost.append(try measure { node.kill() })
       swap(&node, &other)
     }
     try await client.stop()
-    var table = Table(
-      "fault", .right("times"), .right("median, s"), .right("p99, s"), .right("slowest, s"))
+    var table = Table("fault", .right("times"), .right("median, s"), .right("p99, s"), .right("slowest, s"))
     func add(_ name: String, _ samples: [Double], _ goal: Double?) -> Figure {
       table.add(
         name, "\(samples.count)", samples.median.formatted(2), samples.percentile(99).formatted(2),
         (samples.max() ?? 0).formatted(2))
       return Figure(
-        "\(name), p99", samples.percentile(99), unit: .seconds,
-        goal: goal.map(Figure.Goal.atMost), samples: samples)
+        "\(name), p99", samples.percentile(99), unit: .seconds, goal: goal.map(Figure.Goal.atMost), samples: samples)
     }
     let figures = [
       add("a process is killed and starts again", killed, Self.killedGoal),
@@ -270,8 +251,7 @@ struct FleetMeasurement {
       method: """
         From the fault until an announcement that is published then has its retained state. The shard has one home with
         100 routers.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 
   /// All shards of a process at once.
@@ -283,21 +263,17 @@ struct FleetMeasurement {
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
     let helper = Helper(program: workspace.helper, port: broker.port)
-    let node = try NodeProcess(
-      workspace, "node", port: broker.port, url: cluster.url, shards: shards)
+    let node = try NodeProcess(workspace, "node", port: broker.port, url: cluster.url, shards: shards)
     defer { node.stop() }
     try node.command("init", "--shards", "\(shards)", "--name", "bench")
-    try cluster.execute(
-      "INSERT INTO threadkeeper.home (shard, name) SELECT id, 'home' FROM threadkeeper.shard")
+    try cluster.execute("INSERT INTO threadkeeper.home (shard, name) SELECT id, 'home' FROM threadkeeper.shard")
     var number = 0
     /// New routers of each shard.
     func announce(_ count: Int) throws {
       var load = PublishPackets()
       for _ in 0..<count {
         for shard in 1...shards {
-          load.add(
-            "\(NodeProcess.base)/\(shard)/home/in/\(Fleet.user)/announce",
-            Fleet().announcement(number))
+          load.add("\(NodeProcess.base)/\(shard)/home/in/\(Fleet.user)/announce", Fleet().announcement(number))
           number += 1
         }
       }
@@ -307,8 +283,8 @@ struct FleetMeasurement {
     try announce(routers)
     // Each home has one more: that of its preferred network.
     _ = try cluster.wait(
-      until: "SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0",
-      reaches: Int64(shards * (routers + 1)))
+      until: "SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0", reaches: Int64(shards * (routers + 1))
+    )
     var samples: [Double] = []
     for kill in 1...size.kills {
       Progress.say("fleet: kill of \(shards) shards, \(kill) of \(size.kills)")
@@ -327,23 +303,20 @@ struct FleetMeasurement {
       }
     }
     var table = Table(
-      "fault", .right("shards"), .right("times"), .right("median, s"), .right("p99, s"),
-      .right("slowest, s"))
+      "fault", .right("shards"), .right("times"), .right("median, s"), .right("p99, s"), .right("slowest, s"))
     table.add(
-      "a process is killed and starts again", "\(shards)", "\(size.kills)",
-      samples.median.formatted(2), samples.percentile(99).formatted(2),
-      (samples.max() ?? 0).formatted(2))
+      "a process is killed and starts again", "\(shards)", "\(size.kills)", samples.median.formatted(2),
+      samples.percentile(99).formatted(2), (samples.max() ?? 0).formatted(2))
     return Part(
       "fleet-fail-over-64", "Fail-over of \(shards) shards of one process",
       method: """
         From the fault until an announcement to each shard, published right after it, is committed. A shard has one
         home with \(routers) routers.
-        """,
-      table: table,
+        """, table: table,
       figures: [
         Figure(
-          "\(shards) shards of a process that is killed and starts again, p99",
-          samples.percentile(99), unit: .seconds, goal: .atMost(Self.killedGoal), samples: samples)
+          "\(shards) shards of a process that is killed and starts again, p99", samples.percentile(99), unit: .seconds,
+          goal: .atMost(Self.killedGoal), samples: samples)
       ])
   }
 }

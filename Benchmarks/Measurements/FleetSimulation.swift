@@ -42,16 +42,13 @@ struct FleetSimulation {
   }
 
   func run() throws -> Part {
-    let cluster = try PostgresCluster(
-      workspace, tools: tools, settings: ["shared_buffers=1GB", "max_wal_size=16GB"])
+    let cluster = try PostgresCluster(workspace, tools: tools, settings: ["shared_buffers=1GB", "max_wal_size=16GB"])
     defer { cluster.stop() }
     let broker = try workspace.startBroker()
     defer { broker.stop(removingFiles: true) }
-    let whole = try NodeProcess(
-      workspace, "whole", port: broker.port, url: cluster.url, shards: shards)
+    let whole = try NodeProcess(workspace, "whole", port: broker.port, url: cluster.url, shards: shards)
     let halves = try (1...2).map {
-      try NodeProcess(
-        workspace, "half-\($0)", port: broker.port, url: cluster.url, shards: shards / 2)
+      try NodeProcess(workspace, "half-\($0)", port: broker.port, url: cluster.url, shards: shards / 2)
     }
     defer { for node in halves + [whole] { node.stop() } }
     try whole.command("init", "--shards", "\(shards)", "--name", "bench")
@@ -65,15 +62,13 @@ struct FleetSimulation {
     var figures: [Figure] = []
     func add(_ figure: Figure) {
       figures.append(figure)
-      Progress.say(
-        "fleet-million: \(figure.name): \(figure.unit.text(figure.value)) \(figure.note)")
+      Progress.say("fleet-million: \(figure.name): \(figure.unit.text(figure.value)) \(figure.note)")
     }
     func add(_ row: Row) {
       rows.append(row)
       Progress.say(
         "fleet-million: \(row.name): \(row.rate.grouped)/s, node \(percent(row.work, "node")) %, "
-          + "PostgreSQL \(percent(row.work, "PostgreSQL")) %, broker \(percent(row.work, "broker")) %"
-      )
+          + "PostgreSQL \(percent(row.work, "PostgreSQL")) %, broker \(percent(row.work, "broker")) %")
     }
     func work(_ nodes: [NodeProcess], at time: Int64 = bare_now()) -> Work {
       Work(
@@ -97,8 +92,7 @@ struct FleetSimulation {
       add(Figure("memory \(when)", bytes / 1e6, unit: .megabytes))
     }
 
-    @discardableResult
-    func settle(_ nodes: [NodeProcess]) throws -> Int64 {
+    @discardableResult func settle(_ nodes: [NodeProcess]) throws -> Int64 {
       guard let process = broker.processIdentifier else {
         throw ChildProcess.Failure(description: "the broker has ended")
       }
@@ -119,13 +113,8 @@ struct FleetSimulation {
     try settle([whole])
     note(memoryOf: [whole], "of a node with \(allRouters.grouped) routers")
     add(
-      Figure(
-        "memory of the broker", ProcessTable.memory(of: [broker.processIdentifier ?? 0]) / 1e6,
-        unit: .megabytes))
-    add(
-      Figure(
-        "database", Double(try cluster.number("SELECT pg_database_size('postgres')")) / 1e6,
-        unit: .megabytes))
+      Figure("memory of the broker", ProcessTable.memory(of: [broker.processIdentifier ?? 0]) / 1e6, unit: .megabytes))
+    add(Figure("database", Double(try cluster.number("SELECT pg_database_size('postgres')")) / 1e6, unit: .megabytes))
 
     before = work([whole])
     try change(1, cluster, broker.port)
@@ -144,12 +133,11 @@ struct FleetSimulation {
     let stopping = bare_now()
     whole.stop()
     let stopped = Double(bare_now() - stopping) / 1e9
-    let held = try cluster.number(
-      "SELECT count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'")
+    let held = try cluster.number("SELECT count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'")
     add(Figure("stop", stopped, unit: .seconds, note: "\(held) shards were not released then"))
     _ = try cluster.wait(
-      until: "SELECT -count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'",
-      reaches: 0, within: 30, pause: 50_000)
+      until: "SELECT -count(*) FROM threadkeeper.lease WHERE until > now() AND state = 'serving'", reaches: 0,
+      within: 30, pause: 50_000)
     before = work([whole])
     let full = try started([whole])
     add(
@@ -161,8 +149,8 @@ struct FleetSimulation {
     let compared = try settle([whole])
     add(
       Figure(
-        "from that start until all retained states are compared and published",
-        Double(compared) / 1e9 - before.wall, unit: .seconds))
+        "from that start until all retained states are compared and published", Double(compared) / 1e9 - before.wall,
+        unit: .seconds))
     whole.stop()
 
     add(Figure("start in two processes", try started(halves), unit: .seconds))
@@ -172,8 +160,7 @@ struct FleetSimulation {
     add(Row(name: "changes, two processes", count: messages, work: work(halves) - before))
 
     var table = Table(
-      "what", .right("messages/s"), .right("node, % of a processor"), .right("PostgreSQL, %"),
-      .right("broker, %"))
+      "what", .right("messages/s"), .right("node, % of a processor"), .right("PostgreSQL, %"), .right("broker, %"))
     for row in rows {
       table.add(
         row.name, row.rate.grouped, percent(row.work, "node"), percent(row.work, "PostgreSQL"),
@@ -182,9 +169,7 @@ struct FleetSimulation {
     }
     for figure in figures where figure.unit != .perSecond {
       table.add(
-        figure.name,
-        figure.unit.text(figure.value) + (figure.note.isEmpty ? "" : " (\(figure.note))"),
-        "", "", "")
+        figure.name, figure.unit.text(figure.value) + (figure.note.isEmpty ? "" : " (\(figure.note))"), "", "", "")
     }
     return Part(
       "fleet-million", "\(allRouters.grouped) routers in \(shards) shards",
@@ -192,8 +177,7 @@ struct FleetSimulation {
         \((homesOfShard * shards).grouped) homes of \(routersOfHome) routers. Publisher, broker, PostgreSQL and nodes
         share the processors. The routers of a home announce one after the other, homes go to the shards by turns, and
         the time is until the last message of each shard is committed. A change is a new name.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 
   private func percent(_ work: Work, _ name: String) -> String {
@@ -211,9 +195,7 @@ struct FleetSimulation {
     for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: part) {
       var load = PublishPackets()
       for number in start..<min(start + part, numbers.upperBound) {
-        load.add(
-          topic(home(of: number)),
-          fleet.announcement(number, name: name.map { "\($0) \(number)" }))
+        load.add(topic(home(of: number)), fleet.announcement(number, name: name.map { "\($0) \(number)" }))
       }
       _ = try helper.publish(load, from: file)
     }
@@ -224,9 +206,7 @@ struct FleetSimulation {
     return "\(1 + home % shards)/home-\(1 + home / shards)"
   }
 
-  private func topic(_ home: String) -> String {
-    "\(NodeProcess.base)/\(home)/in/\(Fleet.user)/announce"
-  }
+  private func topic(_ home: String) -> String { "\(NodeProcess.base)/\(home)/in/\(Fleet.user)/announce" }
 
   /// Waits until no shard gets new records any more, and all routers are there.
   ///
@@ -239,12 +219,10 @@ struct FleetSimulation {
       usleep(100_000)
     }
     // Each home has a preferred network besides.
-    let secrets = try cluster.number(
-      "SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0")
+    let secrets = try cluster.number("SELECT count(*) FROM threadkeeper.record WHERE secret_version > 0")
     let expected = Int64(allRouters + homesOfShard * shards)
     guard secrets == expected else {
-      throw ChildProcess.Failure(
-        description: "\(secrets) credentials are stored, and not \(expected)")
+      throw ChildProcess.Failure(description: "\(secrets) credentials are stored, and not \(expected)")
     }
     return lastChange
   }
@@ -257,34 +235,26 @@ struct FleetSimulation {
     try publish(0..<messages, port, name)
     var last = PublishPackets()
     for shard in 1...shards {
-      last.add(
-        topic("\(shard)/home-1"), Fleet().announcement(turn * 1_000 + 9_000_000 + shard, name: name)
-      )
+      last.add(topic("\(shard)/home-1"), Fleet().announcement(turn * 1_000 + 9_000_000 + shard, name: name))
     }
     let helper = Helper(program: workspace.helper, port: port)
     _ = try helper.publish(last, from: workspace.fresh("packets"))
-    _ = try cluster.wait(
-      until: PostgresCluster.changed, reaches: Int64(shards), within: 900, pause: 50_000)
+    _ = try cluster.wait(until: PostgresCluster.changed, reaches: Int64(shards), within: 900, pause: 50_000)
   }
 
   /// Waits until all is published, and the broker is at rest but for what each minute brings: for longer than a node
   /// waits for further retained messages.
   ///
   /// - Returns: when the broker came to rest, to a second.
-  private func settle(
-    _ nodes: [NodeProcess], _ cluster: PostgresCluster, broker: Int32
-  ) throws -> Int64 {
-    _ = try cluster.wait(
-      until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 3_600, pause: 500_000)
+  private func settle(_ nodes: [NodeProcess], _ cluster: PostgresCluster, broker: Int32) throws -> Int64 {
+    _ = try cluster.wait(until: "SELECT -count(*) FROM threadkeeper.outbox", reaches: 0, within: 3_600, pause: 500_000)
     let deadline = bare_now() + 3_600_000_000_000
     var rest = bare_now()
     while bare_now() - rest < 15_000_000_000 {
       let before = ProcessTable.seconds(of: [broker])
       sleep(1)
       if ProcessTable.seconds(of: [broker]) - before >= 0.1 { rest = bare_now() }
-      guard bare_now() < deadline else {
-        throw ChildProcess.Failure(description: "the broker does not come to rest")
-      }
+      guard bare_now() < deadline else { throw ChildProcess.Failure(description: "the broker does not come to rest") }
     }
     for node in nodes { try node.waitForIdle(share: 0.9, within: 300) }
     return rest

@@ -40,8 +40,7 @@ struct HomesMeasurement {
     let daemon = try DaemonProcess(workspace, port: broker.port)
     defer { daemon.stop() }
     daemon.more =
-      "http: {enabled: false}\nhomes:\n"
-      + (1...homes).map { "  home-\($0): {base_topic: \(base($0))}\n" }.joined()
+      "http: {enabled: false}\nhomes:\n" + (1...homes).map { "  home-\($0): {base_topic: \(base($0))}\n" }.joined()
     let client = try StateClient(port: broker.port, base: base(homes))
     var samples = Samples()
     // The first start makes the store.
@@ -87,21 +86,18 @@ struct HomesMeasurement {
         """,
       figures: [
         Figure(
-          "homes: start with \(Self.homes.grouped)", many.starts.median, unit: .seconds,
-          goal: .atMost(Self.startGoal), samples: many.starts,
-          note: "until the broker has answered all subscriptions; "
-            + "with one \(one.starts.median.formatted(2)) s"),
+          "homes: start with \(Self.homes.grouped)", many.starts.median, unit: .seconds, goal: .atMost(Self.startGoal),
+          samples: many.starts,
+          note: "until the broker has answered all subscriptions; " + "with one \(one.starts.median.formatted(2)) s"),
         Figure(
-          "homes: rest with \(Self.homes.grouped)", many.rest.median, unit: .percent,
-          goal: .atMost(Self.restGoal), samples: many.rest,
-          note: "of a processor; with one \(one.rest.median.formatted(2)) %"),
+          "homes: rest with \(Self.homes.grouped)", many.rest.median, unit: .percent, goal: .atMost(Self.restGoal),
+          samples: many.rest, note: "of a processor; with one \(one.rest.median.formatted(2)) %"),
         Figure(
           "homes: processor time of a message beside one home", messages.median, unit: .ratio,
           goal: .atMost(Self.messageGoal), samples: messages,
           note: "\(many.message.median.formatted(0)) µs, with one "
             + "\(one.message.median.formatted(0)) µs; to its retained state "
-            + "\(many.latency.median.formatted(2)) ms, with one "
-            + "\(one.latency.median.formatted(2)) ms"),
+            + "\(many.latency.median.formatted(2)) ms, with one " + "\(one.latency.median.formatted(2)) ms"),
         Figure(
           "homes: idle memory with \(Self.homes.grouped)", many.memory, unit: .megabytes,
           note: "with one \(one.memory.formatted(1)) MB"),

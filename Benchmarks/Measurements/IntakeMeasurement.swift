@@ -52,8 +52,7 @@ struct IntakeMeasurement {
       Progress.say("intake: round \(round) of \(size.rounds), \(size.messages) messages each")
       let broker = try workspace.startBroker()
       defer { broker.stop(removingFiles: true) }
-      var stage = try IntakeStage(
-        workspace: workspace, peers: peers, port: broker.port, subscribers: subscribers)
+      var stage = try IntakeStage(workspace: workspace, peers: peers, port: broker.port, subscribers: subscribers)
       defer { stage.daemon.stop() }
       results.publisher.append(try stage.measurePublisher(size.messages))
       for way in ways { try measure(way, &stage, &results) }
@@ -63,9 +62,7 @@ struct IntakeMeasurement {
 
   private func available(_ results: inout Results) -> [Subscriber] {
     do {
-      _ = try peers.start(
-        "paho_sqlite.py", [peers.paho]
-      ).line(containing: "version", within: 20)
+      _ = try peers.start("paho_sqlite.py", [peers.paho]).line(containing: "version", within: 20)
       return Subscriber.allCases
     } catch {
       Progress.say("intake: without paho (Debian's python3-paho-mqtt): \(error)")
@@ -74,9 +71,7 @@ struct IntakeMeasurement {
     }
   }
 
-  private func measure(
-    _ way: Delivery, _ stage: inout IntakeStage, _ results: inout Results
-  ) throws {
+  private func measure(_ way: Delivery, _ stage: inout IntakeStage, _ results: inout Results) throws {
     var runs: [Fleet.Kind: IntakeStage.Run] = [:]
     for kind in Fleet.Kind.allCases {
       let pair = try stage.measure(kind, way, messages: size.messages)
@@ -88,8 +83,7 @@ struct IntakeMeasurement {
           + "\(Int(pair.bare.rate))/s, ratio \((pair.daemon.rate / pair.bare.rate).formatted(2))")
     }
     for subscriber in stage.subscribers where subscriber != .bare {
-      let run = try stage.measure(
-        subscriber, .first, way, messages: size.messages / Self.slowShare)
+      let run = try stage.measure(subscriber, .first, way, messages: size.messages / Self.slowShare)
       results.others["\(way) \(subscriber)", default: []].append(run)
       Progress.say("  \(way), \(subscriber.words): \(Int(run.rate))/s")
     }
@@ -106,8 +100,7 @@ struct IntakeMeasurement {
 
   private func rates(_ results: Results, _ subscribers: [Subscriber]) -> Part {
     var table = Table(
-      "delivery", "messages", "subscriber", .right("messages/s"), .right("of the bare one"),
-      .right("publisher/s"))
+      "delivery", "messages", "subscriber", .right("messages/s"), .right("of the bare one"), .right("publisher/s"))
     var figures: [Figure] = []
     for way in ways {
       for kind in Fleet.Kind.allCases {
@@ -117,18 +110,15 @@ struct IntakeMeasurement {
         add(pair.daemon, "**threadkeeper**", way, kind, pair.ratios, &table)
         for subscriber in subscribers where subscriber != .bare && kind == .first {
           guard let runs = results.others["\(way) \(subscriber)"] else { continue }
-          add(
-            runs, subscriber.words, way, kind, zip(runs, bare).map { $0.rate / $1 }, &table)
+          add(runs, subscriber.words, way, kind, zip(runs, bare).map { $0.rate / $1 }, &table)
         }
         figures.append(
           Figure(
-            "\(way), \(kind.words): part of the bare subscriber's rate", pair.ratios.median,
-            unit: .ratio, goal: goal(way, kind), samples: pair.ratios))
+            "\(way), \(kind.words): part of the bare subscriber's rate", pair.ratios.median, unit: .ratio,
+            goal: goal(way, kind), samples: pair.ratios))
       }
     }
-    table.add(
-      "none", Fleet.Kind.first.words, "nobody has subscribed", "", "",
-      results.publisher.median.grouped)
+    table.add("none", Fleet.Kind.first.words, "nobody has subscribed", "", "", results.publisher.median.grouped)
     var part = Part(
       "intake", "Durable intake",
       method: """
@@ -139,15 +129,14 @@ struct IntakeMeasurement {
         column is the publisher's rate; where it equals the subscriber's, the broker is the limit. The subscribers with
         a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after its commit,
         as the daemon does; the bare one stores nothing.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
     part.missing = results.missing
     return part
   }
 
   private func add(
-    _ runs: [IntakeStage.Run], _ words: String, _ way: Delivery, _ kind: Fleet.Kind,
-    _ ratios: [Double]?, _ table: inout Table
+    _ runs: [IntakeStage.Run], _ words: String, _ way: Delivery, _ kind: Fleet.Kind, _ ratios: [Double]?,
+    _ table: inout Table
   ) {
     let digits = ratios?.median ?? 1 < 0.1 ? 3 : 2
     table.add(
@@ -169,8 +158,7 @@ struct IntakeMeasurement {
     var figures: [Figure] = []
     for kind in Fleet.Kind.allCases {
       guard let pair = results.pairs["\(Delivery.live) \(kind)"] else { continue }
-      table.add(
-        kind.word, pair.intake.median.formatted(1), pair.whole.median.formatted(1))
+      table.add(kind.word, pair.intake.median.formatted(1), pair.whole.median.formatted(1))
       let goal: Double? =
         switch kind {
         case .first: Self.firstCost
@@ -187,7 +175,6 @@ struct IntakeMeasurement {
       method: """
         Of the live deliveries above: the thread that takes messages in, which the goal is about; and all threads of the
         daemon until what follows is published too.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
   }
 }

@@ -25,9 +25,7 @@ struct IntakeStage {
   /// What can be started here.
   let subscribers: [Subscriber]
 
-  init(
-    workspace: Workspace, peers: Peers, port: UInt16, subscribers: [Subscriber]
-  ) throws {
+  init(workspace: Workspace, peers: Peers, port: UInt16, subscribers: [Subscriber]) throws {
     self.workspace = workspace
     self.peers = peers
     self.subscribers = subscribers
@@ -37,8 +35,7 @@ struct IntakeStage {
     // All sessions are known to the broker before the first message.
     try daemon.start()
     for subscriber in subscribers {
-      _ = try helper.finish(
-        subscriber.start(expecting: 0, database: workspace.fresh("messages"), helper, peers))
+      _ = try helper.finish(subscriber.start(expecting: 0, database: workspace.fresh("messages"), helper, peers))
     }
   }
 
@@ -49,9 +46,7 @@ struct IntakeStage {
   }
 
   /// Daemon and bare subscriber, one after the other; who begins changes with every pair.
-  mutating func measure(_ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> (
-    daemon: Run, bare: Run
-  ) {
+  mutating func measure(_ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> (daemon: Run, bare: Run) {
     let numbers = kind == .first ? nextRouter..<(nextRouter + messages) : 0..<messages
     if kind == .first { nextRouter += messages }
     let marker = nextRouter
@@ -65,13 +60,10 @@ struct IntakeStage {
   }
 
   /// Another subscriber alone.
-  func measure(
-    _ subscriber: Subscriber, _ kind: Fleet.Kind, _ way: Delivery, messages: Int
-  ) throws -> Run {
+  func measure(_ subscriber: Subscriber, _ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> Run {
     let load = fleet.packets(kind, 0..<messages, marker: messages, base: subscriber.base)
     func start() throws -> ChildProcess {
-      try subscriber.start(
-        expecting: load.count, database: workspace.fresh("messages"), helper, peers)
+      try subscriber.start(expecting: load.count, database: workspace.fresh("messages"), helper, peers)
     }
     switch way {
     case .live:
@@ -83,9 +75,7 @@ struct IntakeStage {
         publisher: published.rate(of: load.count))
     case .backlog:
       let published = try helper.publish(load, from: file)
-      return Run(
-        rate: try helper.finish(start()).rate(of: load.count),
-        publisher: published.rate(of: load.count))
+      return Run(rate: try helper.finish(start()).rate(of: load.count), publisher: published.rate(of: load.count))
     }
   }
 
@@ -110,8 +100,7 @@ struct IntakeStage {
     let after = daemon.work
     try daemon.waitForIdle()
     return Run(
-      rate: Helper.Times(begin: begin, end: end).rate(of: load.count),
-      publisher: published.rate(of: load.count), stored: stored - before,
-      published: after - before)
+      rate: Helper.Times(begin: begin, end: end).rate(of: load.count), publisher: published.rate(of: load.count),
+      stored: stored - before, published: after - before)
   }
 }

@@ -42,10 +42,8 @@ struct LatencyMeasurement {
     let rate = min(try capacity(daemon, helper) / 2, 80_000 / Double(Self.loadSeconds))
     Progress.say("latency: \(Self.loadSeconds) seconds at \(Int(rate)) announcements a second")
     let load = Fleet().packets(
-      .first, 200_000..<(200_000 + Int(rate) * Self.loadSeconds), marker: 199_999,
-      base: DaemonProcess.base)
-    let publisher = try helper.startPublishing(
-      load, from: workspace.fresh("load"), perSecond: Int(rate))
+      .first, 200_000..<(200_000 + Int(rate) * Self.loadSeconds), marker: 199_999, base: DaemonProcess.base)
+    let publisher = try helper.startPublishing(load, from: workspace.fresh("load"), perSecond: Int(rate))
     var loaded = Samples()
     var event = size.events
     while publisher.isRunning {
@@ -57,9 +55,7 @@ struct LatencyMeasurement {
     return part(idle, loaded, rate: rate)
   }
 
-  private func measure(
-    _ event: Int, _ client: StateClient, _ disk: DiskProbe, _ samples: inout Samples
-  ) throws {
+  private func measure(_ event: Int, _ client: StateClient, _ disk: DiskProbe, _ samples: inout Samples) throws {
     samples.syncs.append(try disk.sync())
     samples.latencies.append(try client.announce(event))
     usleep(UInt32.random(in: 5_000...15_000))
@@ -69,8 +65,7 @@ struct LatencyMeasurement {
   private func capacity(_ daemon: DaemonProcess, _ helper: Helper) throws -> Double {
     // It counts all routers from here on.
     daemon.routers = try daemon.countRouters() + Int64(Self.probe) + 1
-    let load = Fleet().packets(
-      .first, 100_000..<(100_000 + Self.probe), marker: 99_999, base: DaemonProcess.base)
+    let load = Fleet().packets(.first, 100_000..<(100_000 + Self.probe), marker: 99_999, base: DaemonProcess.base)
     let begin = try helper.publish(load, from: workspace.fresh("probe")).begin
     _ = try daemon.waitForRouters()
     try daemon.waitForQuiet()
@@ -79,15 +74,13 @@ struct LatencyMeasurement {
 
   private func part(_ idle: Samples, _ loaded: Samples, rate: Double) -> Part {
     var table = Table(
-      "load", .right("events"), .right("p50, ms"), .right("p99, ms"), .right("slowest, ms"),
-      .right("fsync p50, ms"), .right("fsync p99, ms"), .right("p50, in median fsyncs"),
-      .right("p99, in median fsyncs"))
+      "load", .right("events"), .right("p50, ms"), .right("p99, ms"), .right("slowest, ms"), .right("fsync p50, ms"),
+      .right("fsync p99, ms"), .right("p50, in median fsyncs"), .right("p99, in median fsyncs"))
     for (name, samples) in [("idle", idle), ("half: \(rate.grouped) announcements/s", loaded)] {
       let (latencies, syncs) = (samples.latencies.map { $0 * 1e3 }, samples.syncs.map { $0 * 1e3 })
       table.add(
-        name, latencies.count.grouped, latencies.median.formatted(2),
-        latencies.percentile(99).formatted(2), (latencies.max() ?? 0).formatted(2),
-        syncs.median.formatted(2), syncs.percentile(99).formatted(2),
+        name, latencies.count.grouped, latencies.median.formatted(2), latencies.percentile(99).formatted(2),
+        (latencies.max() ?? 0).formatted(2), syncs.median.formatted(2), syncs.percentile(99).formatted(2),
         samples.inSyncs(50).formatted(1), samples.inSyncs(99).formatted(1))
     }
     return Part(
@@ -97,12 +90,10 @@ struct LatencyMeasurement {
         same client, one at a time with pauses of 5 to 15 ms. Before each, the disk is measured beside the store: an
         append of 16 KB and `fdatasync`. Half load: new routers are announced meanwhile at half the rate that the daemon
         has stored and published in the same run.
-        """,
-      table: table,
+        """, table: table,
       figures: [
         Figure(
-          Self.fsync, idle.syncs.median * 1e3, unit: .milliseconds,
-          samples: idle.syncs.map { $0 * 1e3 },
+          Self.fsync, idle.syncs.median * 1e3, unit: .milliseconds, samples: idle.syncs.map { $0 * 1e3 },
           note: "p99 \((idle.syncs.percentile(99) * 1e3).formatted(2)) ms"),
         Figure(
           "publication to retained state, p99, in median fsyncs", idle.inSyncs(99), unit: .fsyncs,

@@ -19,8 +19,7 @@ struct LocalAPIMeasurement {
     let storing = try LocalCaller(daemon.socket)
     for number in 0..<Self.items {
       _ = try storing.call(
-        "Credentials.Store",
-        #""border_agent_id":"\#(Fleet.agent(number))","dataset":"\#(Fleet.dataset)""#)
+        "Credentials.Store", #""border_agent_id":"\#(Fleet.agent(number))","dataset":"\#(Fleet.dataset)""#)
     }
     var (elapsed, work): ([Double], [Double]) = ([], [])
     for _ in 0..<size.rounds {
@@ -29,8 +28,7 @@ struct LocalAPIMeasurement {
       let time = try Stopwatch(of: Self.lookups) {
         for _ in 0..<Self.lookups {
           let reply = try caller.call(
-            "Credentials.Get",
-            #""border_agent_id":"\#(Fleet.agent(Int.random(in: 0..<Self.items)))""#)
+            "Credentials.Get", #""border_agent_id":"\#(Fleet.agent(Int.random(in: 0..<Self.items)))""#)
           guard reply.contains("\"dataset\":\"\(Fleet.dataset.prefix(16))") else {
             throw StoreFailure(description: "a look-up was answered `\(reply.prefix(300))`")
           }
@@ -40,26 +38,17 @@ struct LocalAPIMeasurement {
       work.append((daemon.work - before).total / Double(Self.lookups) / 1e3)
     }
     var table = Table("", .right("median, µs"), .right("best, µs"))
-    table.add(
-      "call to reply, by the clock", elapsed.median.formatted(1),
-      (elapsed.min() ?? 0).formatted(1))
-    table.add(
-      "processor time of the daemon, all threads", work.median.formatted(1),
-      (work.min() ?? 0).formatted(1))
+    table.add("call to reply, by the clock", elapsed.median.formatted(1), (elapsed.min() ?? 0).formatted(1))
+    table.add("processor time of the daemon, all threads", work.median.formatted(1), (work.min() ?? 0).formatted(1))
     return Part(
       "local", "Look-up through the local API",
       method: """
         `io.threadkeeper.Credentials.Get` with the secret, \(Self.lookups.grouped) times one after the other on one
         connection of `varlink.sock`, in a store of \(Self.items.grouped) credentials.
-        """,
-      table: table,
+        """, table: table,
       figures: [
-        Figure(
-          "look-up through the local API, by the clock", elapsed.median, unit: .microseconds,
-          samples: elapsed),
-        Figure(
-          "processor time of a look-up through the local API", work.median, unit: .microseconds,
-          samples: work),
+        Figure("look-up through the local API, by the clock", elapsed.median, unit: .microseconds, samples: elapsed),
+        Figure("processor time of a look-up through the local API", work.median, unit: .microseconds, samples: work),
       ])
   }
 }

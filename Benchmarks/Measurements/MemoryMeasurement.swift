@@ -33,9 +33,7 @@ struct MemoryMeasurement {
       Progress.say("memory: \(routers) routers")
       try announce(known..<routers, daemon, port: broker.port)
       known = routers + 1
-      if routers > Self.home {
-        rows.append(try measure(daemon, routers, "after they were announced"))
-      }
+      if routers > Self.home { rows.append(try measure(daemon, routers, "after they were announced")) }
       daemon.stop()
       for (settings, state) in [(none, "started again"), (page, "started again, with the page")] {
         // The page of very many routers is not what it is for.
@@ -70,26 +68,21 @@ struct MemoryMeasurement {
     var table = Table(.right("routers"), "", .right("resident, MB"), .right("not of files, MB"))
     for row in rows {
       table.add(
-        row.what, row.state, (row.memory.resident / 1e6).formatted(1),
-        (row.memory.anonymous / 1e6).formatted(1))
+        row.what, row.state, (row.memory.resident / 1e6).formatted(1), (row.memory.anonymous / 1e6).formatted(1))
     }
     func figure(_ name: String, _ routers: Int, _ state: String, _ goal: Double?) -> Figure {
       let row = rows.first { $0.what == routers.grouped && $0.state == state }
-      return Figure(
-        name, (row?.memory.resident ?? 0) / 1e6, unit: .megabytes,
-        goal: goal.map(Figure.Goal.atMost))
+      return Figure(name, (row?.memory.resident ?? 0) / 1e6, unit: .megabytes, goal: goal.map(Figure.Goal.atMost))
     }
     return Part(
       "memory", "Memory",
       method: """
         Resident memory of the daemon after five seconds in which nothing happens, with the \(Self.home) routers of a
         large home and with more than any home has; and the part of it that holds no pages of files.
-        """,
-      table: table,
+        """, table: table,
       figures: [
         figure("idle memory without the page", Self.home, "started again", Self.idleGoal),
-        figure(
-          "idle memory with the page", Self.home, "started again, with the page", Self.pageGoal),
+        figure("idle memory with the page", Self.home, "started again, with the page", Self.pageGoal),
         figure("memory with 10,000 routers", 10_000, "after they were announced", nil),
         figure("memory with 40,000 routers", 40_000, "after they were announced", Self.manyGoal),
       ])

@@ -36,8 +36,7 @@ struct PageMeasurement {
     daemon.more = "http: {enabled: true, port: \(port)}"
     try daemon.start()
     let helper = Helper(program: workspace.helper, port: broker.port)
-    var load = PageLoad(
-      daemon: daemon, helper: helper, file: workspace.fresh("packets"), routers: Self.routers)
+    var load = PageLoad(daemon: daemon, helper: helper, file: workspace.fresh("packets"), routers: Self.routers)
     try load.fill()
     // What the load took is not what an idle daemon has.
     daemon.stop()
@@ -52,8 +51,7 @@ struct PageMeasurement {
     for round in 1...size.rounds {
       // Who begins changes with every round.
       for hasViewers in round.isMultiple(of: 2) ? [true, false] : [false, true] {
-        Progress.say(
-          "page: round \(round) of \(size.rounds), \(hasViewers ? Self.viewers : 0) viewers")
+        Progress.say("page: round \(round) of \(size.rounds), \(hasViewers ? Self.viewers : 0) viewers")
         let viewers = hasViewers ? try helper.view(port: port, count: Self.viewers) : nil
         let paced = try load.measure(size.messages / 2, perSecond: Self.eventsPerSecond)
         let fast = try load.measure(size.messages, perSecond: 0)
@@ -80,19 +78,16 @@ struct PageMeasurement {
       method: """
         With the page open in \(Self.viewers) connections that follow its events, and without, by turns: announcements
         that each change a name of one of \(Self.routers) routers.
-        """,
-      figures: figures(without, with, page: page, stops: stops, memory: memory))
+        """, figures: figures(without, with, page: page, stops: stops, memory: memory))
   }
 
-  private func figures(
-    _ without: Samples, _ with: Samples, page: Int, stops: [Double], memory: Double
-  ) -> [Figure] {
+  private func figures(_ without: Samples, _ with: Samples, page: Int, stops: [Double], memory: Double) -> [Figure] {
     let paced = zip(with.paced, without.paced).map { $0 / $1 }
     let fast = zip(with.fast, without.fast).map { $0 / $1 }
     return [
       Figure(
-        "page: intake of \(Self.eventsPerSecond)/s with \(Self.viewers) viewers", paced.median,
-        unit: .ratio, goal: .atLeast(Self.ratioGoal), samples: paced,
+        "page: intake of \(Self.eventsPerSecond)/s with \(Self.viewers) viewers", paced.median, unit: .ratio,
+        goal: .atLeast(Self.ratioGoal), samples: paced,
         note: "\(Int(with.paced.median))/s, without \(Int(without.paced.median))/s; "
           + "\(with.cost.median.formatted(0)) µs of processor an event, "
           + "without \(without.cost.median.formatted(0)) µs"),
@@ -101,14 +96,14 @@ struct PageMeasurement {
         note: "\(Int(with.fast.median))/s, without \(Int(without.fast.median))/s; the viewers take "
           + "their part of the processors"),
       Figure(
-        "page: size", Double(page) / 1e3, unit: .kilobytes, goal: .atMost(Self.sizeGoal),
-        samples: [], note: "with headers, \(Self.routers) routers"),
+        "page: size", Double(page) / 1e3, unit: .kilobytes, goal: .atMost(Self.sizeGoal), samples: [],
+        note: "with headers, \(Self.routers) routers"),
       Figure(
         "page: stop with \(Self.viewers) viewers", stops.max() ?? 0, unit: .milliseconds,
         goal: .atMost(Self.stopMilliseconds), samples: stops, note: "the slowest"),
       Figure(
-        "page: idle resident memory", memory, unit: .megabytes, goal: .atMost(Self.memoryGoal),
-        samples: [], note: "\(Self.routers) routers"),
+        "page: idle resident memory", memory, unit: .megabytes, goal: .atMost(Self.memoryGoal), samples: [],
+        note: "\(Self.routers) routers"),
     ]
   }
 }

@@ -37,11 +37,9 @@ struct RecoveryMeasurement {
     for kill in 1...size.kills {
       Progress.say("recovery: kill \(kill) of \(size.kills)")
       let numbers = (kill * Self.messages)..<((kill + 1) * Self.messages - 1)
-      let load = Fleet().packets(
-        .first, numbers, marker: numbers.upperBound, base: DaemonProcess.base)
+      let load = Fleet().packets(.first, numbers, marker: numbers.upperBound, base: DaemonProcess.base)
       daemon.routers += Int64(load.count)
-      let publisher = try helper.startPublishing(
-        load, from: workspace.fresh("load"), perSecond: Self.perSecond)
+      let publisher = try helper.startPublishing(load, from: workspace.fresh("load"), perSecond: Self.perSecond)
       // While it works: somewhere in the first half of the load.
       usleep(UInt32.random(in: 300_000...1_000_000))
       daemon.kill()
@@ -49,9 +47,7 @@ struct RecoveryMeasurement {
       killed.served.append(try client.announce(100 + kill) * 1e3)
       try note(child, relay, &killed)
       _ = try helper.finish(publisher)
-      do {
-        _ = try daemon.waitForRouters()
-      } catch {
+      do { _ = try daemon.waitForRouters() } catch {
         // The page says how many are missing.
         Progress.say("recovery: \(error)")
         break
@@ -80,19 +76,14 @@ struct RecoveryMeasurement {
     return try daemon.launch()
   }
 
-  private func note(
-    _ child: ChildProcess, _ relay: ConnackRelay, _ samples: inout Samples
-  ) throws {
+  private func note(_ child: ChildProcess, _ relay: ConnackRelay, _ samples: inout Samples) throws {
     let answers = try relay.waitForAnswers(2)
     samples.firstAccepted.append(Double(answers[0] - child.startedAt) / 1e6)
     samples.bothAccepted.append(Double(answers[1] - child.startedAt) / 1e6)
   }
 
-  private func part(
-    _ killed: Samples, _ small: Samples, _ large: Samples, lost: Int64, routers: Int
-  ) -> Part {
-    var table = Table(
-      "from the start of the program to", .right("median, ms"), .right("slowest, ms"))
+  private func part(_ killed: Samples, _ small: Samples, _ large: Samples, lost: Int64, routers: Int) -> Part {
+    var table = Table("from the start of the program to", .right("median, ms"), .right("slowest, ms"))
     func add(_ name: String, _ samples: [Double]) -> Figure {
       table.add(name, samples.median.formatted(1), (samples.max() ?? 0).formatted(1))
       return Figure(name, samples.median, unit: .milliseconds, samples: samples)
@@ -101,8 +92,7 @@ struct RecoveryMeasurement {
       add("after kill -9: the broker accepts the first connection", killed.firstAccepted),
       add("after kill -9: the broker accepts both connections", killed.bothAccepted),
       add("after kill -9: an announcement made at the start has its retained state", killed.served),
-      add(
-        "after a stop, with 100 routers: the broker accepts both connections", small.bothAccepted),
+      add("after a stop, with 100 routers: the broker accepts both connections", small.bothAccepted),
       add("after a stop, with \(routers.grouped) routers: the same", large.bothAccepted),
     ]
     var part = Part(
@@ -111,8 +101,7 @@ struct RecoveryMeasurement {
         The daemon is killed \(killed.served.count) times by SIGKILL while \(Self.perSecond.grouped) routers a second
         are announced, and started again at once, while the load goes on. The store grows from 100 routers to \(routers.grouped). Before and after it
         is stopped and started \(small.bothAccepted.count) times without a load.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
     part.missing = [
       lost == 0
         ? "After all kills, every router that was announced is in the store."

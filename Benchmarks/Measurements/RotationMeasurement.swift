@@ -32,8 +32,7 @@ struct RotationMeasurement {
     ended.wait()
     let time = try rotation.get()
     return Part(
-      "rotation", "New keys for all items",
-      method: "A thread looks up items while every item gets a new key.",
+      "rotation", "New keys for all items", method: "A thread looks up items while every item gets a new key.",
       figures: figures(time, before: before, during: try reader.times()))
   }
 
@@ -42,16 +41,11 @@ struct RotationMeasurement {
       Figure(
         "rotation of \(items) items", time.elapsed / 1e6, unit: .seconds,
         goal: .atMost(Self.goal * Double(items) / 100_000), samples: [],
-        note: "\((time.processor / 1e6).formatted(1)) s of processor, "
-          + "\(during.count) look-ups meanwhile"),
+        note: "\((time.processor / 1e6).formatted(1)) s of processor, " + "\(during.count) look-ups meanwhile"),
       Figure(
-        "  a look-up meanwhile, median", during.median, unit: .microseconds, goal: nil,
-        samples: [],
-        note: "before \(before.median.formatted(1)) µs; 99 of 100 within "
-          + "\(during.percentile(99).formatted(1)) µs"),
-      Figure(
-        "  the slowest", (during.max() ?? 0) / 1e3, unit: .milliseconds,
-        goal: nil, samples: [], note: ""),
+        "  a look-up meanwhile, median", during.median, unit: .microseconds, goal: nil, samples: [],
+        note: "before \(before.median.formatted(1)) µs; 99 of 100 within " + "\(during.percentile(99).formatted(1)) µs"),
+      Figure("  the slowest", (during.max() ?? 0) / 1e3, unit: .milliseconds, goal: nil, samples: [], note: ""),
     ]
   }
 
@@ -74,9 +68,7 @@ struct RotationMeasurement {
       do {
         let time = try body()
         results.withLock { $0.times.append(time) }
-      } catch {
-        results.withLock { $0.error = error }
-      }
+      } catch { results.withLock { $0.error = error } }
     }
 
     func times() throws -> [Double] {

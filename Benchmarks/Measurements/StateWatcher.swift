@@ -61,8 +61,7 @@ private final class StateWatcher: MosquittoHandler {
     let router = number % Self.routers
     let name = "Router \(number)"
     let event = Publication(
-      topic: "\(base)/in/\(Fleet.user)/announce",
-      payload: Array(fleet.announcement(router, name: name).utf8))
+      topic: "\(base)/in/\(Fleet.user)/announce", payload: Array(fleet.announcement(router, name: name).utf8))
     state.withLock {
       $0.outbox = [event]
       $0.topic = topic(router)
@@ -84,9 +83,9 @@ private final class StateWatcher: MosquittoHandler {
     let now = bare_now()
     for message in batch {
       let isIt = state.withLock { state in
-        guard message.topic == state.topic,
-          String(decoding: message.payload, as: UTF8.self).contains(state.name)
-        else { return false }
+        guard message.topic == state.topic, String(decoding: message.payload, as: UTF8.self).contains(state.name) else {
+          return false
+        }
         state.topic = ""
         state.seenAt = now
         return true
@@ -104,13 +103,9 @@ private final class StateWatcher: MosquittoHandler {
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
-  func disconnected(_ event: MosquittoDisconnection) {
-    Progress.say("disconnected: \(event.error)")
-  }
+  func disconnected(_ event: MosquittoDisconnection) { Progress.say("disconnected: \(event.error)") }
 
-  private func topic(_ router: Int) -> String {
-    "\(base)/router/\(Fleet.agent(router))"
-  }
+  private func topic(_ router: Int) -> String { "\(base)/router/\(Fleet.agent(router))" }
 
   private func wait(_ semaphore: DispatchSemaphore, _ what: String) throws {
     guard semaphore.wait(timeout: .now() + .seconds(30)) == .success else {

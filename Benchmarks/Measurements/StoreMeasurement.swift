@@ -46,36 +46,29 @@ struct StoreMeasurement {
         results.names = stores.map(\.name)
         // Who begins changes with every round.
         let shift = round % stores.count
-        try measure(
-          Array(stores[shift...] + stores[..<shift]), items, &results.samples[items, default: [:]])
+        try measure(Array(stores[shift...] + stores[..<shift]), items, &results.samples[items, default: [:]])
       }
     }
     return part(results)
   }
 
   private func open(in directory: String, _ results: inout Results) throws -> [any PasswordStore] {
-    func place(_ name: String) throws -> String {
-      try workspace.freshDirectory(name, in: directory)
-    }
+    func place(_ name: String) throws -> String { try workspace.freshDirectory(name, in: directory) }
     results.missing = []
     var stores: [any PasswordStore] = [
       try KeychainStore(in: place("keychain")), try BareDatabase.plain(in: place("plain")),
     ]
-    do {
-      stores.append(
-        try BareDatabase.encrypted(in: place("cipher"), library: peers.sqlcipher))
-    } catch let error as BareDatabase.Unavailable {
+    do { stores.append(try BareDatabase.encrypted(in: place("cipher"), library: peers.sqlcipher)) } catch let error
+      as BareDatabase.Unavailable
+    {
       Progress.say("store: without SQLCipher (Debian's libsqlcipher0): \(error)")
       results.missing.append("SQLCipher is left out: there is no libsqlcipher0 on this machine.")
     }
-    stores.append(
-      try JSONFileStore(in: place("json"), peers: peers, secretBytes: Self.secret.count))
+    stores.append(try JSONFileStore(in: place("json"), peers: peers, secretBytes: Self.secret.count))
     return stores
   }
 
-  private func measure(
-    _ stores: [any PasswordStore], _ items: Int, _ samples: inout [String: Samples]
-  ) throws {
+  private func measure(_ stores: [any PasswordStore], _ items: Int, _ samples: inout [String: Samples]) throws {
     for store in stores {
       let batch = min(store.batch, items)
       for start in stride(from: 0, to: items, by: batch) {
@@ -103,16 +96,15 @@ struct StoreMeasurement {
 
   private func part(_ results: Results) -> Part {
     var table = Table(
-      .right("items"), "store", .right("add, µs"), .right("look-up, µs"),
-      .right("change one, ms"), .right("open, ms"), .right("bytes/item"))
+      .right("items"), "store", .right("add, µs"), .right("look-up, µs"), .right("change one, ms"), .right("open, ms"),
+      .right("bytes/item"))
     var figures: [Figure] = []
     for items in size.items {
       for name in results.names {
         guard let one = results.samples[items]?[name] else { continue }
         table.add(
-          items.grouped, name == "threadkeeper" ? "**\(name)**" : name,
-          one.add.elapsed.formatted(1), one.find.elapsed.formatted(1),
-          (one.change.elapsed / 1e3).formatted(2), (one.open.elapsed / 1e3).formatted(1),
+          items.grouped, name == "threadkeeper" ? "**\(name)**" : name, one.add.elapsed.formatted(1),
+          one.find.elapsed.formatted(1), (one.change.elapsed / 1e3).formatted(2), (one.open.elapsed / 1e3).formatted(1),
           one.bytes.formatted(0))
         if name == "threadkeeper", items == Self.typical { figures += goals(one) }
       }
@@ -126,8 +118,7 @@ struct StoreMeasurement {
         one item, on the disk. *Open*: until a first look-up is answered. SQLite and SQLCipher have the same durability
         and cache and an index; SQLCipher derives no key. SQLite keeps the secrets in plain text, and so does the JSON
         file, a Python dictionary that is written as a whole with each change.
-        """,
-      table: table, figures: figures)
+        """, table: table, figures: figures)
     part.missing = results.missing
     return part
   }
@@ -135,12 +126,11 @@ struct StoreMeasurement {
   private func goals(_ samples: Samples) -> [Figure] {
     [
       Figure(
-        "processor time of a look-up with its secret, in the process",
-        samples.find.processor, unit: .microseconds, goal: .atMost(Self.findGoal),
-        samples: samples.find.map(\.processor)),
+        "processor time of a look-up with its secret, in the process", samples.find.processor, unit: .microseconds,
+        goal: .atMost(Self.findGoal), samples: samples.find.map(\.processor)),
       Figure(
-        "processor time of a batched add", samples.add.processor, unit: .microseconds,
-        goal: .atMost(Self.addGoal), samples: samples.add.map(\.processor)),
+        "processor time of a batched add", samples.add.processor, unit: .microseconds, goal: .atMost(Self.addGoal),
+        samples: samples.add.map(\.processor)),
     ]
   }
 }

@@ -12,9 +12,7 @@ final class NodeProcess {
   private(set) var child: ChildProcess?
 
   /// - Parameter shards: so many it may have.
-  init(
-    _ workspace: Workspace, _ name: String, port: UInt16, url: String, shards: Int = 1
-  ) throws {
+  init(_ workspace: Workspace, _ name: String, port: UInt16, url: String, shards: Int = 1) throws {
     self.name = name
     program = try workspace.daemon
     directory = try workspace.freshDirectory("node")
@@ -51,8 +49,7 @@ final class NodeProcess {
 
   /// Runs one of the commands `fleet` with its settings.
   func command(_ arguments: String...) throws {
-    let child = try ChildProcess(
-      program, ["fleet"] + arguments + ["--config", settings], reading: .error)
+    let child = try ChildProcess(program, ["fleet"] + arguments + ["--config", settings], reading: .error)
     child.wait()
     guard child.endedWell else {
       let words = try? child.line(containing: "", within: 1).text
@@ -61,11 +58,9 @@ final class NodeProcess {
   }
 
   /// Starts it. Returns at once.
-  @discardableResult
-  func launch() throws -> ChildProcess {
+  @discardableResult func launch() throws -> ChildProcess {
     let child = try ChildProcess(
-      program, ["run", "--config", settings, "--state-directory", "\(directory)/state"],
-      reading: .error)
+      program, ["run", "--config", settings, "--state-directory", "\(directory)/state"], reading: .error)
     self.child = child
     return child
   }
@@ -73,8 +68,7 @@ final class NodeProcess {
   /// Starts it and waits until it serves these shards.
   ///
   /// - Returns: when the broker had accepted the first of them.
-  @discardableResult
-  func start(_ shards: Range<Int>, within limit: Double = 60) throws -> Int64 {
+  @discardableResult func start(_ shards: Range<Int>, within limit: Double = 60) throws -> Int64 {
     let connected = try launch().line(containing: "intake connected", within: limit).time
     try wait(for: shards, within: limit)
     return connected
@@ -94,12 +88,9 @@ final class NodeProcess {
   }
 
   private func serves(_ shard: Int) -> Bool {
-    guard
-      let text = try? LocalCaller("\(directory)/store/shards/\(shard)/varlink.sock")
-        .call("Status.Get"),
+    guard let text = try? LocalCaller("\(directory)/store/shards/\(shard)/varlink.sock").call("Status.Get"),
       let reply = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any],
-      let parameters = reply["parameters"] as? [String: Any],
-      let status = parameters["status"] as? [String: Any]
+      let parameters = reply["parameters"] as? [String: Any], let status = parameters["status"] as? [String: Any]
     else { return false }
     return (status["intake"] as? [String: Any])?["state"] as? String == "running"
   }
@@ -129,9 +120,7 @@ final class NodeProcess {
       let before = work.total
       usleep(500_000)
       idle = work.total - before < share * 5e8 ? idle + 1 : 0
-      guard bare_now() < deadline else {
-        throw ChildProcess.Failure(description: "\(name) does not come to rest")
-      }
+      guard bare_now() < deadline else { throw ChildProcess.Failure(description: "\(name) does not come to rest") }
     }
   }
 }

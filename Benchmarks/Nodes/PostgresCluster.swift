@@ -3,9 +3,7 @@ import Foundation
 
 /// A PostgreSQL of the benchmark's own, durable as it is by default, on the disk of the stores and on a Unix socket.
 final class PostgresCluster {
-  struct Missing: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Missing: Error, CustomStringConvertible { let description: String }
 
   private static let port = "5432"
 
@@ -29,17 +27,11 @@ final class PostgresCluster {
     }
     let prefix =
       owner.map {
-        [
-          "/usr/bin/setpriv", "--reuid=\($0.pointee.pw_uid)", "--regid=\($0.pointee.pw_gid)",
-          "--clear-groups",
-        ]
+        ["/usr/bin/setpriv", "--reuid=\($0.pointee.pw_uid)", "--regid=\($0.pointee.pw_gid)", "--clear-groups"]
       } ?? []
     let data = "\(directory)/data"
     try Self.run(
-      prefix + [
-        "\(programs)/initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8",
-        "--locale=C",
-      ])
+      prefix + ["\(programs)/initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"])
     let all = [
       "listen_addresses=", "shared_buffers=512MB", "max_wal_size=8GB", "max_connections=200",
       "checkpoint_timeout=15min",
@@ -50,8 +42,7 @@ final class PostgresCluster {
     server = try ChildProcess(command[0], Array(command.dropFirst()), reading: .error)
     _ = try server.line(containing: "ready to accept connections")
     session = try ChildProcess(
-      "\(programs)/psql",
-      ["-XAtq", "-d", "host=\(directory) port=\(Self.port) dbname=postgres user=postgres"],
+      "\(programs)/psql", ["-XAtq", "-d", "host=\(directory) port=\(Self.port) dbname=postgres user=postgres"],
       reading: .output, takesInput: true)
   }
 
@@ -81,9 +72,8 @@ final class PostgresCluster {
   /// Waits until a query has a number that is large enough.
   ///
   /// - Returns: when it did.
-  func wait(
-    until query: String, reaches goal: Int64, within limit: Double = 180, pause: UInt32 = 3_000
-  ) throws -> Int64 {
+  func wait(until query: String, reaches goal: Int64, within limit: Double = 180, pause: UInt32 = 3_000) throws -> Int64
+  {
     let deadline = bare_now() + Int64(limit * 1e9)
     while true {
       let value = try number(query)
@@ -151,9 +141,7 @@ enum ProcessTable {
   static func seconds(of processes: [Int32]) -> Double {
     processes.reduce(0) { sum, process in
       let fields = fields(of: process)
-      guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-        return sum
-      }
+      guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return sum }
       return sum + (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
   }

@@ -39,10 +39,7 @@ struct Figure: Encodable {
   let samples: [Double]
   let note: String
 
-  init(
-    _ name: String, _ value: Double, unit: Unit, goal: Goal? = nil, samples: [Double] = [],
-    note: String = ""
-  ) {
+  init(_ name: String, _ value: Double, unit: Unit, goal: Goal? = nil, samples: [Double] = [], note: String = "") {
     self.name = name
     self.value = value
     self.unit = unit

@@ -24,9 +24,7 @@ struct Machine: Encodable {
   }
 
   /// Runnable threads on average over the last minute.
-  static var load: Double {
-    Double((read("/proc/loadavg") ?? "").split(separator: " ").first ?? "") ?? 0
-  }
+  static var load: Double { Double((read("/proc/loadavg") ?? "").split(separator: " ").first ?? "") ?? 0 }
 
   /// A file of `/proc`, which has no size to go by.
   static func read(_ path: String) -> String? {
@@ -36,8 +34,7 @@ struct Machine: Encodable {
 
   private static func value(of key: String, in path: String, after mark: Character) -> String? {
     let line = (read(path) ?? "").split(separator: "\n").first { $0.hasPrefix(key) }
-    return line?.split(separator: mark, maxSplits: 1).last?
-      .trimmingCharacters(in: CharacterSet(charactersIn: " \t\""))
+    return line?.split(separator: mark, maxSplits: 1).last?.trimmingCharacters(in: CharacterSet(charactersIn: " \t\""))
   }
 
   /// The kind of the mount with the longest path that the directory is below.
@@ -66,8 +63,8 @@ struct Versions: Encodable {
   init(daemon: String, swift: String) {
     threadkeeper = Self.firstLine(of: daemon, ["--version"], reading: .output)
     self.swift = swift
-    mosquitto = Self.firstLine(of: "/usr/sbin/mosquitto", ["-h"], reading: .output)
-      .replacing("mosquitto version ", with: "")
+    mosquitto = Self.firstLine(of: "/usr/sbin/mosquitto", ["-h"], reading: .output).replacing(
+      "mosquitto version ", with: "")
     var (major, minor, revision): (Int32, Int32, Int32) = (0, 0, 0)
     mosquitto_lib_version(&major, &minor, &revision)
     libmosquitto = "\(major).\(minor).\(revision)"
@@ -75,14 +72,12 @@ struct Versions: Encodable {
     libsodium = String(cString: sodium_version_string())
   }
 
-  private static func firstLine(
-    of program: String, _ arguments: [String], reading stream: ChildProcess.Stream
-  ) -> String {
+  private static func firstLine(of program: String, _ arguments: [String], reading stream: ChildProcess.Stream)
+    -> String
+  {
     let line = try? ChildProcess(program, arguments, reading: stream).nextLine(within: 10)
     return line?.text.trimmed ?? "unknown"
   }
 }
 
-extension String {
-  var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
-}
+extension String { var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) } }

@@ -33,9 +33,7 @@ struct Report: Encodable {
     var table = Table("what", .right("goal"), .right("measured"), "")
     for figure in parts.flatMap(\.figures) {
       guard let isReached = figure.isReached else { continue }
-      table.add(
-        figure.name, figure.goalText, figure.unit.text(figure.value),
-        isReached ? "reached" : "**not reached**")
+      table.add(figure.name, figure.goalText, figure.unit.text(figure.value), isReached ? "reached" : "**not reached**")
     }
     return table
   }
@@ -47,15 +45,13 @@ struct Report: Encodable {
       """
       How fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each beside what it is
       compared with. `make bench` measures all of it again and writes this page.
-      """.unfolded,
-      "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
+      """.unfolded, "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
       """
       The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
       the same broker and disk, by turns. Values are the median of
       \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
       threads.
-      """.unfolded,
-      environment.text,
+      """.unfolded, environment.text,
     ]
     if !goals.rows.isEmpty { blocks += ["## Goals", goals.text] }
     for part in parts {
@@ -69,20 +65,16 @@ struct Report: Encodable {
     var table = Table("measured", "")
     let load = "\(run.loadBefore.formatted(1)) before, \(run.loadAfter.formatted(1)) after"
     table.add("date", "\(run.date), in \(run.minutes.formatted(0)) minutes")
-    table.add(
-      "machine",
-      "\(machine.processors) processors (\(machine.model)), \(machine.memory.formatted(0)) GB")
+    table.add("machine", "\(machine.processors) processors (\(machine.model)), \(machine.memory.formatted(0)) GB")
     table.add("load average", load)
-    table.add(
-      "system", "\(machine.system), Linux \(machine.kernel), stores on \(machine.fileSystem)")
+    table.add("system", "\(machine.system), Linux \(machine.kernel), stores on \(machine.fileSystem)")
     if let fsync = parts.lazy.compactMap({ $0.figure(LatencyMeasurement.fsync) }).first {
       table.add("fsync of the disk", "median \(fsync.unit.text(fsync.value)), \(fsync.note)")
     }
     table.add("threadkeeper", "\(versions.threadkeeper), Swift \(versions.swift)")
     table.add(
       "libraries",
-      "libmosquitto \(versions.libmosquitto), SQLite \(versions.sqlite), "
-        + "libsodium \(versions.libsodium)")
+      "libmosquitto \(versions.libmosquitto), SQLite \(versions.sqlite), " + "libsodium \(versions.libsodium)")
     table.add(
       "broker",
       "Mosquitto \(versions.mosquitto) on the same machine, one for all, saves nothing, lets "
@@ -93,22 +85,17 @@ struct Report: Encodable {
 
 extension Part {
   /// To its section, with a title that is not folded.
-  fileprivate var link: String {
-    "[\(title.replacing(" ", with: String.fixedSpace))](#\(anchor))"
-  }
+  fileprivate var link: String { "[\(title.replacing(" ", with: String.fixedSpace))](#\(anchor))" }
 
   /// As Markdown makes it of the title.
   private var anchor: String {
-    title.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }
-      .replacing(" ", with: "-")
+    title.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }.replacing(" ", with: "-")
   }
 }
 
 extension String {
   /// Without the line breaks of the source.
-  fileprivate var unfolded: String {
-    split(separator: "\n").map { String($0).trimmed }.joined(separator: " ")
-  }
+  fileprivate var unfolded: String { split(separator: "\n").map { String($0).trimmed }.joined(separator: " ") }
 
   /// A space at which no line is broken.
   fileprivate static let fixedSpace = "\u{1F}"

@@ -3,9 +3,7 @@ import Foundation
 
 /// A table of passwords in C, with or without SQLCipher.
 final class BareDatabase: PasswordStore {
-  struct Unavailable: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Unavailable: Error, CustomStringConvertible { let description: String }
 
   let name: String
   private let library: String
@@ -39,8 +37,7 @@ final class BareDatabase: PasswordStore {
 
   func add(_ numbers: Range<Int>, secret: [UInt8]) throws -> Stopwatch {
     try Stopwatch(of: numbers.count) {
-      try check(
-        bare_database_add(handle, numbers.lowerBound, numbers.count, secret, secret.count))
+      try check(bare_database_add(handle, numbers.lowerBound, numbers.count, secret, secret.count))
     }
   }
 
@@ -54,9 +51,7 @@ final class BareDatabase: PasswordStore {
   }
 
   func change(_ number: Int, secret: [UInt8]) throws -> Stopwatch {
-    try Stopwatch(of: 1) {
-      try check(bare_database_change(handle, number, secret, secret.count))
-    }
+    try Stopwatch(of: 1) { try check(bare_database_change(handle, number, secret, secret.count)) }
   }
 
   func reopen() throws -> Stopwatch {
@@ -67,9 +62,7 @@ final class BareDatabase: PasswordStore {
     }
   }
 
-  var fileSize: Double {
-    get throws { try StoreFiles.size(of: (path as NSString).deletingLastPathComponent) }
-  }
+  var fileSize: Double { get throws { try StoreFiles.size(of: (path as NSString).deletingLastPathComponent) } }
 
   func close() {
     bare_database_close(handle)

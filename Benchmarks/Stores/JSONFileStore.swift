@@ -10,8 +10,7 @@ final class JSONFileStore: PasswordStore {
 
   init(in directory: String, peers: Peers, secretBytes: Int) throws {
     self.directory = directory
-    script = try peers.start(
-      "json_store.py", ["\(directory)/items.json", "\(secretBytes)"], takesInput: true)
+    script = try peers.start("json_store.py", ["\(directory)/items.json", "\(secretBytes)"], takesInput: true)
   }
 
   func changes(of items: Int) -> Int { items >= 100_000 ? 3 : 30 }
@@ -21,13 +20,10 @@ final class JSONFileStore: PasswordStore {
   }
 
   func find(_ numbers: [Int]) throws -> Stopwatch {
-    try order(
-      "find " + numbers.map(String.init).joined(separator: " "), count: numbers.count)
+    try order("find " + numbers.map(String.init).joined(separator: " "), count: numbers.count)
   }
 
-  func change(_ number: Int, secret: [UInt8]) throws -> Stopwatch {
-    try order("change \(number)", count: 1)
-  }
+  func change(_ number: Int, secret: [UInt8]) throws -> Stopwatch { try order("change \(number)", count: 1) }
 
   func reopen() throws -> Stopwatch { try order("open", count: nil) }
 
@@ -40,12 +36,9 @@ final class JSONFileStore: PasswordStore {
     try script.write(text)
     let line = try script.nextLine(within: 300)
     let numbers = line.text.split(separator: " ").compactMap { Double($0) }
-    guard numbers.count == 3 else {
-      throw StoreFailure(description: "\(name) answered `\(line.text)`")
-    }
+    guard numbers.count == 3 else { throw StoreFailure(description: "\(name) answered `\(line.text)`") }
     if let count { try StoreFailure.check(name, found: Int(numbers[0]), of: count) }
     let operations = Double(count ?? 1)
-    return Stopwatch(
-      elapsed: numbers[1] / 1e3 / operations, processor: numbers[2] / 1e3 / operations)
+    return Stopwatch(elapsed: numbers[1] / 1e3 / operations, processor: numbers[2] / 1e3 / operations)
   }
 }

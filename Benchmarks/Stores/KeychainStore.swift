@@ -12,15 +12,12 @@ final class KeychainStore: PasswordStore, Sendable {
     self.directory = directory
     opened = Mutex(
       try Keychain.create(
-        at: StoreLocation(directory: directory + "/store"),
-        slots: [.keyFile(path: directory + "/store.key")]))
+        at: StoreLocation(directory: directory + "/store"), slots: [.keyFile(path: directory + "/store.key")]))
   }
 
   var keychain: Keychain { opened.withLock { $0 } }
 
-  func rotate() throws {
-    try keychain.rotateKeys([.keyFile(path: directory + "/store.key")])
-  }
+  func rotate() throws { try keychain.rotateKeys([.keyFile(path: directory + "/store.key")]) }
 
   func add(_ numbers: Range<Int>, secret: [UInt8]) throws -> Stopwatch {
     let keychain = keychain
@@ -33,8 +30,7 @@ final class KeychainStore: PasswordStore, Sendable {
               attributes: [
                 .service: .string("mail.example.org"), .account: .string("user-\(number)"),
                 .accessGroup: .string("bench"), .label: .string("A label"),
-              ],
-              secret: SecretBytes(copying: secret), accessible: .afterFirstUnlock), in: tx)
+              ], secret: SecretBytes(copying: secret), accessible: .afterFirstUnlock), in: tx)
         }
       }
     }
@@ -71,8 +67,7 @@ final class KeychainStore: PasswordStore, Sendable {
     close()
     return try Stopwatch(of: 1) {
       let keychain = try Keychain.open(
-        at: StoreLocation(directory: directory + "/store"),
-        with: .keyFile(path: directory + "/store.key"))
+        at: StoreLocation(directory: directory + "/store"), with: .keyFile(path: directory + "/store.key"))
       opened.withLock { $0 = keychain }
       _ = try find([0])
     }
@@ -84,8 +79,7 @@ final class KeychainStore: PasswordStore, Sendable {
 
   private static func query(_ number: Int) -> ItemQuery {
     ItemQuery(
-      .genericPassword,
-      [.service: .string("mail.example.org"), .account: .string("user-\(number)")],
+      .genericPassword, [.service: .string("mail.example.org"), .account: .string("user-\(number)")],
       accessGroups: ["bench"], limit: 1)
   }
 }

@@ -36,8 +36,6 @@ struct StoreFailure: Error, CustomStringConvertible {
 
   /// Checks that all were found.
   static func check(_ name: String, found: Int, of count: Int) throws {
-    guard found == count else {
-      throw StoreFailure(description: "\(name) found \(found) of \(count) items")
-    }
+    guard found == count else { throw StoreFailure(description: "\(name) found \(found) of \(count) items") }
   }
 }

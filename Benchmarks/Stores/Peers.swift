@@ -26,10 +26,7 @@ struct Peers {
     return URL(fileURLWithPath: "\(directory)/\(name)").path
   }
 
-  func start(_ script: String, _ arguments: [String], takesInput: Bool = false) throws
-    -> ChildProcess
-  {
-    try ChildProcess(
-      Self.python, ["\(scripts)/\(script)"] + arguments, reading: .output, takesInput: takesInput)
+  func start(_ script: String, _ arguments: [String], takesInput: Bool = false) throws -> ChildProcess {
+    try ChildProcess(Self.python, ["\(scripts)/\(script)"] + arguments, reading: .output, takesInput: takesInput)
   }
 }

@@ -61,9 +61,7 @@ package protocol AgentConfiguration: Sendable {
   func preview() throws -> [String]
 }
 
-extension AgentConfiguration {
-  package var resumes: Bool { true }
-}
+extension AgentConfiguration { package var resumes: Bool { true } }
 
 /// What an agent looks at, and what it publishes of it. `AgentLoop` calls all of it on one thread.
 package protocol AgentSource {
@@ -79,9 +77,7 @@ package protocol AgentSource {
   mutating func finish()
 }
 
-extension AgentSource {
-  package mutating func finish() {}
-}
+extension AgentSource { package mutating func finish() {} }
 
 /// Whether an agent can do its work. It is reported when the connection is there, when it changes, and each minute.
 package enum AgentStanding: Equatable, Sendable {
@@ -118,13 +114,9 @@ package final class AgentLoop {
   /// What was logged about the connection last: the same is not logged with each attempt.
   private var trouble: String?
 
-  init(
-    _ configuration: any AgentConfiguration, link: BrokerLink, logger: Logger, stop: WakeSignal
-  ) {
+  init(_ configuration: any AgentConfiguration, link: BrokerLink, logger: Logger, stop: WakeSignal) {
     login = configuration.login
-    name = String(
-      "\(configuration.label.key) \(configuration.label.value)".prefix(InboundLimits.textCharacters)
-    )
+    name = String("\(configuration.label.key) \(configuration.label.value)".prefix(InboundLimits.textCharacters))
     (events, reports) = (login.writer, login.writer)
     (self.link, self.logger, self.stop) = (link, logger, stop)
   }
@@ -160,9 +152,7 @@ package final class AgentLoop {
     reported = (standing, now + .seconds(standing == .reportedByRouter ? 86_400 : 60))
     do throws(SealingError) {
       publish(try reports.publication(of: standing, by: name, now: nanosecondsSince1970()))
-    } catch {
-      logger.error("what the agent reports of itself can't be sealed: \(error.message)")
-    }
+    } catch { logger.error("what the agent reports of itself can't be sealed: \(error.message)") }
   }
 
   private func readNews(_ source: inout any AgentSource) {
@@ -190,8 +180,7 @@ package final class AgentLoop {
         (outcome.code, outcome.message) = (EventOutcome.refused, message)
         source.handle(.answered(outcome))
       case .notSubscribed(let refusal):
-        logger.warning(
-          "the broker refuses \(refusal.filter): \(login.brokerMessage(refusal.error))")
+        logger.warning("the broker refuses \(refusal.filter): \(login.brokerMessage(refusal.error))")
       case .message(let message) where message.topic != answers: source.handle(.message(message))
       case .message(let message):
         guard !message.isRetained, var outcome = EventOutcome(message),
@@ -226,23 +215,15 @@ extension AgentLoop {
   /// - Parameter subject: what it is about: of earlier events about the same no answer is taken any more.
   func publish(_ event: InboundEvent, expiry: UInt32? = nil, about subject: String? = nil) {
     do throws(SealingError) {
-      let publication = try events.publication(
-        of: event, answers: answers, expiry: expiry, now: nanosecondsSince1970())
+      let publication = try events.publication(of: event, answers: answers, expiry: expiry, now: nanosecondsSince1970())
       if let subject { unanswered = unanswered.filter { $0.value.subject != subject } }
-      if unanswered.count >= Self.answerLimit, let oldest = unanswered.keys.min() {
-        unanswered[oldest] = nil
-      }
-      unanswered[publication.token] = EventOutcome(
-        kind: event.message.kind, token: publication.token, subject: subject)
+      if unanswered.count >= Self.answerLimit, let oldest = unanswered.keys.min() { unanswered[oldest] = nil }
+      unanswered[publication.token] = EventOutcome(kind: event.message.kind, token: publication.token, subject: subject)
       publish(publication)
-    } catch {
-      logger.error("\(event.message.kind.word) can't be sealed: \(error.message)")
-    }
+    } catch { logger.error("\(event.message.kind.word) can't be sealed: \(error.message)") }
   }
 
-  func log(_ note: RouterNote) {
-    logger.log(level: note.level, "\(note.text)")
-  }
+  func log(_ note: RouterNote) { logger.log(level: note.level, "\(note.text)") }
 }
 
 /// What comes from the broker. What is wrong there is in words of the options that configure it.

@@ -50,11 +50,7 @@ final class BrokerLink: MosquittoHandler {
     }
     let client = MosquittoClient(configuration, handler: self)
     let task = Task { [weak self] in
-      do {
-        try await client.run()
-      } catch let error as MosquittoError {
-        self?.add(.failed(error))
-      } catch {}
+      do { try await client.run() } catch let error as MosquittoError { self?.add(.failed(error)) } catch {}
     }
     state.withLock { ($0.client, $0.task) = (client, task) }
   }
@@ -98,13 +94,9 @@ final class BrokerLink: MosquittoHandler {
     add(.connected)
   }
 
-  func subscribed(refused: [SubscriptionRefusal]) {
-    for refusal in refused { add(.notSubscribed(refusal)) }
-  }
+  func subscribed(refused: [SubscriptionRefusal]) { for refusal in refused { add(.notSubscribed(refusal)) } }
 
-  func received(_ batch: [IncomingMessage]) {
-    for message in batch { add(.message(message)) }
-  }
+  func received(_ batch: [IncomingMessage]) { for message in batch { add(.message(message)) } }
 
   func publications(upTo limit: Int) -> [Publication] {
     // Calls that have published plaintext have left some of it on this thread's stack.
@@ -118,9 +110,7 @@ final class BrokerLink: MosquittoHandler {
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
     let (client, publication) = state.withLock { state -> (MosquittoClient?, Publication?) in
-      guard let index = state.pending.firstIndex(where: { $0.token == token }) else {
-        return (nil, nil)
-      }
+      guard let index = state.pending.firstIndex(where: { $0.token == token }) else { return (nil, nil) }
       if index < state.sent { state.sent -= 1 }
       return (state.client, state.pending.remove(at: index))
     }
@@ -196,9 +186,7 @@ package struct ClientIDs: Sendable {
   /// - Parameter name: of the connection; the same name always gets the same id.
   package func id(of name: String) -> String {
     // The lengths are right, so it does not fail.
-    let id = secret.withUnsafeBytes { key in
-      try? BLAKE2b.hash(Array(name.utf8), key: key, count: Self.size)
-    }
+    let id = secret.withUnsafeBytes { key in try? BLAKE2b.hash(Array(name.utf8), key: key, count: Self.size) }
     return "threadkeeper-" + Hexadecimal.encode(id ?? RandomBytes.make(Self.size))
   }
 }

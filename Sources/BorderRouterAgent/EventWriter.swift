@@ -22,9 +22,9 @@ struct EventWriter: Sendable {
   ///   - expiry: seconds after which the broker drops it; nil: it waits for a daemon that is away.
   ///   - now: nanoseconds since 1970. The sequence number follows it, and rises in any case.
   /// - Throws: `SealingError`.
-  mutating func publication(
-    of event: InboundEvent, answers: String? = nil, expiry: UInt32? = nil, now: UInt64
-  ) throws(SealingError) -> Publication {
+  mutating func publication(of event: InboundEvent, answers: String? = nil, expiry: UInt32? = nil, now: UInt64)
+    throws(SealingError) -> Publication
+  {
     lastSequence = max(now, lastSequence + 1)
     let kind = event.message.kind
     let topic = topic(kind)
@@ -37,22 +37,20 @@ struct EventWriter: Sendable {
     if let keys {
       let envelope = try Envelope.seal(
         body, to: keys.daemon, from: keys.own,
-        at: .init(
-          topic: topic, order: .sequence(lastSequence), now: Int64(now / 1_000_000_000)))
+        at: .init(topic: topic, order: .sequence(lastSequence), now: Int64(now / 1_000_000_000)))
       payload = Array("{\"sealed\":".utf8) + envelope + Array("}".utf8)
     }
     return Publication(
       topic: topic, payload: payload, messageExpiry: expiry, contentType: "application/json",
-      correlationData: Array("\(kind.word) \(lastSequence)".utf8),
-      responseTopic: answers, token: lastSequence)
+      correlationData: Array("\(kind.word) \(lastSequence)".utf8), responseTopic: answers, token: lastSequence)
   }
 
   /// What an agent reports of itself. It is of no use once the next one is due.
   ///
   /// - Throws: `SealingError`.
-  mutating func publication(
-    of standing: AgentStanding, by agent: String, now: UInt64
-  ) throws(SealingError) -> Publication {
+  mutating func publication(of standing: AgentStanding, by agent: String, now: UInt64) throws(SealingError)
+    -> Publication
+  {
     var event: InboundEvent
     switch standing {
     case .works: event = InboundEvent(.heartbeat, of: agent)
@@ -113,9 +111,8 @@ extension EventOutcome {
   /// - Returns: nil for what is no answer to an event.
   init?(_ answer: IncomingMessage) {
     let words = String(decoding: answer.correlationData ?? [], as: UTF8.self).split(separator: " ")
-    guard answer.payload.count <= Self.limit, words.count == 2,
-      let kind = RouterMessage.Kind(word: String(words[0])), let token = UInt64(words[1]),
-      let status = UntrustedJSON.text("status", in: answer.payload)
+    guard answer.payload.count <= Self.limit, words.count == 2, let kind = RouterMessage.Kind(word: String(words[0])),
+      let token = UInt64(words[1]), let status = UntrustedJSON.text("status", in: answer.payload)
     else { return nil }
     self.init(kind: kind, token: token)
     guard status != "ok" else { return }
@@ -142,7 +139,5 @@ package struct AgentKeys: Sendable {
   let own: Identity
   let daemon: PublicIdentity
 
-  package init(own: Identity, daemon: PublicIdentity) {
-    (self.own, self.daemon) = (own, daemon)
-  }
+  package init(own: Identity, daemon: PublicIdentity) { (self.own, self.daemon) = (own, daemon) }
 }

@@ -41,9 +41,9 @@ package final class Bridge: Service {
   ///     one gets its session, and the events that wait in it.
   ///   - onTurn: called about once a second.
   package init(
-    _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String,
-    store: any DaemonStore, clock: any Clock = SystemClock(),
-    onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
+    _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String, store: any DaemonStore,
+    clock: any Clock = SystemClock(), onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in },
+    logger: Logger
   ) throws {
     let monitor = BridgeMonitor()
     let identity = try DaemonIdentity(store, logger: logger)
@@ -72,40 +72,33 @@ package final class Bridge: Service {
     reading.request = requests.read
     reading.isOfShard = configuration.topics.parent != nil
     let loop = try HomeLoop(
-      homes, discovers: discovers,
-      devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
-      consent: configuration.consentAlert, isWritable: isWritable, store: store,
-      reading: reading, follower: follower, clock: now)
+      homes, discovers: discovers, devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
+      consent: configuration.consentAlert, isWritable: isWritable, store: store, reading: reading, follower: follower,
+      clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
-        identity: { identity.keys }, instanceID: store.id.description,
-        formerBases: loop.retiredBases.map(\.base), formerPrefixes: loop.retiredPrefixes),
-      loop.homes.snapshot, store, stored: try store.storedMessages(),
-      now: now,
+        identity: { identity.keys }, instanceID: store.id.description, formerBases: loop.retiredBases.map(\.base),
+        formerPrefixes: loop.retiredPrefixes), loop.homes.snapshot, store, stored: try store.storedMessages(), now: now,
       acknowledged: { monitor.figures.publish.add($0) })
     let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
     let statusConnection = StatusConnection(
-      publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor,
-      clock: clock, logger: logger)
+      publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor, clock: clock,
+      logger: logger)
     let status = MosquittoClient(
-      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher),
-      handler: statusConnection)
+      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), handler: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
     follower.begin(.init(publisher: publisher, wake: wake))
     intake = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
-      handler: IntakeConnection(
-        loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
+      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
     ticker = Ticker(
       .init(
-        loop: loop, publisher: publisher, health: health, follower: follower,
-        status: statusConnection, monitor: monitor, news: news, store: store,
-        firstHome: homes.first?.name, loginRemedy: configuration.loginRemedy, clock: clock,
-        wake: wake, onTurn: onTurn, logger: logger))
+        loop: loop, publisher: publisher, health: health, follower: follower, status: statusConnection,
+        monitor: monitor, news: news, store: store, firstHome: homes.first?.name,
+        loginRemedy: configuration.loginRemedy, clock: clock, wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
       guard discovers else { return nil }
-      return DiscoveryIntake(
-        loop, home: home.name, path: store.place, clock: clock, logger: logger)
+      return DiscoveryIntake(loop, home: home.name, path: store.place, clock: clock, logger: logger)
     }
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.status) = (homes, publisher, status)
@@ -125,10 +118,8 @@ package final class Bridge: Service {
     connection.username = username
     connection.password = password
     monitor.loginChanged()
-    intake.reconfigure(
-      Self.intakeConfiguration(connection, clientID: clientID, configuration, loop))
-    status.reconfigure(
-      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher))
+    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, configuration, loop))
+    status.reconfigure(Self.statusConfiguration(connection, clientID: clientID, configuration, publisher))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
@@ -167,15 +158,13 @@ package final class Bridge: Service {
   }
 
   private static func intakeConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
-    _ loop: HomeLoop
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ loop: HomeLoop
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
     intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
     // Filters of earlier settings, which the broker's session may have still.
-    intake.unsubscriptions = bridge.topics.formerRoots(of: loop.retiredBases.map(\.base))
-      .map { "\($0)/in/#" }
+    intake.unsubscriptions = bridge.topics.formerRoots(of: loop.retiredBases.map(\.base)).map { "\($0)/in/#" }
     intake.batchMessages = IntakeConnection.batchMessages
     // What is on its way while a batch is handled.
     intake.receiveMaximum = UInt16(8 * IntakeConnection.batchMessages)
@@ -188,38 +177,31 @@ package final class Bridge: Service {
   }
 
   private static func statusConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration,
-    _ publisher: Publisher
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ publisher: Publisher
   ) -> MosquittoConfiguration {
     var status = connection
     status.clientID = "\(clientID)-status"
-    func own(
-      _ filter: String, _ retained: MosquittoConfiguration.Subscription.Retained,
-      qos: QualityOfService = 1
-    ) -> MosquittoConfiguration.Subscription {
+    func own(_ filter: String, _ retained: MosquittoConfiguration.Subscription.Retained, qos: QualityOfService = 1)
+      -> MosquittoConfiguration.Subscription
+    {
       var subscription = MosquittoConfiguration.Subscription(filter, qos: qos, isRequired: false)
       subscription.retained = retained
       return subscription
     }
     // A shard has no Home Assistant, and what the broker of a fleet drops says nothing about one home.
     let others =
-      bridge.topics.parent == nil
-      ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
+      bridge.topics.parent == nil ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
     // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
     // the next one, besides all that is kept.
     status.subscriptions =
-      publisher.keptFilters.map { own($0, .own, qos: 0) }
-      + publisher.formerFilters.map { own($0, .ownOnce, qos: 0) }
-      + others.map { own($0, .own, qos: 0) }
-      + publisher.deviceFilters.map { own($0, .own) }
+      publisher.keptFilters.map { own($0, .own, qos: 0) } + publisher.formerFilters.map { own($0, .ownOnce, qos: 0) }
+      + others.map { own($0, .own, qos: 0) } + publisher.deviceFilters.map { own($0, .own) }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit
     status.cleanStart = false
     if let home = bridge.topics.homes.first {
       status.lastWill = Publication(
-        topic: OutboundTopic(base: home.base).state,
-        payload: BridgeState.offline,
-        retain: true)
+        topic: OutboundTopic(base: home.base).state, payload: BridgeState.offline, retain: true)
     }
     return status
   }

@@ -25,18 +25,14 @@ package struct BridgeConfiguration: Sendable {
     { [teams = settings.brokerTeams] in ExactName(teams.team(of: $0.text)) }
   }
 
-  private func settings(of home: BaseTopics.Home) -> HomeSettings {
-    ofHome[home.name] ?? settings.eachHome
-  }
+  private func settings(of home: BaseTopics.Home) -> HomeSettings { ofHome[home.name] ?? settings.eachHome }
 
   /// What is announced elsewhere, the loop knows.
   ///
   /// - Parameters:
   ///   - canSeal: whether the daemon has keys.
   ///   - callers: who wait on this machine for what is decided.
-  func servedHomes(
-    canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers
-  ) -> [ServedHome] {
+  func servedHomes(canSeal: @escaping @Sendable () -> Bool, callers: WaitingCallers) -> [ServedHome] {
     var rules = HomeRules()
     rules.team = team
     rules.canSeal = canSeal

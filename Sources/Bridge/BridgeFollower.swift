@@ -26,13 +26,10 @@ final class BridgeFollower: LoopFollower {
   private let state = Mutex(State())
   private let rows = Atomic(0)
 
-  init(
-    _ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog
-  ) {
+  init(_ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog) {
     events = Dictionary(
-      homes.map { home in
-        (home.name, EventWriter(home: home.name, base: home.base, isOnlyHome: homes.count == 1))
-      }, uniquingKeysWith: { $1 })
+      homes.map { home in (home.name, EventWriter(home: home.name, base: home.base, isOnlyHome: homes.count == 1)) },
+      uniquingKeysWith: { $1 })
     self.requests = requests
     self.monitor = monitor
     self.news = news
@@ -57,9 +54,7 @@ final class BridgeFollower: LoopFollower {
     events[outcome.home]?.messages(of: outcome, in: home, at: now) ?? []
   }
 
-  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
-    news.news(of: batch, home: home)
-  }
+  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews { news.news(of: batch, home: home) }
 
   func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
     let parts = state.withLock { state in

@@ -15,11 +15,9 @@ package final class DaemonIdentity: Sendable {
   package init(_ store: any DaemonStore, logger: Logger) throws {
     self.store = store
     var found: Identity?
-    do {
-      found = try store.identitySecrets().map(Self.identity)
-    } catch let error as KeychainError where error.isItemDamaged {
-      logger.error("what is sealed cannot be opened", metadata: ["reason": "\(error.message)"])
-    }
+    do { found = try store.identitySecrets().map(Self.identity) } catch let error as KeychainError
+      where error.isItemDamaged
+    { logger.error("what is sealed cannot be opened", metadata: ["reason": "\(error.message)"]) }
     known = Mutex(found)
   }
 
@@ -39,9 +37,7 @@ package final class DaemonIdentity: Sendable {
   }
 
   private static func identity(_ secrets: SecretBytes) throws -> Identity {
-    do throws(SodiumError) {
-      return try Identity(secrets: secrets)
-    } catch {
+    do throws(SodiumError) { return try Identity(secrets: secrets) } catch {
       throw KeychainError(.decode, "the daemon's own keys are damaged; restore a backup")
     }
   }

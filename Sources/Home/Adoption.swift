@@ -45,8 +45,8 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   package var hasFailed: Bool {
     switch self {
     case .due, .asked, .agreed, .sent: false
-    case .notEnrolled, .damagedKeys, .damagedCredentials, .denied, .expired, .timeout,
-      .disagreement, .pendingChange, .refused, .noAnswer, .notAttached:
+    case .notEnrolled, .damagedKeys, .damagedCredentials, .denied, .expired, .timeout, .disagreement, .pendingChange,
+      .refused, .noAnswer, .notAttached:
       true
     }
   }
@@ -55,9 +55,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   var mayBeConfirmed: Bool {
     switch self {
     case .sent, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached: true
-    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired,
-      .damagedCredentials:
-      false
+    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired, .damagedCredentials: false
     }
   }
 
@@ -137,9 +135,7 @@ package struct Adoption: Hashable, Sendable {
     self.terms = terms
   }
 
-  package static func == (a: Adoption, b: Adoption) -> Bool {
-    a.state == b.state && a.terms == b.terms
-  }
+  package static func == (a: Adoption, b: Adoption) -> Bool { a.state == b.state && a.terms == b.terms }
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(state)
@@ -207,8 +203,8 @@ extension Adoption {
   ///   - isSSIDNew: the Wi-Fi has got another name. That asks at once, and again, unless a question waits: any login
   ///     may report it, and must not have people asked again and again.
   static func decide(
-    _ adoption: Adoption?, _ check: PreferredCheck, _ now: Situation?, isEnabled: Bool,
-    isAwaited: Bool, isToStay: Bool, isRaised: Bool, isSSIDNew: Bool
+    _ adoption: Adoption?, _ check: PreferredCheck, _ now: Situation?, isEnabled: Bool, isAwaited: Bool, isToStay: Bool,
+    isRaised: Bool, isSSIDNew: Bool
   ) -> Decision {
     guard isEnabled, let now, check.isMismatch else { return adoption == nil ? .keep : .end }
     // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person
@@ -216,9 +212,7 @@ extension Adoption {
     var needsAdoption = false
     if case .mismatch = check { needsAdoption = !isToStay }
     guard let adoption else { return needsAdoption && (isRaised || isSSIDNew) ? .begin : .keep }
-    if adoption.state.needsKey, let obstacle = now.key.obstacle {
-      return needsAdoption ? .fail(obstacle) : .end
-    }
+    if adoption.state.needsKey, let obstacle = now.key.obstacle { return needsAdoption ? .fail(obstacle) : .end }
     let isSame = adoption.terms.map(now.isSame(as:)) == true
     switch adoption.state {
     // The clock continues these, with what holds then.
@@ -228,8 +222,8 @@ extension Adoption {
       if isAwaited, let terms = adoption.terms, now.isSameToSend(as: terms) { return .keep }
       return needsAdoption ? .begin : .end
     case .asked, .agreed: return !needsAdoption ? .end : isSame ? .keep : .begin
-    case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer,
-      .notAttached, .damagedCredentials:
+    case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached,
+      .damagedCredentials:
       if isSame, !(isSSIDNew && needsAdoption) { return .keep }
       return needsAdoption ? .begin : .end
     }

@@ -39,17 +39,15 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
-    .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
-    .borderRouterOffline, .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter,
-    .routerNotAdvertised, .credentialSharingOpen,
+    .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing, .borderRouterOffline,
+    .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter, .routerNotAdvertised,
+    .credentialSharingOpen,
   ]
 
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
   var noticeDuration: Int? {
     switch self {
-    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
-      .anchorAltered:
-      86_400
+    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered: 86_400
     default: nil
     }
   }
@@ -58,17 +56,15 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   /// together do not disagree for long.
   func isHeld(_ message: AlertFacts.Message?) -> Bool {
     switch self {
-    case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
-      .adoptionFailed, .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered,
-      .stateAltered, .anotherDaemon, .anchorAltered:
+    case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed, .adoptionFailed,
+      .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered, .stateAltered, .anotherDaemon,
+      .anchorAltered:
       false
-    case .preferredNetworkChanged:
-      if case .preferredChanged(_, disagrees: true) = message { true } else { false }
-    case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing,
-      .borderRouterOffline, .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials,
-      .routerDetached, .preferredKeyDisputed, .homeMoved, .networkSplit, .unknownRouter,
-      .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty, .routerNotAdvertised,
-      .agentNotWorking, .homeOffline:
+    case .preferredNetworkChanged: if case .preferredChanged(_, disagrees: true) = message { true } else { false }
+    case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing, .borderRouterOffline,
+      .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials, .routerDetached, .preferredKeyDisputed,
+      .homeMoved, .networkSplit, .unknownRouter, .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty,
+      .routerNotAdvertised, .agentNotWorking, .homeOffline:
       true
     }
   }
@@ -280,8 +276,7 @@ package struct AlertFacts: Hashable, Sendable {
 
   /// What has set or changed an alert.
   package enum Trigger: UInt8, Hashable, Sendable, CaseIterable {
-    case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request,
-      deleted
+    case announce, dataset, heartbeat, offline, ssid, ssidChanged, preferredChanged, request, deleted
     case silence, mdns, accepted, adoption
   }
 
@@ -360,9 +355,7 @@ package struct PreferredChange: Hashable, Sendable {
 }
 
 /// How much an alert matters, the worst first.
-package enum AlertSeverity: UInt8, Sendable, CaseIterable {
-  case critical, warning, info
-}
+package enum AlertSeverity: UInt8, Sendable, CaseIterable { case critical, warning, info }
 
 extension AlertKey {
   package func severity(_ facts: AlertFacts) -> AlertSeverity {
@@ -374,17 +367,15 @@ extension AlertKey {
       disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
       networks.count > 1 || facts.user != nil ? .warning : .info
-    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _),
-      (.brokerAuthenticationFailed, _),
-      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _),
-      (.anotherDaemon, _), (.anchorAltered, _):
+    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _), (.brokerAuthenticationFailed, _),
+      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _), (.anotherDaemon, _),
+      (.anchorAltered, _):
       .critical
     case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _): .info
-    case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _),
-      (.borderRouterOffline, _), (.noPreferredNetwork, _), (.messagesDropped, _),
-      (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _), (.preferredKeyDisputed, _),
-      (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _), (.unknownRouter, _),
-      (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _),
+    case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _), (.borderRouterOffline, _),
+      (.noPreferredNetwork, _), (.messagesDropped, _), (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _),
+      (.preferredKeyDisputed, _), (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _),
+      (.unknownRouter, _), (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _),
       (.agentNotWorking, _), (.homeOffline, _):
       .warning
     }
@@ -440,9 +431,7 @@ package struct Alert: Hashable, Sendable {
   /// Brings it in line with whether its condition holds now.
   ///
   /// - Returns: what is published, and whether anything has changed.
-  mutating func set(
-    _ wanted: AlertFacts?, hold: Int, at now: WireTime
-  ) -> (news: News?, isChanged: Bool) {
+  mutating func set(_ wanted: AlertFacts?, hold: Int, at now: WireTime) -> (news: News?, isChanged: Bool) {
     if isInLine(with: wanted, hold: hold, at: now) { return (nil, false) }
     let before = self
     let news = change(wanted, hold: hold, at: now)
@@ -454,8 +443,7 @@ package struct Alert: Hashable, Sendable {
     guard let wanted else { return phase == .resolved }
     switch phase {
     case .resolved: return false
-    case .held:
-      return heldSince.adding(seconds: hold) > now && (heldFacts ?? facts).saysTheSame(as: wanted)
+    case .held: return heldSince.adding(seconds: hold) > now && (heldFacts ?? facts).saysTheSame(as: wanted)
     case .firing: return facts.saysTheSame(as: wanted)
     }
   }
@@ -494,9 +482,7 @@ package struct Alert: Hashable, Sendable {
     return nil
   }
 
-  private mutating func note(_ wanted: AlertFacts) {
-    if wasPublished { heldFacts = wanted } else { facts = wanted }
-  }
+  private mutating func note(_ wanted: AlertFacts) { if wasPublished { heldFacts = wanted } else { facts = wanted } }
 
   /// Its condition has lasted long enough.
   mutating func raise(at now: WireTime) -> News {
@@ -517,13 +503,10 @@ package struct Alert: Hashable, Sendable {
 
 extension Alert {
   /// One that no record has, for lists.
-  package init(
-    shown facts: AlertFacts, since: WireTime, updatedAt: WireTime, endsAt: WireTime?,
-    sequence: UInt32
-  ) {
+  package init(shown facts: AlertFacts, since: WireTime, updatedAt: WireTime, endsAt: WireTime?, sequence: UInt32) {
     self.init(
-      phase: endsAt == nil ? .firing : .resolved, facts: facts, heldSince: since, startsAt: since,
-      updatedAt: updatedAt, endsAt: endsAt, sequence: sequence)
+      phase: endsAt == nil ? .firing : .resolved, facts: facts, heldSince: since, startsAt: since, updatedAt: updatedAt,
+      endsAt: endsAt, sequence: sequence)
   }
 }
 

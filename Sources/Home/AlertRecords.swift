@@ -6,11 +6,9 @@ extension AlertSubject: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     switch try coder.byte(value?.rank) {
     case 0: return .home
-    case 1:
-      return .router(try coder(value.flatMap { if case .router(let x) = $0 { x } else { nil } }))
+    case 1: return .router(try coder(value.flatMap { if case .router(let x) = $0 { x } else { nil } }))
     case 2: return .user(try coder(value.flatMap { if case .user(let x) = $0 { x } else { nil } }))
-    case 3:
-      return .network(try coder(value.flatMap { if case .network(let x) = $0 { x } else { nil } }))
+    case 3: return .network(try coder(value.flatMap { if case .network(let x) = $0 { x } else { nil } }))
     default: throw RecordError()
     }
   }
@@ -19,10 +17,10 @@ extension AlertSubject: Recorded {
 extension Alert: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Alert(
-      phase: try coder(value?.phase), facts: try coder(value?.facts),
-      heldFacts: try coder.maybe(value?.heldFacts), heldSince: try coder(value?.heldSince),
-      startsAt: try coder.maybe(value?.startsAt), updatedAt: try coder(value?.updatedAt),
-      endsAt: try coder.maybe(value?.endsAt), sequence: try coder(value?.sequence))
+      phase: try coder(value?.phase), facts: try coder(value?.facts), heldFacts: try coder.maybe(value?.heldFacts),
+      heldSince: try coder(value?.heldSince), startsAt: try coder.maybe(value?.startsAt),
+      updatedAt: try coder(value?.updatedAt), endsAt: try coder.maybe(value?.endsAt),
+      sequence: try coder(value?.sequence))
   }
 }
 
@@ -64,10 +62,9 @@ extension AlertFacts.Names: Recorded {
 extension AlertFacts.Message: Recorded {
   /// Messages without values.
   private static let plain: [Self] = [
-    .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge,
-    .reportsConflict, .noDataset, .recordGone, .detached, .notAdvertised, .wellKnownKey, .joined,
-    .plaintext, .daemon, .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict,
-    .openForCode, .silentWithoutNetwork,
+    .notAttached, .neverMember, .otherNetwork, .otherCredentials, .behind, .reportsOlder, .sameAge, .reportsConflict,
+    .noDataset, .recordGone, .detached, .notAdvertised, .wellKnownKey, .joined, .plaintext, .daemon, .otherPreferred,
+    .sharedPartial, .sharedOlder, .sharedConflict, .openForCode, .silentWithoutNetwork,
   ]
 
   /// Its number in records. That of one that is removed is not used again.
@@ -116,8 +113,7 @@ extension AlertFacts.Message: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     let tag = try coder.byte(value?.tag)
     switch (tag, value) {
-    case (32, .elsewhere(let isConfigured)):
-      return .elsewhere(isConfiguredForPreferred: try coder(isConfigured))
+    case (32, .elsewhere(let isConfigured)): return .elsewhere(isConfiguredForPreferred: try coder(isConfigured))
     case (32, nil): return .elsewhere(isConfiguredForPreferred: try coder(nil))
     case (33, .offline(let reason)): return .offline(try coder.maybe(reason))
     case (33, nil): return .offline(try coder.maybe(nil))
@@ -126,45 +122,35 @@ extension AlertFacts.Message: Recorded {
     case (35, .agentSilent(let reason)): return .agentSilent(try coder.maybe(reason))
     case (35, nil): return .agentSilent(try coder.maybe(nil))
     case (36, .adoptionFailed(let state, let isConfigured)):
-      return .adoptionFailed(
-        try coder(state), isConfiguredForPreferred: try coder(isConfigured))
-    case (36, nil):
-      return .adoptionFailed(try coder(nil), isConfiguredForPreferred: try coder(nil))
+      return .adoptionFailed(try coder(state), isConfiguredForPreferred: try coder(isConfigured))
+    case (36, nil): return .adoptionFailed(try coder(nil), isConfiguredForPreferred: try coder(nil))
     case (37, .noPreferred(let isForgotten, let networks, let more)):
-      return .noPreferred(
-        isForgotten: try coder(isForgotten), networks: try coder(networks),
-        more: try coder(more))
-    case (37, nil):
-      return .noPreferred(
-        isForgotten: try coder(nil), networks: try coder(nil), more: try coder(nil))
+      return .noPreferred(isForgotten: try coder(isForgotten), networks: try coder(networks), more: try coder(more))
+    case (37, nil): return .noPreferred(isForgotten: try coder(nil), networks: try coder(nil), more: try coder(nil))
     case (38, .keysDisputed(let claimed, let current, let departed, let hasDamage)):
       return .keysDisputed(
-        claimed: try coder.maybe(claimed), current: try coder.maybe(current),
-        departed: try coder(departed), hasDamage: try coder(hasDamage))
+        claimed: try coder.maybe(claimed), current: try coder.maybe(current), departed: try coder(departed),
+        hasDamage: try coder(hasDamage))
     case (38, nil):
       return .keysDisputed(
-        claimed: try coder.maybe(nil), current: try coder.maybe(nil),
-        departed: try coder(nil), hasDamage: try coder(nil))
+        claimed: try coder.maybe(nil), current: try coder.maybe(nil), departed: try coder(nil),
+        hasDamage: try coder(nil))
     case (39, .preferredChanged(let change, let disagrees)):
       return .preferredChanged(try coder(change), disagrees: try coder(disagrees))
     case (39, nil): return .preferredChanged(try coder(nil), disagrees: try coder(nil))
     case (40, .movedTo(let routers, let all, let lost)):
       return .movedTo(routers: try coder(routers), of: try coder(all), lost: try coder(lost))
-    case (40, nil):
-      return .movedTo(routers: try coder(nil), of: try coder(nil), lost: try coder(nil))
-    case (41, .split(let named, let parts)):
-      return .split(try coder(named), parts: try coder(parts))
+    case (40, nil): return .movedTo(routers: try coder(nil), of: try coder(nil), lost: try coder(nil))
+    case (41, .split(let named, let parts)): return .split(try coder(named), parts: try coder(parts))
     case (41, nil): return .split(try coder(nil), parts: try coder(nil))
-    case (42, .wasReset(let isOnPreferred)):
-      return .wasReset(isOnPreferred: try coder(isOnPreferred))
+    case (42, .wasReset(let isOnPreferred)): return .wasReset(isOnPreferred: try coder(isOnPreferred))
     case (42, nil): return .wasReset(isOnPreferred: try coder(nil))
     case (43, .lostNetwork(let isLast)): return .lostNetwork(isLast: try coder(isLast))
     case (43, nil): return .lostNetwork(isLast: try coder(nil))
     case (44, .preferredEmpty(let routers, let elsewhere)):
       return .preferredEmpty(routers: try coder(routers), elsewhere: try coder(elsewhere))
     case (44, nil): return .preferredEmpty(routers: try coder(nil), elsewhere: try coder(nil))
-    case (46, .agentNotWorking(let trouble)):
-      return .agentNotWorking(try coder.maybe(trouble))
+    case (46, .agentNotWorking(let trouble)): return .agentNotWorking(try coder.maybe(trouble))
     case (46, nil): return .agentNotWorking(try coder.maybe(nil))
     case (45, .awayTogether(let routers, let all)):
       return .awayTogether(routers: try coder(routers), of: try coder(all))

@@ -1,6 +1,5 @@
 /// A large value that lies apart: what holds it is copied without it, and several may share it.
-@propertyWrapper
-package struct Apart<Value: Sendable>: Sendable {
+@propertyWrapper package struct Apart<Value: Sendable>: Sendable {
   private final class Box: Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
@@ -17,9 +16,7 @@ package struct Apart<Value: Sendable>: Sendable {
 }
 
 extension Apart: Equatable where Value: Equatable {
-  package static func == (a: Self, b: Self) -> Bool {
-    a.box === b.box || a.box.value == b.box.value
-  }
+  package static func == (a: Self, b: Self) -> Bool { a.box === b.box || a.box.value == b.box.value }
 }
 
 extension Apart: Hashable where Value: Hashable {
@@ -27,8 +24,7 @@ extension Apart: Hashable where Value: Hashable {
 }
 
 /// The same for a value that is mostly absent.
-@propertyWrapper
-package struct Boxed<Value: Sendable>: Sendable {
+@propertyWrapper package struct Boxed<Value: Sendable>: Sendable {
   private var box: Apart<Value>?
 
   package init() {}

@@ -35,15 +35,11 @@ package struct Requester: Hashable, Sendable {
   }
 
   /// Whether the two are one party, whatever the program calls itself, and whichever key it has.
-  func isSameParty(as other: Requester) -> Bool {
-    identity == other.identity && team == other.team
-  }
+  func isSameParty(as other: Requester) -> Bool { identity == other.identity && team == other.team }
 
   /// Whether what was agreed to for the one holds for the other. Not for who has got another key: a person has agreed
   /// to whom the answer is sealed to.
-  func isSame(as other: Requester) -> Bool {
-    isSameParty(as: other) && fingerprint == other.fingerprint
-  }
+  func isSame(as other: Requester) -> Bool { isSameParty(as: other) && fingerprint == other.fingerprint }
 }
 
 /// Credentials that are asked for, as they are shown to a person: a decision holds for just these. Anybody can store a
@@ -57,9 +53,7 @@ package struct ConsentNetwork: Hashable, Sendable {
   package let key: Hash128?
 
   init(_ dataset: DatasetSummary, of team: ExactName?) {
-    self.init(
-      id: dataset.network, name: ExactName(dataset.name), team: team,
-      key: dataset.parameters?.networkKey)
+    self.init(id: dataset.network, name: ExactName(dataset.name), team: team, key: dataset.parameters?.networkKey)
   }
 
   init(id: ExtendedPANID, name: ExactName, team: ExactName?, key: Hash128?) {
@@ -131,20 +125,15 @@ package struct ConsentSubject: Hashable, Sendable {
 
   /// The same question, in all that is decided by it.
   func isSame(as other: ConsentSubject) -> Bool {
-    command == other.command && Set(networks) == Set(other.networks)
-      && router?.agent == other.router?.agent
+    command == other.command && Set(networks) == Set(other.networks) && router?.agent == other.router?.agent
   }
 
   /// Whether both are about the key of some network.
   func hasKey(of other: ConsentSubject) -> Bool {
-    networks.contains { network in
-      network.key != nil && other.networks.contains { $0.key == network.key }
-    }
+    networks.contains { network in network.key != nil && other.networks.contains { $0.key == network.key } }
   }
 
-  var withoutKeys: ConsentSubject {
-    ConsentSubject(command, networks.map(\.withoutKey), router: router)
-  }
+  var withoutKeys: ConsentSubject { ConsentSubject(command, networks.map(\.withoutKey), router: router) }
 
   var ofAnyRouter: ConsentSubject { ConsentSubject(command, networks) }
 }
@@ -253,8 +242,7 @@ package struct ConsentGrant: Hashable, Sendable {
   }
 
   private func isFor(_ subject: ConsentSubject, of requester: Requester) -> Bool {
-    self.requester.isSame(as: requester) && self.subject.command == subject.command
-      && !subject.networks.isEmpty
+    self.requester.isSame(as: requester) && self.subject.command == subject.command && !subject.networks.isEmpty
   }
 }
 

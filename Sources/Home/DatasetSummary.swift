@@ -40,11 +40,9 @@ package struct DatasetSummary: Hashable, Sendable {
   ///   - dataset: complete, or not.
   ///   - hash: a keyed hash of some bytes, and of what they are: 0 the dataset, 1 its network key, 2 its PSKc.
   /// - Returns: nil for a dataset with which no Matter device can attach.
-  package init?(
-    _ dataset: OperationalDataset, hash: (UnsafeRawBufferPointer, UInt8) -> Hash128
-  ) {
-    guard dataset.isUsableByMatter, let network = dataset.extendedPANID,
-      let key = dataset.networkKey, let channel = dataset.channel, let panID = dataset.panID
+  package init?(_ dataset: OperationalDataset, hash: (UnsafeRawBufferPointer, UInt8) -> Hash128) {
+    guard dataset.isUsableByMatter, let network = dataset.extendedPANID, let key = dataset.networkKey,
+      let channel = dataset.channel, let panID = dataset.panID
     else { return nil }
     // Not by `map`: each call more leaves a copy on the stack.
     var pskc: Hash128?
@@ -52,14 +50,10 @@ package struct DatasetSummary: Hashable, Sendable {
     self.init(
       network: network, name: dataset.networkName ?? "",
       parameters: Parameters(
-        whole: dataset.bytes.withUnsafeBytes { hash($0, 0) },
-        networkKey: key.withUnsafeBytes { hash($0, 1) },
-        pskc: pskc,
-        activeTimestamp: dataset.activeTimestamp,
+        whole: dataset.bytes.withUnsafeBytes { hash($0, 0) }, networkKey: key.withUnsafeBytes { hash($0, 1) },
+        pskc: pskc, activeTimestamp: dataset.activeTimestamp,
         channel: UInt32(channel.page) << 16 | UInt32(channel.number), panID: panID,
-        meshLocalPrefix: dataset.meshLocalPrefix.map {
-          $0.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-        },
+        meshLocalPrefix: dataset.meshLocalPrefix.map { $0.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } },
         securityPolicy: dataset.securityPolicy.map(Self.bits), domainName: dataset.domainName,
         hasChannelMask: dataset.channelMask != nil, isKeyWellKnown: key.isWellKnown))
   }
@@ -87,8 +81,7 @@ package struct DatasetSummary: Hashable, Sendable {
   package var lacks: [TLVType] {
     guard let parameters else { return [] }
     let types: [(TLVType, isThere: Bool)] = [
-      (.activeTimestamp, parameters.activeTimestamp != nil),
-      (.channelMask, parameters.hasChannelMask),
+      (.activeTimestamp, parameters.activeTimestamp != nil), (.channelMask, parameters.hasChannelMask),
       (.meshLocalPrefix, parameters.meshLocalPrefix != nil), (.networkName, !name.isEmpty),
       (.pskc, parameters.pskc != nil), (.securityPolicy, parameters.securityPolicy != nil),
     ]
@@ -113,9 +106,7 @@ package struct DatasetSummary: Hashable, Sendable {
 
   package var activeSeconds: UInt64? { parameters?.activeTimestamp?.seconds }
 
-  var radio: PreferredChange.Radio? {
-    parameters.map { .init(channel: $0.channelNumber, panID: $0.panID) }
-  }
+  var radio: PreferredChange.Radio? { parameters.map { .init(channel: $0.channelNumber, panID: $0.panID) } }
 }
 
 /// The essential parameters in which two datasets differ.
@@ -139,9 +130,7 @@ package struct DatasetDifferences: OptionSet, Hashable, Sendable {
   }
 
   /// In the order in which they are published.
-  package var parameters: [DatasetParameter] {
-    DatasetParameter.allCases.filter { contains(DatasetDifferences($0)) }
-  }
+  package var parameters: [DatasetParameter] { DatasetParameter.allCases.filter { contains(DatasetDifferences($0)) } }
 }
 
 /// What one dataset is to another one that is stored already. Age counts within one network only.
@@ -165,9 +154,7 @@ extension DatasetSummary {
     if ExactName(name) != ExactName(other.name) { found.insert(.networkName) }
     guard let mine = parameters, let others = other.parameters else {
       guard parameters != nil || other.parameters != nil else { return found }
-      found.formUnion([
-        .networkKey, .panID, .channel, .pskc, .meshLocalPrefix, .securityPolicy,
-      ])
+      found.formUnion([.networkKey, .panID, .channel, .pskc, .meshLocalPrefix, .securityPolicy])
       if (parameters ?? other.parameters)?.domainName != nil { found.insert(.domainName) }
       return found
     }
@@ -178,9 +165,7 @@ extension DatasetSummary {
     if mine.pskc != others.pskc { found.insert(.pskc) }
     if mine.meshLocalPrefix != others.meshLocalPrefix { found.insert(.meshLocalPrefix) }
     if mine.securityPolicy != others.securityPolicy { found.insert(.securityPolicy) }
-    if mine.domainName.map({ ExactName($0) }) != others.domainName.map({ ExactName($0) }) {
-      found.insert(.domainName)
-    }
+    if mine.domainName.map({ ExactName($0) }) != others.domainName.map({ ExactName($0) }) { found.insert(.domainName) }
     return found
   }
 
@@ -203,8 +188,7 @@ extension DatasetSummary {
   /// Whether both have the same Network Key and the same PSKc. The PSKc counts as a key: who knows it can get the
   /// Network Key from any router that uses it (Thread 1.1 specification, 8.4).
   func hasKeys(of other: DatasetSummary) -> Bool {
-    parameters?.networkKey == other.parameters?.networkKey
-      && parameters?.pskc == other.parameters?.pskc
+    parameters?.networkKey == other.parameters?.networkKey && parameters?.pskc == other.parameters?.pskc
   }
 
   /// Whether it is given for its network in place of another one: a complete one, and then a newer one.
@@ -214,14 +198,10 @@ extension DatasetSummary {
   }
 
   /// Whether it is of the same network and has the same keys.
-  func isSameNetwork(as other: DatasetSummary) -> Bool {
-    network == other.network && hasKeys(of: other)
-  }
+  func isSameNetwork(as other: DatasetSummary) -> Bool { network == other.network && hasKeys(of: other) }
 
   /// Whether nothing is lost when another one takes its place: it says the same, or this one only names its network.
-  func isCovered(by other: DatasetSummary) -> Bool {
-    isSame(as: other) || !hasCredentials && network == other.network
-  }
+  func isCovered(by other: DatasetSummary) -> Bool { isSame(as: other) || !hasCredentials && network == other.network }
 
   func relation(to stored: DatasetSummary) -> DatasetRelation {
     guard network == stored.network else { return .mismatch }
@@ -283,9 +263,7 @@ package enum DatasetDecision: Hashable, Sendable {
       return
     }
     let differences = requested.differences(from: stored)
-    self =
-      requested.network == stored.network
-      ? .update(differences) : .move(from: stored.network, differences)
+    self = requested.network == stored.network ? .update(differences) : .move(from: stored.network, differences)
   }
 
   /// Whether the incoming dataset becomes the stored one.

@@ -7,23 +7,18 @@ extension Home {
   /// Brings a router's adoption in line with what holds now.
   ///
   /// - Returns: the check after that: a router that need not be attached any more with what it was sent may match.
-  mutating func checkAdoption(
-    of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool
-  ) -> PreferredCheck {
+  mutating func checkAdoption(of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool) -> PreferredCheck {
     let isEnabled = rules.settings.adoptTimeout != nil
     guard rules.hasDaemon else { return check }
     // No login has announced it, so there is none that could be sent something.
-    guard router.source == .mqtt || router.adoption != nil,
-      router.adoption != nil || isEnabled && check.isMismatch
+    guard router.source == .mqtt || router.adoption != nil, router.adoption != nil || isEnabled && check.isMismatch
     else { return check }
     let isAwaited = isAwaited(router)
     let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
-    let key = AlertKey(
-      router.hasNoNetwork ? .borderRouterOffline : .preferredNetworkMismatch, .router(router.agent))
+    let key = AlertKey(router.hasNoNetwork ? .borderRouterOffline : .preferredNetworkMismatch, .router(router.agent))
     let decision = Adoption.decide(
-      router.adoption, check, situation(of: router, counting), isEnabled: isEnabled,
-      isAwaited: isAwaited, isToStay: isToStay(router),
-      isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
+      router.adoption, check, situation(of: router, counting), isEnabled: isEnabled, isAwaited: isAwaited,
+      isToStay: isToStay(router), isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
     switch decision {
     case .keep: return check
     case .begin: endAdoption(of: &router, next: .due)
@@ -52,9 +47,7 @@ extension Home {
 
   /// The login that the credentials are sent to. Several logins of a team may publish for one router, and take turns:
   /// the one that a person was asked about stays, as long as something can be sealed for it. Else it is the last one.
-  private func addressee(
-    of router: Router, _ terms: Adoption.Terms?
-  ) -> (user: ExactName, key: AdoptionKey)? {
+  private func addressee(of router: Router, _ terms: Adoption.Terms?) -> (user: ExactName, key: AdoptionKey)? {
     guard let user = router.user else { return nil }
     if let asked = terms?.user, asked == user || team(of: asked) == team(of: user) {
       let key = adoptionKey(of: asked)
@@ -78,8 +71,7 @@ extension Home {
       default: break
       }
       switch adoption.state {
-      case .asked, .agreed, .sent:
-        step.output.events.append(.adoptionChanged(router.agent))
+      case .asked, .agreed, .sent: step.output.events.append(.adoptionChanged(router.agent))
       default: break
       }
     }
@@ -93,29 +85,25 @@ extension Home {
   /// - Parameter failure: why it does not use them, where it says so.
   /// - Returns: nil where the report does not count.
   mutating func reportOfAdoption(
-    _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router,
-    _ stored: Router?
+    _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router, _ stored: Router?
   ) -> Adoption.Report? {
     // Without a dataset, what counts is that one without a network says why it does not use what it was sent.
-    guard incoming != nil || failure != nil && stored?.hasNoNetwork == true,
-      var adoption = router.adoption, let terms = adoption.terms
+    guard incoming != nil || failure != nil && stored?.hasNoNetwork == true, var adoption = router.adoption,
+      let terms = adoption.terms
     else { return nil }
     let report = adoption.report(
-      incoming, isAttached: incoming.map { router.isAttached(to: $0.network) } ?? false,
-      isAwaited: isAwaited(router))
+      incoming, isAttached: incoming.map { router.isAttached(to: $0.network) } ?? false, isAwaited: isAwaited(router))
     guard let report else { return nil }
     // The order is sent again, and the change may end in time: only in the last minute that reason is final.
     let isEarly =
-      failure == .pendingChange && report != .disagreement
-      && terms.deadline.milliseconds - now.milliseconds > 60_000
+      failure == .pendingChange && report != .disagreement && terms.deadline.milliseconds - now.milliseconds > 60_000
     let final = isEarly ? nil : failure
     switch report {
     case .confirmed:
       router.adoption = nil
       return report
     case .disagreement: adoption.state = final ?? .disagreement
-    case .configured, .notYet:
-      if adoption.state == .sent, let final { adoption.state = final }
+    case .configured, .notYet: if adoption.state == .sent, let final { adoption.state = final }
     }
     router.adoption = adoption
     return report
@@ -137,13 +125,9 @@ extension Home {
     }
   }
 
-  private mutating func continueAdoption(
-    of stored: Router, _ link: Link, _ tooMany: inout Set<ExactName>
-  ) {
+  private mutating func continueAdoption(of stored: Router, _ link: Link, _ tooMany: inout Set<ExactName>) {
     guard let adoption = stored.adoption else { return }
-    guard let timeout = rules.settings.adoptTimeout else {
-      return replaceAdoption(of: stored, by: nil)
-    }
+    guard let timeout = rules.settings.adoptTimeout else { return replaceAdoption(of: stored, by: nil) }
     // Another network or key is another question.
     if let terms = adoption.terms, isOutdated(terms, stored) { return finish(stored, stored) }
     switch adoption.state {
@@ -159,9 +143,7 @@ extension Home {
       }
     case .asked:
       // A question that is gone, and was not settled, was lost.
-      if adoption.terms.flatMap({ waiting($0.consent) }) == nil {
-        failAdoption(of: stored, as: .expired)
-      }
+      if adoption.terms.flatMap({ waiting($0.consent) }) == nil { failAdoption(of: stored, as: .expired) }
     case .agreed: send(stored, link, timeout: timeout)
     case .sent: wait(for: stored, link, timeout: timeout)
     default: break
@@ -175,8 +157,7 @@ extension Home {
     if let terms = adoption.terms, isOutdated(terms, router) { return true }
     switch adoption.state {
     case .due: return router.isReached
-    case .notEnrolled, .damagedKeys:
-      return addressee(of: router, nil)?.key.obstacle != adoption.state
+    case .notEnrolled, .damagedKeys: return addressee(of: router, nil)?.key.obstacle != adoption.state
     case .asked, .agreed, .sent: return true
     default: return rules.settings.adoptTimeout == nil
     }
@@ -188,11 +169,9 @@ extension Home {
   }
 
   /// What is to be given to a router now; nil where it needs none, or is to stay where it is.
-  private func target(
-    of router: Router
-  ) -> (preferred: DatasetSummary, reported: DatasetSummary?)? {
-    guard let preferred = preferredCredentials,
-      case .mismatch = PreferredCheck(router, preferred: preferred), !isToStay(router)
+  private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary?)? {
+    guard let preferred = preferredCredentials, case .mismatch = PreferredCheck(router, preferred: preferred),
+      !isToStay(router)
     else { return nil }
     return (preferred, router.dataset)
   }
@@ -231,22 +210,20 @@ extension Home {
     finish(router, stored)
   }
 
-  private func question(
-    about router: Router, _ terms: Adoption.Terms
-  ) -> (requester: Requester, subject: ConsentSubject) {
+  private func question(about router: Router, _ terms: Adoption.Terms) -> (
+    requester: Requester, subject: ConsentSubject
+  ) {
     var requester = Requester(.login(terms.user), team: terms.team)
     requester.fingerprint = terms.fingerprint
     let elsewhere = router.isElsewhere ? router.currentNetwork : nil
     var network =
-      elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) }
-      ?? terms.reported.map { AlertFacts.Named($0) }
+      elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) } ?? terms.reported.map { AlertFacts.Named($0) }
     if router.hasNoNetwork { network = nil }
     if let shown = network { network?.needsID = hasNamesake(shown.id, shown.name) }
     let subject = ConsentSubject(
       .adopt, [ConsentNetwork(terms.preferred, of: nil)],
       router: .init(
-        agent: router.agent, name: router.name,
-        needsID: hasNamesake(router.agent, router.name), network: network))
+        agent: router.agent, name: router.name, needsID: hasNamesake(router.agent, router.name), network: network))
     return (requester, subject)
   }
 
@@ -261,9 +238,7 @@ extension Home {
   /// A person has agreed: the message is sent as soon as there is a connection.
   private mutating func send(_ stored: Router, _ link: Link, timeout: Int) {
     guard var terms = stored.adoption?.terms, let connection = link.connection else { return }
-    guard let target = target(of: stored), holds(terms, stored) else {
-      return replaceAdoption(of: stored, by: .due)
-    }
+    guard let target = target(of: stored), holds(terms, stored) else { return replaceAdoption(of: stored, by: .due) }
     (terms.preferred, terms.reported) = target
     terms.message = max(1, rules.random())
     terms.deadline = now.adding(seconds: timeout)
@@ -280,13 +255,10 @@ extension Home {
   }
 
   private mutating func wait(for stored: Router, _ link: Link, timeout: Int) {
-    guard var terms = stored.adoption?.terms, isAwaited(stored) else {
-      return replaceAdoption(of: stored, by: .due)
-    }
+    guard var terms = stored.adoption?.terms, isAwaited(stored) else { return replaceAdoption(of: stored, by: .due) }
     let delivery = stored.adoption?.delivery
     let isDue =
-      link.connection != nil
-      && (delivery.map { $0.connection != link.connection || isOver($0.until) } ?? true)
+      link.connection != nil && (delivery.map { $0.connection != link.connection || isOver($0.until) } ?? true)
     guard !isDue || holds(terms, stored) else { return replaceAdoption(of: stored, by: .due) }
     // Nothing is waited for longer than the current setting. So a clock that was set back does not make a router wait
     // for hours, and a setting that was lowered leaves it the new time.
@@ -295,8 +267,7 @@ extension Home {
       // It is not known whether the broker has it, so the router has time from when it is sent the next time. Its
       // report may wait on the broker while the daemon is away.
       guard link.connection != nil, deadline > now || link.isCaughtUp(at: now) else { return }
-      let isShort =
-        deadline.milliseconds - now.milliseconds < Int64(timeout) * 500
+      let isShort = deadline.milliseconds - now.milliseconds < Int64(timeout) * 500
       if isDue, isShort { deadline = now.adding(seconds: timeout) }
     }
     var router = stored
@@ -309,11 +280,7 @@ extension Home {
       return
     }
     if isDue, let connection = link.connection { deliver(&router, terms, to: connection) }
-    if router != stored {
-      put(router)
-    } else {
-      routers.set(router, firstSeen: now)
-    }
+    if router != stored { put(router) } else { routers.set(router, firstSeen: now) }
   }
 
   /// One that lives longer than any is from before the clock was set back.
@@ -321,18 +288,16 @@ extension Home {
     until <= now || until > now.adding(seconds: AdoptionOrder.longestLifetime)
   }
 
-  private mutating func deliver(
-    _ router: inout Router, _ terms: Adoption.Terms, to connection: Int64
-  ) {
+  private mutating func deliver(_ router: inout Router, _ terms: Adoption.Terms, to connection: Int64) {
     let left = max(1, Int(terms.deadline.milliseconds - now.milliseconds) / 1_000)
     let hasArrived = router.adoption?.delivery?.hasArrived ?? false
     router.adoption?.delivery = Adoption.Delivery(
-      connection: connection,
-      until: now.adding(seconds: min(left, AdoptionOrder.longestLifetime)), hasArrived: hasArrived)
+      connection: connection, until: now.adding(seconds: min(left, AdoptionOrder.longestLifetime)),
+      hasArrived: hasArrived)
     step.output.orders.append(
       AdoptionOrder(
-        agent: router.agent, user: terms.user, message: terms.message, connection: connection,
-        deadline: terms.deadline, dataset: preferred?.dataset ?? terms.preferred))
+        agent: router.agent, user: terms.user, message: terms.message, connection: connection, deadline: terms.deadline,
+        dataset: preferred?.dataset ?? terms.preferred))
   }
 
   mutating func noteDelivery(of message: UInt64) {
@@ -343,8 +308,8 @@ extension Home {
 
   /// A person can have it asked again, once the dataset opens.
   mutating func noteNotSent(_ message: UInt64) {
-    guard let router = routers.counts.orders[message].flatMap({ routers[$0] }),
-      router.adoption?.state == .sent, let terms = router.adoption?.terms
+    guard let router = routers.counts.orders[message].flatMap({ routers[$0] }), router.adoption?.state == .sent,
+      let terms = router.adoption?.terms
     else { return }
     let (requester, subject) = question(about: router, terms)
     noteNotGiven(subject, to: requester, by: terms.consent, .damaged)
@@ -364,8 +329,8 @@ extension Home {
   /// A question about a router is settled.
   mutating func settleAdoption(_ record: ConsentRecord) {
     guard record.subject.command == .adopt, let agent = record.subject.router?.agent else { return }
-    guard let stored = routers[agent], stored.isPresent, let adoption = stored.adoption,
-      adoption.state == .asked, var terms = adoption.terms, terms.consent == record.id
+    guard let stored = routers[agent], stored.isPresent, let adoption = stored.adoption, adoption.state == .asked,
+      var terms = adoption.terms, terms.consent == record.id
     else {
       if record.outcome == .approved { noteNotGiven(record.id, .changed) }
       return
@@ -375,9 +340,7 @@ extension Home {
     case .expired, .revoked: return failAdoption(of: stored, as: .expired)
     case .approved: break
     }
-    guard rules.settings.adoptTimeout != nil, !isOutdated(terms, stored),
-      let target = target(of: stored)
-    else {
+    guard rules.settings.adoptTimeout != nil, !isOutdated(terms, stored), let target = target(of: stored) else {
       replaceAdoption(of: stored, by: rules.settings.adoptTimeout == nil ? nil : .due)
       return noteNotGiven(record.id, .changed)
     }
@@ -389,11 +352,9 @@ extension Home {
 
   /// Has a person asked again whether a router gets the preferred credentials.
   mutating func askAgain(about agent: BorderAgentID) -> HomeAnswer {
-    guard let stored = routers[agent], stored.isPresent else {
-      return .refused(.unknownRouter(agent))
-    }
-    guard let adoption = stored.adoption, adoption.state.canBeAskedAgain,
-      rules.settings.adoptTimeout != nil, target(of: stored) != nil
+    guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
+    guard let adoption = stored.adoption, adoption.state.canBeAskedAgain, rules.settings.adoptTimeout != nil,
+      target(of: stored) != nil
     else { return .refused(.nothingToAskAgain(agent, stored.adoption?.state)) }
     if let terms = adoption.terms {
       let (requester, subject) = question(about: stored, terms)
@@ -418,9 +379,7 @@ extension Home {
   }
 
   /// The router is written with its adoption, and checked.
-  private mutating func finish(
-    _ router: Router, _ stored: Router, _ event: RouterEvent = RouterEvent()
-  ) {
+  private mutating func finish(_ router: Router, _ stored: Router, _ event: RouterEvent = RouterEvent()) {
     write(router, before: stored, event, trigger: .adoption)
   }
 }

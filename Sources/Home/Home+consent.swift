@@ -18,10 +18,9 @@ extension Home {
   }
 
   /// Asks for consent. The same question of the same requester joins the one that waits already.
-  mutating func ask(
-    _ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress,
-    replacesKeys: Bool = false
-  ) throws(ConsentRefusal) -> Asked {
+  mutating func ask(_ subject: ConsentSubject, by requester: Requester, reply: ReplyAddress, replacesKeys: Bool = false)
+    throws(ConsentRefusal) -> Asked
+  {
     if rules.grantsCount, let grant = grants.first(where: { $0.covers(subject, of: requester) }) {
       return .granted(grant.id)
     }
@@ -39,8 +38,7 @@ extension Home {
     let question = ConsentQuestion(
       id: ConsentID(rules.random()), requester: requester, subject: subject, createdAt: now,
       expiresAt: now.adding(seconds: subject.command.timeout), replies: [reply],
-      keyHasChanged: replacesKeys
-        || grants.contains { $0.isOutdated(for: subject, of: requester) },
+      keyHasChanged: replacesKeys || grants.contains { $0.isOutdated(for: subject, of: requester) },
       keyChange: Boxed(wrappedValue: isAboutPreferred ? preferred?.keyChange : nil))
     questions.append(question)
     changes.records.insert(.question(question.id))
@@ -74,14 +72,11 @@ extension Home {
     changes.records.insert(.question(question.id))
   }
 
-  private func checkRoom(
-    for requester: Requester, isAskedByHome: Bool
-  ) throws(ConsentRefusal) {
+  private func checkRoom(for requester: Requester, isAskedByHome: Bool) throws(ConsentRefusal) {
     let waiting = questions.filter { !$0.isOver(at: now) }
     // By identity alone: who is moved to another team is no other requester.
     let own = waiting.count {
-      $0.requester.identity == requester.identity
-        && $0.subject.command.isAskedByHome == isAskedByHome
+      $0.requester.identity == requester.identity && $0.subject.command.isAskedByHome == isAskedByHome
     }
     guard own < Self.mostOfRequester else { throw .rateLimited(waiting: own) }
     func isReserved(_ requester: Requester) -> Bool {
@@ -109,9 +104,7 @@ extension Home {
       case .revoke(let grant): return .revoked(try revoke(grant, by: decision.by))
       case .askAgain(let agent): return askAgain(about: agent)
       }
-    } catch {
-      return .refused(error)
-    }
+    } catch { return .refused(error) }
   }
 
   /// Home Assistant decides as far as the settings go, and once. An id that does not wait is left to what is known of
@@ -119,14 +112,12 @@ extension Home {
   ///
   /// Who alters what a button publishes has a person decide about something else. So a token is needed, and nothing is
   /// decided by buttons for a minute after a device was altered.
-  private func checkExtent(
-    of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope? = nil
-  ) throws(HomeRefusal) {
+  private func checkExtent(of decision: ConsentDecision, _ id: ConsentID, _ scope: ConsentScope? = nil)
+    throws(HomeRefusal)
+  {
     guard decision.extent == nil || scope != .always else { throw .onceOnly }
     guard let question = waiting(id) else { return }
-    guard decision.extent != .adoptions || question.subject.command.isForHomeAssistant else {
-      throw .adoptionsOnly(id)
-    }
+    guard decision.extent != .adoptions || question.subject.command.isForHomeAssistant else { throw .adoptionsOnly(id) }
     guard let button = decision.button else { return }
     guard button.hasToken else { throw .wrongButton }
     guard !button.isAltered else { throw .buttonsAltered(id) }
@@ -136,9 +127,9 @@ extension Home {
     questions.first { $0.id == id && !$0.isDenied && !$0.isOver(at: now) }
   }
 
-  private mutating func approve(
-    _ id: ConsentID, _ scope: ConsentScope, by approver: ConsentApprover
-  ) throws(HomeRefusal) -> ConsentRecord {
+  private mutating func approve(_ id: ConsentID, _ scope: ConsentScope, by approver: ConsentApprover)
+    throws(HomeRefusal) -> ConsentRecord
+  {
     let question = questions[try decidable(id)]
     guard mayApprove(question, approver) else { throw .consent(.notAuthorized) }
     // The next credentials are another question: who need not be asked about is in the settings.
@@ -149,9 +140,7 @@ extension Home {
     return end(question, .approved, by: approver, scope, grant)
   }
 
-  private mutating func deny(
-    _ id: ConsentID, by approver: ConsentApprover
-  ) throws(HomeRefusal) -> ConsentRecord {
+  private mutating func deny(_ id: ConsentID, by approver: ConsentApprover) throws(HomeRefusal) -> ConsentRecord {
     let index = try decidable(id)
     let question = questions[index]
     if question.subject.command == .accept {
@@ -171,9 +160,7 @@ extension Home {
     guard let index = questions.firstIndex(where: { $0.id == id }) else {
       throw .consent(.staleID(decisions.last { $0.id == id }?.outcome))
     }
-    guard waiting(id) != nil else {
-      throw .consent(.staleID(questions[index].isDenied ? .denied : .expired))
-    }
+    guard waiting(id) != nil else { throw .consent(.staleID(questions[index].isDenied ? .denied : .expired)) }
     return index
   }
 
@@ -188,20 +175,17 @@ extension Home {
 
   /// The same grant is there already when the request waited longer than another one. One for an earlier network key is
   /// replaced: it covers nothing any more.
-  private mutating func keepGrant(
-    _ question: ConsentQuestion, by approver: ConsentApprover
-  ) throws(HomeRefusal) -> ConsentID {
+  private mutating func keepGrant(_ question: ConsentQuestion, by approver: ConsentApprover) throws(HomeRefusal)
+    -> ConsentID
+  {
     let subject = question.subject.ofAnyRouter
     let own = grants.filter { $0.requester.isSame(as: question.requester) }
     if let same = own.first(where: { $0.subject.isSame(as: subject) }) { return same.id }
     let outdated = own.filter { $0.subject.withoutKeys.isSame(as: subject.withoutKeys) }
-    guard grants.count - outdated.count < Self.mostGrants else {
-      throw .consent(.tooManyGrants(grants.count))
-    }
+    guard grants.count - outdated.count < Self.mostGrants else { throw .consent(.tooManyGrants(grants.count)) }
     for grant in outdated { end(grant, by: approver) }
     let grant = ConsentGrant(
-      id: ConsentID(rules.random()), requester: question.requester, subject: subject,
-      createdAt: now, by: approver)
+      id: ConsentID(rules.random()), requester: question.requester, subject: subject, createdAt: now, by: approver)
     grants.append(grant)
     changes.records.insert(.grant(grant.id))
     step.output.audit.append(.granted(grant))
@@ -209,9 +193,7 @@ extension Home {
   }
 
   /// A person is asked again about the next request; what was given by the grant stays given.
-  private mutating func revoke(
-    _ id: ConsentID, by approver: ConsentApprover
-  ) throws(HomeRefusal) -> ConsentGrant {
+  private mutating func revoke(_ id: ConsentID, by approver: ConsentApprover) throws(HomeRefusal) -> ConsentGrant {
     guard let grant = grants.first(where: { $0.id == id }) else { throw .consent(.notFound) }
     end(grant, by: approver)
     return grant
@@ -229,16 +211,14 @@ extension Home {
 
   /// For a question that has no meaning any more: it expires.
   mutating func withdraw(_ id: ConsentID) {
-    guard let index = questions.firstIndex(where: { $0.id == id }), !questions[index].isDenied
-    else { return }
+    guard let index = questions.firstIndex(where: { $0.id == id }), !questions[index].isDenied else { return }
     expire(at: index)
   }
 
   /// What is preferred now is not what a question that waits long is about.
   mutating func withdrawOutdated() {
     let current = preferredCredentials.map { ConsentNetwork($0, of: nil) }
-    for question in questions
-    where question.subject.command == .write && question.subject.networks.first != current {
+    for question in questions where question.subject.command == .write && question.subject.networks.first != current {
       withdraw(question.id)
     }
   }
@@ -251,9 +231,7 @@ extension Home {
   /// For a login whose key counts no more: its grants end, and what it waits for expires.
   private mutating func endConsents(of identity: Requester.Identity, by approver: ConsentApprover) {
     for grant in grants where grant.requester.identity == identity { end(grant, by: approver) }
-    for index in questions.indices where questions[index].requester.identity == identity {
-      expire(at: index)
-    }
+    for index in questions.indices where questions[index].requester.identity == identity { expire(at: index) }
   }
 
   private mutating func expire(at index: Int) {
@@ -273,15 +251,14 @@ extension Home {
     changes.records.insert(.grant(grant.id))
     remember(
       ConsentRecord(
-        id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject,
-        createdAt: grant.createdAt, decidedAt: now, by: approver, scope: .always, grant: grant.id))
+        id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject, createdAt: grant.createdAt,
+        decidedAt: now, by: approver, scope: .always, grant: grant.id))
   }
 
   /// A question waits no more: history, what it means for a router, and the answers that it owes.
   ///
   /// - Returns: with what came of it.
-  @discardableResult
-  private mutating func end(
+  @discardableResult private mutating func end(
     _ question: ConsentQuestion, _ outcome: ConsentRecord.Outcome, by approver: ConsentApprover?,
     _ scope: ConsentScope? = nil, _ grant: ConsentID? = nil
   ) -> ConsentRecord {
@@ -310,21 +287,17 @@ extension Home {
   /// What a person has agreed to is not given: the decision stands.
   mutating func noteNotGiven(_ id: ConsentID, _ obstacle: ConsentRecord.Obstacle) {
     // A grant that was taken back has a record of its own.
-    guard let index = decisions.lastIndex(where: { $0.id == id && $0.outcome == .approved }) else {
-      return
-    }
+    guard let index = decisions.lastIndex(where: { $0.id == id && $0.outcome == .approved }) else { return }
     decisions[index].obstacle = obstacle
     changes.records.insert(.decision(id))
     let record = decisions[index]
     step.output.events.append(.notGiven(record))
-    step.output.audit.append(
-      .notGiven(record.subject, to: record.requester, by: id, obstacle))
+    step.output.audit.append(.notGiven(record.subject, to: record.requester, by: id, obstacle))
   }
 
   /// The same of what may have been given by a grant, which has no decision of its own.
   mutating func noteNotGiven(
-    _ subject: ConsentSubject, to requester: Requester, by id: ConsentID,
-    _ obstacle: ConsentRecord.Obstacle
+    _ subject: ConsentSubject, to requester: Requester, by id: ConsentID, _ obstacle: ConsentRecord.Obstacle
   ) {
     if decisions.contains(where: { $0.id == id && $0.outcome == .approved }) {
       noteNotGiven(id, obstacle)
@@ -335,13 +308,9 @@ extension Home {
 
   // MARK: Clients
 
-  mutating func enroll(
-    _ client: EnrolledClient, as user: ExactName, by approver: ConsentApprover
-  ) -> HomeAnswer {
+  mutating func enroll(_ client: EnrolledClient, as user: ExactName, by approver: ConsentApprover) -> HomeAnswer {
     let before = clients[user]
-    if let before, before.fingerprint != client.fingerprint {
-      endConsents(of: .login(user), by: approver)
-    }
+    if let before, before.fingerprint != client.fingerprint { endConsents(of: .login(user), by: approver) }
     clients[user] = client
     changes.records.insert(.client(user))
     if (before?.trust == .signed) != (client.trust == .signed) { changes.records.insert(.home) }
@@ -354,13 +323,9 @@ extension Home {
     return .enrolled(isUpdate: before != nil)
   }
 
-  mutating func revoke(
-    _ user: ExactName, forgets: Bool, by approver: ConsentApprover
-  ) -> HomeAnswer {
+  mutating func revoke(_ user: ExactName, forgets: Bool, by approver: ConsentApprover) -> HomeAnswer {
     let hadAgents = forgetAgents(of: user)
-    guard let client = clients[user], forgets || !client.isRevoked else {
-      return .revokedClient(hadAgents)
-    }
+    guard let client = clients[user], forgets || !client.isRevoked else { return .revokedClient(hadAgents) }
     if !forgets, client.trust == .signed {
       clients[user]?.isRevoked = true
     } else {

@@ -86,11 +86,7 @@ extension Home {
       let agent = stored?.agent ?? one.agents[0]
       let former = one.extendedAddress.flatMap { withoutRecord[$0] }
       let reason: RefusedSighting.Reason? =
-        if !visited.insert(agent).inserted {
-          .again(agent)
-        } else if isRemoved(one) {
-          .removed
-        } else {
+        if !visited.insert(agent).inserted { .again(agent) } else if isRemoved(one) { .removed } else {
           former.map { move($0, one) } == true ? nil : add(one, stored)
         }
       if let reason {
@@ -105,9 +101,8 @@ extension Home {
     checkSplits()
   }
 
-  private mutating func finishLook(
-    _ sightings: Sightings, _ visited: Set<BorderAgentID>, _ listed: Set<BorderAgentID>
-  ) {
+  private mutating func finishLook(_ sightings: Sightings, _ visited: Set<BorderAgentID>, _ listed: Set<BorderAgentID>)
+  {
     let present = Set(sightings.list.map { $0.agents[0] })
     discovery.removed = discovery.removed.filter { present.contains($0.key) }
     discovery.listed = listed
@@ -145,17 +140,14 @@ extension Home {
   /// are not listed.
   ///
   /// A router that a record has made is of no other record, whichever address that names: anybody can name it.
-  private func rows(
-    of advertisement: Advertisement, _ atAddress: [UInt64: [BorderAgentID]]
-  ) -> [Router] {
+  private func rows(of advertisement: Advertisement, _ atAddress: [UInt64: [BorderAgentID]]) -> [Router] {
     var rows = advertisement.agents.compactMap { routers[$0] }.filter {
       !$0.isPresent || $0.isAnnounced || $0.team != nil || $0.agent == advertisement.agents[0]
     }
     let known = rows.map(\.agent)
     let others = advertisement.extendedAddress.flatMap { atAddress[$0] } ?? []
     rows += others.filter { !known.contains($0) }.prefix(4).compactMap { routers[$0] }
-    return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced }
-      + rows.filter { !$0.isPresent }
+    return rows.filter(\.isAnnounced) + rows.filter { $0.isPresent && !$0.isAnnounced } + rows.filter { !$0.isPresent }
   }
 
   /// Routers that a login has announced with one of the addresses.
@@ -179,9 +171,7 @@ extension Home {
   }
 
   /// - Returns: why it is not listed; nil: it is.
-  private mutating func add(
-    _ advertisement: Advertisement, _ stored: Router?
-  ) -> RefusedSighting.Reason? {
+  private mutating func add(_ advertisement: Advertisement, _ stored: Router?) -> RefusedSighting.Reason? {
     if let stored, stored.isPresent { return .again(stored.agent) }
     if let reason = refusal(of: advertisement, stored) { return reason }
     guard discovery.room > 0, makeRoomForSeen() else { return .tooMany }
@@ -192,8 +182,7 @@ extension Home {
     router.firstSeenAt = now
     let preferred = preferred?.dataset.network
     // Who is elsewhere yet may join later: only who is on the preferred network already was there before.
-    router.isKnown =
-      stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
+    router.isKnown = stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
     router.take(advertisement, at: now)
     let former = formerRows(of: router)
     router.resetFrom = former.lazy.compactMap(\.asReset).first
@@ -216,23 +205,18 @@ extension Home {
     guard let endpoint = new.endpoint else { return [] }
     let earliest = now.adding(seconds: -Self.longestReset)
     return routers.filter {
-      $0.isPresent && $0.source == .mdns && $0.endpoint == endpoint && $0.agent != new.agent
-        && $0.vendor == new.vendor && $0.model == new.model && $0.firstSeenAt < now
-        && (routers.lastSeen($0.agent) >= earliest || $0.isAdvertised)
+      $0.isPresent && $0.source == .mdns && $0.endpoint == endpoint && $0.agent != new.agent && $0.vendor == new.vendor
+        && $0.model == new.model && $0.firstSeenAt < now && (routers.lastSeen($0.agent) >= earliest || $0.isAdvertised)
     }.sorted { $0.firstSeenAt < $1.firstSeenAt }
   }
 
   /// Routers that their records have made and that have none of these, by address.
-  private func seen(
-    besides visited: Set<BorderAgentID>, at addresses: [UInt64]
-  ) -> [UInt64: Router] {
+  private func seen(besides visited: Set<BorderAgentID>, at addresses: [UInt64]) -> [UInt64: Router] {
     if addresses.isEmpty { return [:] }
     let wanted = Set(addresses)
     var found: [UInt64: Router] = [:]
     for router in routers where router.isPresent && router.source == .mdns {
-      if let address = router.extendedAddress, wanted.contains(address),
-        !visited.contains(router.agent)
-      {
+      if let address = router.extendedAddress, wanted.contains(address), !visited.contains(router.agent) {
         found[address] = router
       }
     }
@@ -243,18 +227,14 @@ extension Home {
   ///
   /// - Returns: whether it is the same: it has the same name, host, port and address.
   private mutating func move(_ stored: Router, _ advertisement: Advertisement) -> Bool {
-    guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil,
-      refusal(of: advertisement, nil) == nil,
-      stored.team == nil, stored.dataset == nil,
-      let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
+    guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil, refusal(of: advertisement, nil) == nil,
+      stored.team == nil, stored.dataset == nil, let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
       stored.keptName != nil || advertisement.name == stored.name
     else { return false }
     var router = stored
     router.agent = advertisement.agents[0]
     router.take(advertisement, at: now)
-    for name in AlertName.ofRouters {
-      setAlert(AlertKey(name, .router(stored.agent)), nil)
-    }
+    for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(stored.agent)), nil) }
     noteNetworks(stored, nil)
     drop(stored)
     step.needsHomeCheck = true
@@ -263,15 +243,11 @@ extension Home {
     return true
   }
 
-  private var isFirstLook: Bool {
-    discoveredSince.map { now < $0.adding(seconds: Self.firstLook) } ?? true
-  }
+  private var isFirstLook: Bool { discoveredSince.map { now < $0.adding(seconds: Self.firstLook) } ?? true }
 
   /// A router that left by MQTT stays off the list although it can still be seen, and so does one that is announced in
   /// another home.
-  private func refusal(
-    of advertisement: Advertisement, _ absent: Router?
-  ) -> RefusedSighting.Reason? {
+  private func refusal(of advertisement: Advertisement, _ absent: Router?) -> RefusedSighting.Reason? {
     if let absent, absent.dataset == nil, absent.user != nil { return .left }
     // The former record of a router that was reset.
     if let now = routers.first(where: {
@@ -299,8 +275,7 @@ extension Home {
     guard routers.counts.seen >= Self.mostDiscovered else { return true }
     if step.isListFull { return false }
     let oldest = routers.filter {
-      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && $0.memberOf == nil
-        && $0.team == nil
+      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && $0.memberOf == nil && $0.team == nil
     }.min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
     guard let oldest else {
       step.isListFull = true
@@ -314,8 +289,7 @@ extension Home {
   private mutating func forgetSeen() {
     let deadline = now.adding(seconds: -Self.retention)
     let old = routers.filter {
-      $0.isPresent && $0.source == .mdns && !$0.isAdvertised
-        && routers.lastSeen($0.agent) <= deadline
+      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && routers.lastSeen($0.agent) <= deadline
     }
     for router in old.prefix(Self.forgottenAtOnce) { unlistSeen(router) }
   }
@@ -329,8 +303,7 @@ extension Home {
   /// Discovery is off: what it has brought goes. When it is on again, all is looked at as for the first time.
   mutating func endDiscovery() {
     for stored in routers where stored.isPresent && stored.source == .mdns { unlistSeen(stored) }
-    for stored in routers
-    where stored.isAdvertised || stored.isRecordGone || stored.isUnadvertised {
+    for stored in routers where stored.isAdvertised || stored.isRecordGone || stored.isUnadvertised {
       var router = stored
       router.withdrawAdvertisement()
       write(router, before: stored, RouterEvent(), trigger: .mdns)
@@ -356,9 +329,7 @@ extension Home {
     discovery.needsSplitCheck = false
     let seen = partitions.filter { $1.count > 1 }
     let led = leaders
-    let wanted = Set(seen.keys).union(led.keys).filter {
-      $0 == preferred?.dataset.network || accepted.contains($0)
-    }
+    let wanted = Set(seen.keys).union(led.keys).filter { $0 == preferred?.dataset.network || accepted.contains($0) }
     for network in wanted.sorted(by: { $0.number < $1.number }) {
       let parts = seen[network].map { Array($0.values) } ?? []
       let names = seen[network] == nil ? (led[network] ?? []).map { [$0] } : parts.map(self.names)
@@ -366,23 +337,17 @@ extension Home {
       let shown = sorted.prefix(AlertFacts.Names.most).map { AlertFacts.Names($0) }
       var facts = AlertFacts(.split(shown, parts: names.count))
       let unaccepted = parts.filter { $0.allSatisfy { !$0.isKnown && $0.dataset == nil } }
-      if unaccepted.count < parts.count {
-        facts.otherNames = .init(self.names(of: unaccepted.flatMap(\.self)))
-      }
+      if unaccepted.count < parts.count { facts.otherNames = .init(self.names(of: unaccepted.flatMap(\.self))) }
       facts.network = .init(network, networkName(of: network))
       facts.trigger = seen[network] == nil ? .heartbeat : .mdns
       setAlert(AlertKey(.networkSplit, .network(network)), facts)
     }
     for key in alerts.keys.filter({ $0.name == .networkSplit }).sorted() {
-      if case .network(let network) = key.subject, !wanted.contains(network) {
-        setAlert(key, nil)
-      }
+      if case .network(let network) = key.subject, !wanted.contains(network) { setAlert(key, nil) }
     }
   }
 
-  private func names(of routers: [Router]) -> [String] {
-    routers.map(shownName).sorted()
-  }
+  private func names(of routers: [Router]) -> [String] { routers.map(shownName).sorted() }
 
   /// Routers by network and partition.
   private var partitions: [ExtendedPANID: [UInt32: [Router]]] {
@@ -401,16 +366,14 @@ extension Home {
   }
 
   /// Publishers write the id of a partition in one order of its bytes or the other.
-  private static func inAnyOrder(_ partition: UInt32) -> UInt32 {
-    min(partition, partition.byteSwapped)
-  }
+  private static func inAnyOrder(_ partition: UInt32) -> UInt32 { min(partition, partition.byteSwapped) }
 
   /// Those that have the key of their network, as far as that is known: by radio, another key is another network. Which
   /// one is right is known of the preferred network alone: any login can report one of another network.
   private func withKey(of network: ExtendedPANID, _ routers: [Router]) -> [Router] {
-    guard let own = preferredCredentials, own.network == network,
-      let key = own.parameters?.networkKey
-    else { return routers }
+    guard let own = preferredCredentials, own.network == network, let key = own.parameters?.networkKey else {
+      return routers
+    }
     return routers.filter { router in
       guard let dataset = router.dataset, dataset.network == network else { return true }
       return dataset.parameters?.networkKey == key
@@ -422,15 +385,13 @@ extension Home {
     typealias Leader = (name: String, since: WireTime, reported: WireTime)
     var all: [ExtendedPANID: [Router]] = [:]
     for router in routers where router.isPresent && router.isOnline {
-      guard router.threadState == .leader, let network = router.place
-      else { continue }
+      guard router.threadState == .leader, let network = router.place else { continue }
       all[network, default: []].append(router)
     }
     var found: [ExtendedPANID: [String]] = [:]
     for (network, routers) in all where routers.count > 1 {
       let leaders = withKey(of: network, routers).compactMap { router -> Leader? in
-        guard let since = router.threadStateSince, let reported = router.threadStateReportedAt
-        else { return nil }
+        guard let since = router.threadStateSince, let reported = router.threadStateReportedAt else { return nil }
         return (shownName(router), since, reported)
       }
       guard leaders.count > 1 else { continue }

@@ -13,8 +13,7 @@ extension Home {
         return
       }
       switch message.subject {
-      case .accessPoint(let name):
-        for router in try routersBehind(name, of: user) { takeSSID(message, router) }
+      case .accessPoint(let name): for router in try routersBehind(name, of: user) { takeSSID(message, router) }
       case .router(let agent): try receive(message, about: agent, from: user)
       case .network: try takeCredentials(message, from: user)
       case .agent(let name): try takeReport(message, of: name, from: user)
@@ -23,23 +22,19 @@ extension Home {
       if message.hasKeys, clients[user]?.trust == .signed {
         setAlert(AlertKey(.plaintextCredentials, .user(user)), nil)
       }
-    } catch {
-      step.output.rejection = error
-    }
+    } catch { step.output.rejection = error }
   }
 
-  private mutating func receive(
-    _ message: RouterMessage, about agent: BorderAgentID, from user: ExactName
-  ) throws(HomeRejection) {
+  private mutating func receive(_ message: RouterMessage, about agent: BorderAgentID, from user: ExactName)
+    throws(HomeRejection)
+  {
     let stored = routers[agent]
     switch message.kind {
     case .ssid:
       // A Wi-Fi watcher is often not the router and has a login of its own. The settings name it, where it is of
       // another team: a new name of the Wi-Fi has people asked about a router that differs.
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
-      guard
-        rules.settings.ssidReporters.contains(user) || stored.owner ?? stored.team == team(of: user)
-      else {
+      guard rules.settings.ssidReporters.contains(user) || stored.owner ?? stored.team == team(of: user) else {
         throw .mayNotReportSSID
       }
       takeSSID(message, stored)
@@ -63,23 +58,19 @@ extension Home {
   /// - Returns: whether it is one.
   mutating func takeSignOfLife(_ message: RouterMessage, from user: ExactName) -> Bool {
     guard case .router(let agent) = message.subject,
-      message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset,
-      message.signature == nil, message.adoptionFailure == nil,
-      message.thread.state != .leader, clients[user]?.trust != .signed
+      message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset, message.signature == nil,
+      message.adoptionFailure == nil, message.thread.state != .leader, clients[user]?.trust != .signed
     else { return false }
     let isWhole = message.kind != .heartbeat
     if isWhole {
       // Without a preferred network, or its keys, a repeated report may make one.
       guard preferred?.dataset.hasCredentials == true else { return false }
-      if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) {
-        return false
-      }
+      if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) { return false }
     }
     let (team, preferred) = (team(of: user), preferred?.dataset)
     return routers.see(agent, at: now, message.order) { router in
-      guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil,
-        router.user == user, router.threadState != .disabled,
-        router.order.rises(with: message.order),
+      guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil, router.user == user,
+        router.threadState != .disabled, router.order.rises(with: message.order),
         router.owner == nil || router.owner == team
       else { return false }
       let report = message.thread
@@ -89,26 +80,22 @@ extension Home {
           && (report.partition == nil || report.partition == router.reportedPartition)
       }
       return report.state == router.threadState && report.network == router.currentNetwork
-        && report.partition == router.reportedPartition
-        && router.credential == CredentialState(router.dataset)
+        && report.partition == router.reportedPartition && router.credential == CredentialState(router.dataset)
         && (message.name == nil || message.name == router.name)
         && (message.vendor == nil || message.vendor == router.vendor)
         && (message.model == nil || message.model == router.model)
         && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
         && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
         && message.lacks == router.lacks
-        && (message.dataset == nil
-          || Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
+        && (message.dataset == nil || Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
   }
 
   /// Whether a dataset is the one that is stored, and nobody disputes about it.
-  private static func saysTheSame(
-    _ incoming: DatasetSummary?, as stored: DatasetSummary?, preferred: DatasetSummary?
-  ) -> Bool {
-    guard let incoming, let stored, let preferred, incoming.hasSameBytes(as: stored) else {
-      return false
-    }
+  private static func saysTheSame(_ incoming: DatasetSummary?, as stored: DatasetSummary?, preferred: DatasetSummary?)
+    -> Bool
+  {
+    guard let incoming, let stored, let preferred, incoming.hasSameBytes(as: stored) else { return false }
     return incoming.network != preferred.network || incoming.hasKeys(of: preferred)
   }
 
@@ -117,9 +104,7 @@ extension Home {
   /// Whether it counts that it came as it did: in plaintext, or signed.
   ///
   /// - Returns: false for an envelope that was opened before.
-  private mutating func admit(
-    _ message: RouterMessage, from user: ExactName
-  ) throws(HomeRejection) -> Bool {
+  private mutating func admit(_ message: RouterMessage, from user: ExactName) throws(HomeRejection) -> Bool {
     guard let signature = message.signature else {
       guard clients[user]?.trust != .signed else { throw .notSealed }
       return true
@@ -135,9 +120,9 @@ extension Home {
   /// A border agent id belongs to the team that first stored it.
   ///
   /// - Returns: the router with the event's number noted; nil for a repetition.
-  private mutating func order(
-    _ message: RouterMessage, _ stored: Router?, _ agent: BorderAgentID, _ user: ExactName
-  ) throws(HomeRejection) -> Router? {
+  private mutating func order(_ message: RouterMessage, _ stored: Router?, _ agent: BorderAgentID, _ user: ExactName)
+    throws(HomeRejection) -> Router?
+  {
     if let owner = stored?.owner, owner != team(of: user) { throw .notAuthorized(agent) }
     var router = stored ?? Router(agent, at: now)
     if router.user != user {
@@ -158,13 +143,10 @@ extension Home {
 
   /// The routers of a user's team behind an access point, or of several teams where the settings name the user. One
   /// event must not make work without bound, and a team with too many keeps no others from being reported.
-  private func routersBehind(
-    _ accessPoint: ExactName, of user: ExactName
-  ) throws(HomeRejection) -> [Router] {
+  private func routersBehind(_ accessPoint: ExactName, of user: ExactName) throws(HomeRejection) -> [Router] {
     let most = Self.mostBehindAccessPoint
     let teams =
-      rules.settings.ssidReporters.contains(user)
-      ? routers.teams(behind: accessPoint, atMost: most) : [team(of: user)]
+      rules.settings.ssidReporters.contains(user) ? routers.teams(behind: accessPoint, atMost: most) : [team(of: user)]
     let found = teams.map { routers.behind(accessPoint, of: $0, atMost: most + 1) }
     let allowed = found.filter { $0.count <= most }
     if allowed.isEmpty, !found.isEmpty { throw .tooManyBehindAccessPoint(most) }
@@ -202,14 +184,11 @@ extension Home {
     }
     noteAdoptionReport(report, &router)
     routers.see(router.agent, at: now)
-    write(
-      router, before: stored, event, trigger: message.kind == .announce ? .announce : .dataset)
+    write(router, before: stored, event, trigger: message.kind == .announce ? .announce : .dataset)
   }
 
   /// Takes over what a message says of its router, without the dataset.
-  private mutating func describe(
-    _ router: inout Router, by message: RouterMessage, _ team: ExactName
-  ) {
+  private mutating func describe(_ router: inout Router, by message: RouterMessage, _ team: ExactName) {
     router.team = router.owner ?? team
     if !router.isPresent { router.firstSeenAt = now }
     if router.source == .mdns {
@@ -226,27 +205,22 @@ extension Home {
     router.extendedAddress = message.extendedAddress ?? router.extendedAddress
     router.accessPoint = message.accessPoint ?? router.accessPoint
     router.isPresent = true
-    router.takeThreadReport(
-      message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
+    router.takeThreadReport(message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
   }
 
   /// What is stored for the router, and what that means for the preferred network.
   private mutating func takeDataset(
-    _ incoming: DatasetSummary, _ report: Adoption.Report?, _ team: ExactName,
-    _ router: inout Router, _ event: inout RouterEvent
+    _ incoming: DatasetSummary, _ report: Adoption.Report?, _ team: ExactName, _ router: inout Router,
+    _ event: inout RouterEvent
   ) {
     let stored = router.dataset
     let preferred = preferred?.dataset
     // A router that had other parameters than the preferred network uses the preferred ones now, which may be older.
-    let returns =
-      preferred.map { incoming.isSame(as: $0) && stored?.isSame(as: $0) == false } ?? false
+    let returns = preferred.map { incoming.isSame(as: $0) && stored?.isSame(as: $0) == false } ?? false
     var change =
       report == .confirmed || report == .configured || returns
-      ? DatasetDecision(stored: stored, confirmed: incoming)
-      : DatasetDecision(stored: stored, reported: incoming)
-    if let preferred, change.isStored,
-      Membership.isTooFarAhead(incoming, preferred: preferred, at: now)
-    {
+      ? DatasetDecision(stored: stored, confirmed: incoming) : DatasetDecision(stored: stored, reported: incoming)
+    if let preferred, change.isStored, Membership.isTooFarAhead(incoming, preferred: preferred, at: now) {
       change = .conflict(incoming.differences(from: preferred))
     }
     if save(incoming, change, of: &router, team: team, isOwner: false, user: router.user) {
@@ -300,8 +274,7 @@ extension Home {
   /// login stays known, so that this does not bring it back.
   mutating func keepAbsent(_ router: Router) {
     guard
-      router.owner != nil || router.dataset != nil || !router.order.isEmpty
-        || router.user != nil && router.isAdvertised
+      router.owner != nil || router.dataset != nil || !router.order.isEmpty || router.user != nil && router.isAdvertised
     else { return drop(router) }
     var absent = Router(router.agent, at: now)
     absent.name = router.name
@@ -322,8 +295,7 @@ extension Home {
 
   // MARK: It can be reached, or not
 
-  private mutating func takePresence(_ message: RouterMessage, _ ordered: Router, _ stored: Router)
-  {
+  private mutating func takePresence(_ message: RouterMessage, _ ordered: Router, _ stored: Router) {
     var router = ordered
     let isHeartbeat = message.kind == .heartbeat
     if isHeartbeat {
@@ -380,9 +352,7 @@ extension Home {
   /// When a user has no router left and shares nothing, there is nothing that it could send unsealed.
   mutating func endPlaintext(of user: ExactName) {
     let key = AlertKey(.plaintextCredentials, .user(user))
-    guard alerts[key] != nil, routers.counts.ofUser[user] == nil, sharedBy[user] == nil else {
-      return
-    }
+    guard alerts[key] != nil, routers.counts.ofUser[user] == nil, sharedBy[user] == nil else { return }
     setAlert(key, nil)
   }
 }
@@ -398,22 +368,18 @@ extension Home {
   ///   - user: the login that reports or requests it; nil: a program on this machine.
   /// - Returns: whether the preferred network has changed.
   mutating func save(
-    _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router,
-    team: ExactName, isOwner: Bool, user: ExactName?
+    _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router, team: ExactName, isOwner: Bool,
+    user: ExactName?
   ) -> Bool {
     let stored = router.dataset
     let before = preferred?.dataset
     let wasMember =
-      stored.map {
-        Membership.follows(wasMember: router.followsPreferred, $0, preferred: before)
-      } ?? false
-    let leads =
-      isOwner || Membership.leads(stored: stored, incoming: incoming, preferred: before)
-    let reporter = PreferredDecision.Member(
-      agent: router.agent, team: router.owner ?? team, dataset: incoming)
+      stored.map { Membership.follows(wasMember: router.followsPreferred, $0, preferred: before) } ?? false
+    let leads = isOwner || Membership.leads(stored: stored, incoming: incoming, preferred: before)
+    let reporter = PreferredDecision.Member(agent: router.agent, team: router.owner ?? team, dataset: incoming)
     let cause = PreferredDecision.cause(
-      preferred: before, isForgotten: needsChoice, reporter: reporter,
-      isMember: wasMember && leads, change: change, isOwner: isOwner,
+      preferred: before, isForgotten: needsChoice, reporter: reporter, isMember: wasMember && leads, change: change,
+      isOwner: isOwner,
       others: {
         if !isSmall { return nil }
         step.work += routers.count
@@ -427,13 +393,11 @@ extension Home {
     let kept = change.isStored ? incoming : stored ?? incoming
     let now = preferred?.dataset
     let follows = Membership.follows(
-      wasMember: wasMember && Membership.stays(leads: leads, kept, preferred: now), kept,
-      preferred: now)
+      wasMember: wasMember && Membership.stays(leads: leads, kept, preferred: now), kept, preferred: now)
     if change.isStored {
       router.owner = router.owner ?? team
       router.team = router.owner
-      router.store(
-        incoming, follows: follows, preferred: before?.parameters?.networkKey, at: self.now)
+      router.store(incoming, follows: follows, preferred: before?.parameters?.networkKey, at: self.now)
       step.output.secrets.append(SecretMove(to: .router(router.agent), from: .input))
       step.output.audit.append(.credentialsStored(router.agent, change))
     } else if change == .keep {

@@ -21,9 +21,7 @@ struct SeenName: Comparable, Sendable {
     self.init(name, (network.number, 0), by: source)
   }
 
-  static func == (a: Self, b: Self) -> Bool {
-    a.id == b.id && a.look == b.look && a.source == b.source
-  }
+  static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.look == b.look && a.source == b.source }
 
   static func < (a: Self, b: Self) -> Bool {
     guard a.look == b.look else { return a.look < b.look }
@@ -37,8 +35,7 @@ extension SortedList<SeenName> {
     let first = alike(one.look, atMost: 1).first
     guard let first, first.id == one.id else { return first }
     return self.first(
-      1, after: { $0.look == one.look ? $0.id <= one.id : $0.look < one.look },
-      while: { $0.look == one.look }
+      1, after: { $0.look == one.look ? $0.id <= one.id : $0.look < one.look }, while: { $0.look == one.look }
     ).first
   }
 
@@ -59,13 +56,10 @@ extension SortedList<SeenName> {
 /// How sentences name routers and networks: by names alone where these are unique.
 extension Home {
   /// Of a list of routers, those that look named as another one of it, as `hasNamesake` finds them in a home.
-  package static func namesakes(
-    among routers: [(agent: BorderAgentID, name: String?)]
-  ) -> Set<BorderAgentID> {
+  package static func namesakes(among routers: [(agent: BorderAgentID, name: String?)]) -> Set<BorderAgentID> {
     var names = SortedList<SeenName>()
     for case let one? in routers.map({ SeenName($0.name, $0.agent) }) { names.insert(one) }
-    return Set(
-      routers.filter { SeenName($0.name, $0.agent).flatMap(names.other) != nil }.map(\.agent))
+    return Set(routers.filter { SeenName($0.name, $0.agent).flatMap(names.other) != nil }.map(\.agent))
   }
 
   /// Whether another router on the list looks so named.
@@ -77,21 +71,16 @@ extension Home {
   package func hasNamesake(_ network: ExtendedPANID, _ name: String) -> Bool {
     guard let one = SeenName(name, network) else { return false }
     let preferred = ([preferred?.dataset] + former.map(\.dataset)).compactMap(\.self)
-    return preferred.contains {
-      $0.network != network && ShownName.cleaned($0.name) == one.look
-    }
+    return preferred.contains { $0.network != network && ShownName.cleaned($0.name) == one.look }
       || routers.counts.networkNames.other(than: one) != nil || sharedNames.other(than: one) != nil
   }
 
   /// A router of the home in a sentence.
-  package func shownName(_ agent: BorderAgentID) -> String {
-    routers[agent].map(shownName) ?? agent.description
-  }
+  package func shownName(_ agent: BorderAgentID) -> String { routers[agent].map(shownName) ?? agent.description }
 
   /// One that may not be in the table yet, or not any more.
   func shownName(_ router: Router) -> String {
-    ShownName.named(
-      router.name, router.agent, needsID: hasNamesake(router.agent, router.name))
+    ShownName.named(router.name, router.agent, needsID: hasNamesake(router.agent, router.name))
   }
 
   // MARK: Alerts and events
@@ -103,8 +92,7 @@ extension Home {
     let networks = facts.networks
     facts.changeNetworks { network in
       network.needsID =
-        hasNamesake(network.id, network.name)
-        || networks.contains { $0.id != network.id && $0.looks(like: network) }
+        hasNamesake(network.id, network.name) || networks.contains { $0.id != network.id && $0.looks(like: network) }
     }
     return facts
   }
@@ -114,19 +102,15 @@ extension Home {
     event.router = router.agent
     event.routerName = router.name
     event.routerNeedsID = hasNamesake(router.agent, router.name)
-    if let network = event.network {
-      event.network?.needsID = hasNamesake(network.id, network.name)
-    }
+    if let network = event.network { event.network?.needsID = hasNamesake(network.id, network.name) }
   }
 
   /// A router that has left under this id is there under another one: its login publishes for one of the same name.
   func successor(of left: Router) -> Router? {
-    guard !left.isPresent, let user = left.user, let one = SeenName(left.name, left.agent) else {
-      return nil
-    }
-    return routers.counts.names.alike(one.look, atMost: 8).lazy
-      .compactMap { routers[BorderAgentID(high: $0.id.high, low: $0.id.low)] }
-      .first { $0.user == user && $0.agent != left.agent }
+    guard !left.isPresent, let user = left.user, let one = SeenName(left.name, left.agent) else { return nil }
+    return routers.counts.names.alike(one.look, atMost: 8).lazy.compactMap {
+      routers[BorderAgentID(high: $0.id.high, low: $0.id.low)]
+    }.first { $0.user == user && $0.agent != left.agent }
   }
 
   // MARK: What another name means for others
@@ -135,43 +119,33 @@ extension Home {
   /// not taken for the preferred one.
   mutating func noteNewName(of router: Router) {
     guard router.isPresent, let network = router.network, accepted.contains(network),
-      let preferred = preferred?.dataset, network != preferred.network,
-      let one = SeenName(router.networkName, network),
-      one.look == ShownName.cleaned(preferred.name),
-      !routers.counts.networkNames.has(one)
+      let preferred = preferred?.dataset, network != preferred.network, let one = SeenName(router.networkName, network),
+      one.look == ShownName.cleaned(preferred.name), !routers.counts.networkNames.has(one)
     else { return }
     setAccepted(network, false)
   }
 
   /// The same, where it is the preferred network that takes a name.
   mutating func noteNewName(ofPreferred preferred: DatasetSummary, before: DatasetSummary?) {
-    guard ShownName.cleaned(preferred.name) != before.map({ ShownName.cleaned($0.name) }) else {
-      return
-    }
+    guard ShownName.cleaned(preferred.name) != before.map({ ShownName.cleaned($0.name) }) else { return }
     for network in accepted where network != preferred.network {
-      guard let one = SeenName(preferred.name, network), routers.counts.networkNames.has(one) else {
-        continue
-      }
+      guard let one = SeenName(preferred.name, network), routers.counts.networkNames.has(one) else { continue }
       setAccepted(network, false)
     }
   }
 
   /// A router came, went, or has another name, as may its network.
   mutating func noteNames(_ before: Router?, _ after: Router?) {
-    let (old, new) = (
-      before?.isPresent == true ? before : nil, after?.isPresent == true ? after : nil
-    )
+    let (old, new) = (before?.isPresent == true ? before : nil, after?.isPresent == true ? after : nil)
     for one in [old, new].compactMap(\.self) {
-      if let network = one.network, hasNamesake(network, one.networkName ?? "") {
-        needs.nameCheck = true
-      }
+      if let network = one.network, hasNamesake(network, one.networkName ?? "") { needs.nameCheck = true }
     }
     if old?.name == new?.name { return }
     for one in [old, new].compactMap(\.self) {
       guard let look = SeenName(one.name, one.agent)?.look else { continue }
       // One that is alone now, or was until now, is shown otherwise.
-      let others = routers.counts.names.alike(look, atMost: 3)
-        .map { BorderAgentID(high: $0.id.high, low: $0.id.low) }.filter { $0 != one.agent }
+      let others = routers.counts.names.alike(look, atMost: 3).map { BorderAgentID(high: $0.id.high, low: $0.id.low) }
+        .filter { $0 != one.agent }
       if others.count == 1 { step.namesakes.formUnion(others) }
     }
   }

@@ -24,9 +24,7 @@ extension Home {
       if first == nil { return .teamIsFull }
     }
     let countsAlready = stored.map { !($0.isPresent && $0.source == .mdns) } ?? false
-    if first == nil, !countsAlready,
-      routers.count - routers.counts.seen >= rules.settings.routersPerHome
-    {
+    if first == nil, !countsAlready, routers.count - routers.counts.seen >= rules.settings.routersPerHome {
       let newest = routers.newest(atMost: Self.mostForRoom)
       guard let last = newest.first(where: { !isFormerMember($0) }) else { return .homeIsFull }
       evict(last)
@@ -41,9 +39,7 @@ extension Home {
 
   private mutating func evict(_ stored: Router) {
     if stored.isPresent { unlist(stored, RouterEvent()) }
-    if stored.dataset != nil {
-      step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
-    }
+    if stored.dataset != nil { step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing)) }
     step.output.audit.append(.routerRemoved(stored.agent, team: stored.owner, .forHome))
     drop(stored)
     noteKeys(stored.dataset)
@@ -60,9 +56,7 @@ extension Home {
   }
 
   private mutating func forget(_ router: Router, _ reason: AuditNote.RemovalReason) {
-    if router.owner != nil {
-      step.output.audit.append(.routerRemoved(router.agent, team: router.owner, reason))
-    }
+    if router.owner != nil { step.output.audit.append(.routerRemoved(router.agent, team: router.owner, reason)) }
     step.output.events.append(.forgotten(router.agent))
     drop(router)
     needs.keyCheck = true
@@ -83,9 +77,7 @@ extension Home {
       event.isRemoved = true
       unlist(stored, event)
     }
-    if stored.dataset != nil {
-      step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing))
-    }
+    if stored.dataset != nil { step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing)) }
     step.output.audit.append(.routerRemoved(agent, team: stored.owner, .byPerson))
     drop(stored)
     needs.keyCheck = true
@@ -103,11 +95,7 @@ extension Home {
     step.output.audit.append(.credentialsDeleted(stored.agent))
     var event = RouterEvent()
     event.user = user
-    if router.isPresent {
-      write(router, before: stored, event, trigger: .deleted)
-    } else {
-      put(router)
-    }
+    if router.isPresent { write(router, before: stored, event, trigger: .deleted) } else { put(router) }
   }
 
   /// The credentials of a record are missing from now on. The record is written again in any case.
@@ -119,24 +107,18 @@ extension Home {
       guard let stored = routers[agent], stored.dataset != nil else { return }
       deleteCredentials(of: stored, user: nil)
     case .former(let id):
-      guard let index = former.firstIndex(where: { $0.id == id && $0.dataset.hasCredentials })
-      else { return }
+      guard let index = former.firstIndex(where: { $0.id == id && $0.dataset.hasCredentials }) else { return }
       step.output.audit.append(.formerDeleted(former[index].dataset.network))
       removeFormer(at: index)
-    case .shared(let user, let network):
-      if let one = shared[network]?[user] { drop(one) }
+    case .shared(let user, let network): if let one = shared[network]?[user] { drop(one) }
     case .alert, .question, .grant, .decision, .client, .signer, .agent: return
     }
   }
 
   /// Ends the alert about a router that joined the preferred network and was not there before, or was reset.
   mutating func accept(_ agent: BorderAgentID) -> HomeAnswer {
-    guard let stored = routers[agent], stored.isPresent else {
-      return .refused(.unknownRouter(agent))
-    }
-    guard !stored.isKnown || stored.resetFrom != nil else {
-      return .accepted(isChange: false, isKnown: true)
-    }
+    guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
+    guard !stored.isKnown || stored.resetFrom != nil else { return .accepted(isChange: false, isKnown: true) }
     var router = stored
     router.isKnown = true
     // Its former record may be there for a while.
@@ -149,9 +131,7 @@ extension Home {
 
   /// A code that was asked for here is no alert.
   mutating func expectCredentialSharing(of agent: BorderAgentID) -> HomeAnswer {
-    guard let stored = routers[agent], stored.isPresent else {
-      return .refused(.unknownRouter(agent))
-    }
+    guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
     var router = stored
     router.codeAskedAt = now
     router.isOpenForCode = false
@@ -166,13 +146,10 @@ extension Home {
   }
 
   /// - Returns: whether that changes anything.
-  @discardableResult
-  mutating func setAccepted(_ network: ExtendedPANID, _ isAccepted: Bool) -> Bool {
+  @discardableResult mutating func setAccepted(_ network: ExtendedPANID, _ isAccepted: Bool) -> Bool {
     let isNew = accepted.contains(network) != isAccepted
     let present = routers.filter { $0.isPresent && $0.network == network }
-    let members = present.filter {
-      $0.isOnlySeen && $0.memberOf != nil && $0.memberOf == preferred?.dataset.network
-    }
+    let members = present.filter { $0.isOnlySeen && $0.memberOf != nil && $0.memberOf == preferred?.dataset.network }
     let moved = isAccepted ? members.filter { $0.acceptedOn != network } : []
     guard isNew || !moved.isEmpty else { return false }
     if isAccepted { accepted.insert(network) } else { accepted.remove(network) }

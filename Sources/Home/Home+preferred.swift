@@ -37,22 +37,17 @@ extension Home {
       dropFormer(coveredBy: dataset)
       if !former.isCovered(by: dataset) { formerID = keepFormer(former) }
     }
-    step.output.secrets.append(
-      SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
+    step.output.secrets.append(SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
     notePreferred(before?.dataset)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
     noteChange(from, dataset, cause, who, formerID, reporter?.agent, sharer)
   }
 
   /// Who has changed the keys of the preferred network; nil where it had none before, or a person has.
-  private func keyChange(
-    _ cause: PreferredCause, _ reporter: KeyChange.Reporter?
-  ) -> KeyChange? {
+  private func keyChange(_ cause: PreferredCause, _ reporter: KeyChange.Reporter?) -> KeyChange? {
     guard preferredCredentials != nil, let reporter else { return nil }
     var reporters = [reporter]
-    if case .confirmed(let agent) = cause {
-      reporters.append(KeyChange.Reporter(agent, routers[agent]))
-    }
+    if case .confirmed(let agent) = cause { reporters.append(KeyChange.Reporter(agent, routers[agent])) }
     return KeyChange(at: now, reporters: reporters)
   }
 
@@ -113,27 +108,23 @@ extension Home {
     step.needsHomeCheck = true
     needs.keyCheck = true
     discovery.needsSplitCheck = true
-    step.output.audit.append(
-      .preferredChanged(from: before?.network, to: preferred?.dataset.network))
+    step.output.audit.append(.preferredChanged(from: before?.network, to: preferred?.dataset.network))
   }
 
   private mutating func noteChange(
-    _ from: DatasetSummary, _ to: DatasetSummary, _ cause: PreferredCause, _ who: String?,
-    _ formerID: UInt32?, _ reporter: BorderAgentID?, _ sharer: ExactName?
+    _ from: DatasetSummary, _ to: DatasetSummary, _ cause: PreferredCause, _ who: String?, _ formerID: UInt32?,
+    _ reporter: BorderAgentID?, _ sharer: ExactName?
   ) {
     var second: String?
     if case .confirmed(let agent) = cause { second = shownName(agent) }
     // In a home of many the next tick looks who disagrees.
     let isSmall = isSmall
-    let disagreeing =
-      cause.isReported && isSmall
-      ? self.disagreeing(with: to, former: from, besides: reporter) : []
+    let disagreeing = cause.isReported && isSmall ? self.disagreeing(with: to, former: from, besides: reporter) : []
     let disagrees = !disagreeing.isEmpty || cause.isReported && !isSmall
     let bringsCredentials = !from.hasCredentials && to.network == from.network
     let change = PreferredChange(
-      from: .init(from), to: .init(to), differs: to.differences(from: from),
-      bringsCredentials: bringsCredentials, cause: cause, who: who, second: second,
-      formerID: formerID, fromRadio: from.radio, toRadio: to.radio)
+      from: .init(from), to: .init(to), differs: to.differences(from: from), bringsCredentials: bringsCredentials,
+      cause: cause, who: who, second: second, formerID: formerID, fromRadio: from.radio, toRadio: to.radio)
     var facts = AlertFacts(.preferredChanged(change, disagrees: disagrees))
     facts.names = .init(disagreeing)
     facts.network = .init(to)
@@ -145,9 +136,9 @@ extension Home {
   }
 
   /// Routers with keys of the preferred network or of the former one that have other parameters than it has.
-  private func disagreeing(
-    with preferred: DatasetSummary, former: DatasetSummary?, besides agent: BorderAgentID? = nil
-  ) -> [String] {
+  private func disagreeing(with preferred: DatasetSummary, former: DatasetSummary?, besides agent: BorderAgentID? = nil)
+    -> [String]
+  {
     routers.filter { router in
       guard router.agent != agent, successor(of: router) == nil, let dataset = router.dataset,
         dataset.network == preferred.network
@@ -183,8 +174,7 @@ extension Home {
     let id = UInt32(truncatingIfNeeded: rules.random())
     former.insert(FormerNetwork(id: id, dataset: dataset, until: now), at: 0)
     changes.records.insert(.former(id))
-    step.output.secrets.append(
-      SecretMove(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing))
+    step.output.secrets.append(SecretMove(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing))
     while former.count > FormerNetwork.limit { removeFormer(at: surplus) }
     return id
   }
@@ -212,8 +202,8 @@ extension Home {
     func hasOlder(_ index: Int) -> Bool { isRepeated(index, in: index + 1..<former.count) }
     // The first was kept just now, and an alert names it.
     let earlier = 1..<former.count
-    return earlier.last { isRepeated($0, in: 0..<$0) && hasOlder($0) }
-      ?? earlier.last { hasOlder($0) } ?? former.count - 1
+    return earlier.last { isRepeated($0, in: 0..<$0) && hasOlder($0) } ?? earlier.last { hasOlder($0) } ?? former.count
+      - 1
   }
 
   // MARK: Members
@@ -226,13 +216,9 @@ extension Home {
       if let dataset = router.dataset, dataset.network == preferred.network, dataset.isComplete,
         router.followsPreferred || !preferred.hasCredentials
       {
-        members.present.append(
-          .init(agent: router.agent, team: router.owner, dataset: dataset))
-      } else if let former = router.formerKey,
-        former.counts(for: preferred.parameters?.networkKey, at: now)
-      {
-        members.departed.append(
-          .init(agent: router.agent, team: router.owner, dataset: preferred))
+        members.present.append(.init(agent: router.agent, team: router.owner, dataset: dataset))
+      } else if let former = router.formerKey, former.counts(for: preferred.parameters?.networkKey, at: now) {
+        members.departed.append(.init(agent: router.agent, team: router.owner, dataset: preferred))
         members.departedUntil = min(members.departedUntil ?? former.end, former.end)
       }
     }
@@ -264,10 +250,7 @@ extension Home {
   /// Whether an alert of the home explains why a router differs from the preferred network.
   func isExplained(_ router: Router) -> Bool {
     guard let preferred = preferred?.dataset else { return false }
-    if isMoveExplaining, let movedTo, router.place == movedTo, router.memberOf == preferred.network
-    {
-      return true
-    }
+    if isMoveExplaining, let movedTo, router.place == movedTo, router.memberOf == preferred.network { return true }
     if isPreferredEmpty, router.isOnlySeen { return true }
     return isClaim(router, preferred)
   }
@@ -281,8 +264,7 @@ extension Home {
   /// Whether a router is a member that claims new keys for the preferred network.
   private func isClaim(_ router: Router, _ preferred: DatasetSummary) -> Bool {
     guard let dataset = router.dataset else { return false }
-    return router.followsPreferred && dataset.relation(to: preferred) == .newer
-      && !dataset.hasKeys(of: preferred)
+    return router.followsPreferred && dataset.relation(to: preferred) == .newer && !dataset.hasKeys(of: preferred)
   }
 
   /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and
@@ -309,8 +291,7 @@ extension Home {
     let settled = PreferredDecision.settled(free, claimants, members, preferred: preferred)
     if let (claimant, cause) = settled {
       prefer(
-        claimant.dataset, from: .record(.router(claimant.agent)), cause: cause,
-        who: shownName(claimant.agent),
+        claimant.dataset, from: .record(.router(claimant.agent)), cause: cause, who: shownName(claimant.agent),
         by: KeyChange.Reporter(claimant.agent, routers[claimant.agent]))
       var event = RouterEvent(.preferredChanged)
       event.network = .init(claimant.dataset)
@@ -319,14 +300,10 @@ extension Home {
       step.output.events.append(.router(event))
       return settleDispute()
     }
-    func names(
-      _ members: some Sequence<PreferredDecision.Member>, successors: Bool = false
-    ) -> AlertFacts.Names {
+    func names(_ members: some Sequence<PreferredDecision.Member>, successors: Bool = false) -> AlertFacts.Names {
       .init(
         members.compactMap { member in
-          guard let next = routers[member.agent].flatMap(successor) else {
-            return shownName(member.agent)
-          }
+          guard let next = routers[member.agent].flatMap(successor) else { return shownName(member.agent) }
           return successors ? "\(shownName(next)), under its former id \(member.agent)," : nil
         })
     }
@@ -359,8 +336,7 @@ extension Home {
       }
       return prefer(
         member.dataset, from: .record(.router(member.agent)), cause: .confirmed(by: other.agent),
-        who: shownName(member.agent),
-        by: KeyChange.Reporter(member.agent, routers[member.agent]))
+        who: shownName(member.agent), by: KeyChange.Reporter(member.agent, routers[member.agent]))
     }
   }
 
@@ -387,38 +363,35 @@ extension Home {
   /// Who has gone somewhere else is no sign, and neither is a router that cannot be reached and was last on the
   /// preferred network: it is not known where it is.
   var destination: ExtendedPANID? {
-    guard let preferred = preferred?.dataset.network,
-      let places = routers.counts.places[preferred], places.count <= Self.mostPlaces
+    guard let preferred = preferred?.dataset.network, let places = routers.counts.places[preferred],
+      places.count <= Self.mostPlaces
     else { return nil }
     let others = places.filter { $0.key != preferred }
     let left = places[preferred]?.tally.online ?? 0
-    guard let most = others.values.map(\.tally.routers).max(), most > left,
-      most >= Self.fewestThatMove
-    else { return nil }
+    guard let most = others.values.map(\.tally.routers).max(), most > left, most >= Self.fewestThatMove else {
+      return nil
+    }
     let networks = others.filter { $0.value.tally.routers == most }.keys
     // Who is on an accepted network is there on purpose.
-    guard networks.count == 1, let network = networks.first,
-      left == 0 || !accepted.contains(network)
-    else { return nil }
+    guard networks.count == 1, let network = networks.first, left == 0 || !accepted.contains(network) else {
+      return nil
+    }
     return network
   }
 
   /// Whether it is known of all members where they are, or those of two teams are on the other network.
   var isMoveWhole: Bool {
-    guard let destination, let preferred = preferred?.dataset.network,
-      let places = routers.counts.places[preferred]
+    guard let destination, let preferred = preferred?.dataset.network, let places = routers.counts.places[preferred]
     else { return false }
     let rest = places[preferred]?.tally ?? .init()
-    if rest.online == rest.routers || places[destination].map({ $0.teams.count > 1 }) == true {
-      return true
-    }
+    if rest.online == rest.routers || places[destination].map({ $0.teams.count > 1 }) == true { return true }
     return isSmall && !routers.contains { isLost($0) }
   }
 
   /// Whether a member was there until the move, and it is not known where it is now.
   private func isLost(_ router: Router) -> Bool {
-    guard let preferred = preferred?.dataset.network, router.isPresent, !router.isOnline,
-      router.memberOf == preferred, router.place == preferred
+    guard let preferred = preferred?.dataset.network, router.isPresent, !router.isOnline, router.memberOf == preferred,
+      router.place == preferred
     else { return false }
     return routers.lastSeen(router.agent) >= movedAt.adding(seconds: -Self.lastSeenBeforeMove)
   }
@@ -442,16 +415,13 @@ extension Home {
     // Who was elsewhere before is not of those that have moved, or might have.
     let others = members.count {
       guard let place = $0.place, place != movedTo else { return false }
-      return place == preferred.network
-        ? $0.isOnline : $0.datasetChangedAt.map { $0 >= movedAt } == true
+      return place == preferred.network ? $0.isOnline : $0.datasetChangedAt.map { $0 >= movedAt } == true
     }
-    var facts = AlertFacts(
-      .movedTo(routers: there.count, of: there.count + lost + others, lost: lost))
+    var facts = AlertFacts(.movedTo(routers: there.count, of: there.count + lost + others, lost: lost))
     facts.network = .init(movedTo, networkName(of: movedTo))
     facts.preferred = .init(preferred)
     facts.names = .init(there.map(shownName))
-    facts.otherNames = .init(
-      Set(there.compactMap(\.user)).sorted().map { ShownName.account($0.text) })
+    facts.otherNames = .init(Set(there.compactMap(\.user)).sorted().map { ShownName.account($0.text) })
     setAlert(key, facts)
   }
 
@@ -481,8 +451,7 @@ extension Home {
     let others = routers.counts.networks.filter { !accepted.contains($0.key) }.mapValues(\.routers)
     let most = others.max { ($0.value, $1.key.number) < ($1.value, $0.key.number) }
     guard let most else { return }
-    var facts = AlertFacts(
-      .preferredEmpty(routers: most.value, elsewhere: others.values.reduce(-most.value, +)))
+    var facts = AlertFacts(.preferredEmpty(routers: most.value, elsewhere: others.values.reduce(-most.value, +)))
     facts.network = .init(most.key, networkName(of: most.key))
     facts.preferred = .init(preferred)
     setAlert(key, facts)
@@ -510,8 +479,7 @@ extension Home {
     let named = firstNetworks(Self.networksNamed).map { AlertFacts.Named($0.id, $0.name) }
     var facts = AlertFacts(
       .noPreferred(
-        isForgotten: isPreferredForgotten, networks: named,
-        more: routers.counts.networks.count - named.count))
+        isForgotten: isPreferredForgotten, networks: named, more: routers.counts.networks.count - named.count))
     let wanted = allShared.first { $0.isPreferredThere && isOffTheAir($0.network) }
     if let wanted, !isPreferredForgotten {
       facts.network = .init(wanted.dataset)

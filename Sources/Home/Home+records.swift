@@ -22,11 +22,8 @@ extension Home {
     case .decision(let id): decisions.first { $0.id == id }.map { Self.bytes(.decision, $0) }
     case .client(let user): clients[user].map { Self.bytes(.client, Enrolment(user, $0)) }
     case .signer(let key, let subject):
-      signers[key]?.window(subject).map {
-        Self.bytes(.signer, Signer(key: key, subject: subject, window: $0))
-      }
-    case .shared(let user, let network):
-      shared[network]?[user].map { Self.bytes(.shared, $0) }
+      signers[key]?.window(subject).map { Self.bytes(.signer, Signer(key: key, subject: subject, window: $0)) }
+    case .shared(let user, let network): shared[network]?[user].map { Self.bytes(.shared, $0) }
     case .agent(let user, let name): agents[user]?[name].map { Self.bytes(.agent, $0) }
     }
   }
@@ -179,9 +176,7 @@ extension KeyChange: Recorded {
 
 extension KeyChange.Reporter: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
-      user: try coder.maybe(value?.user))
+    Self(try coder.maybe(value?.agent), name: try coder.maybe(value?.name), user: try coder.maybe(value?.user))
   }
 }
 
@@ -193,8 +188,7 @@ extension FormerKey: Recorded {
 
 extension FormerNetwork: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    FormerNetwork(
-      id: try coder(value?.id), dataset: try coder(value?.dataset), until: try coder(value?.until))
+    FormerNetwork(id: try coder(value?.id), dataset: try coder(value?.dataset), until: try coder(value?.until))
   }
 }
 
@@ -209,15 +203,11 @@ extension DatasetSummary: Recorded {
 extension DatasetSummary.Parameters: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      whole: try coder(value?.whole), networkKey: try coder(value?.networkKey),
-      pskc: try coder.maybe(value?.pskc),
-      activeTimestamp: try coder.maybe(value?.activeTimestamp),
-      channel: try coder(value?.channel), panID: try coder(value?.panID),
-      meshLocalPrefix: try coder.maybe(value?.meshLocalPrefix),
-      securityPolicy: try coder.maybe(value?.securityPolicy),
-      domainName: try coder.maybe(value?.domainName),
-      hasChannelMask: try coder(value?.hasChannelMask),
-      isKeyWellKnown: try coder(value?.isKeyWellKnown))
+      whole: try coder(value?.whole), networkKey: try coder(value?.networkKey), pskc: try coder.maybe(value?.pskc),
+      activeTimestamp: try coder.maybe(value?.activeTimestamp), channel: try coder(value?.channel),
+      panID: try coder(value?.panID), meshLocalPrefix: try coder.maybe(value?.meshLocalPrefix),
+      securityPolicy: try coder.maybe(value?.securityPolicy), domainName: try coder.maybe(value?.domainName),
+      hasChannelMask: try coder(value?.hasChannelMask), isKeyWellKnown: try coder(value?.isKeyWellKnown))
   }
 }
 
@@ -308,9 +298,7 @@ extension Router.Advertised: Recorded {
 
 extension Router.FormerRouter: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      agent: try coder(value?.agent), name: try coder.maybe(value?.name),
-      memberOf: try coder(value?.memberOf))
+    Self(agent: try coder(value?.agent), name: try coder.maybe(value?.name), memberOf: try coder(value?.memberOf))
   }
 }
 
@@ -323,11 +311,9 @@ extension Adoption: Recorded {
 extension Adoption.Terms: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      user: try coder(value?.user), team: try coder(value?.team),
-      fingerprint: try coder(value?.fingerprint), preferred: try coder(value?.preferred),
-      reported: try coder.maybe(value?.reported),
-      consent: try coder(value?.consent), message: try coder(value?.message),
-      deadline: try coder(value?.deadline))
+      user: try coder(value?.user), team: try coder(value?.team), fingerprint: try coder(value?.fingerprint),
+      preferred: try coder(value?.preferred), reported: try coder.maybe(value?.reported),
+      consent: try coder(value?.consent), message: try coder(value?.message), deadline: try coder(value?.deadline))
   }
 }
 
@@ -336,13 +322,11 @@ extension Adoption.Terms: Recorded {
 extension SharedCredentials: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      user: try coder(value?.user), dataset: try coder(value?.dataset),
-      lacks: try coder(value?.lacks), agent: try coder.maybe(value?.agent),
-      name: try coder.maybe(value?.name),
+      user: try coder(value?.user), dataset: try coder(value?.dataset), lacks: try coder(value?.lacks),
+      agent: try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
       isPreferredThere: try coder(value?.isPreferredThere), createdAt: try coder(value?.createdAt),
       changedAt: try coder(value?.changedAt), reportedAt: try coder(value?.reportedAt),
-      isSigned: try coder(value?.isSigned),
-      follows: try coder(value?.follows), denied: try coder(value?.denied),
+      isSigned: try coder(value?.isSigned), follows: try coder(value?.follows), denied: try coder(value?.denied),
       order: try coder(value?.order))
   }
 }
@@ -350,10 +334,9 @@ extension SharedCredentials: Recorded {
 extension ReportingAgent: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      user: try coder(value?.user), name: try coder(value?.name),
-      trouble: try coder.maybe(value?.trouble), workedAt: try coder.maybe(value?.workedAt),
-      firstReportedAt: try coder(value?.firstReportedAt), reportedAt: try coder(value?.reportedAt),
-      isSilent: try coder(value?.isSilent), order: try coder(value?.order))
+      user: try coder(value?.user), name: try coder(value?.name), trouble: try coder.maybe(value?.trouble),
+      workedAt: try coder.maybe(value?.workedAt), firstReportedAt: try coder(value?.firstReportedAt),
+      reportedAt: try coder(value?.reportedAt), isSilent: try coder(value?.isSilent), order: try coder(value?.order))
   }
 }
 
@@ -364,9 +347,7 @@ private struct KeyedAlert: Recorded {
   let alert: Alert
 
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      key: AlertKey(try coder(value?.key.name), try coder(value?.key.subject)),
-      alert: try coder(value?.alert))
+    Self(key: AlertKey(try coder(value?.key.name), try coder(value?.key.subject)), alert: try coder(value?.alert))
   }
 }
 
@@ -404,24 +385,22 @@ extension Requester.Identity: Recorded {
 extension ConsentNetwork: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentNetwork(
-      id: try coder(value?.id), name: try coder(value?.name),
-      team: try coder.maybe(value?.team), key: try coder.maybe(value?.key))
+      id: try coder(value?.id), name: try coder(value?.name), team: try coder.maybe(value?.team),
+      key: try coder.maybe(value?.key))
   }
 }
 
 extension ConsentSubject: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentSubject(
-      try coder(value?.command), try coder(value?.networks),
-      router: try coder.maybe(value?.router))
+    ConsentSubject(try coder(value?.command), try coder(value?.networks), router: try coder.maybe(value?.router))
   }
 }
 
 extension ConsentSubject.Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
-      agent: try coder(value?.agent), name: try coder.maybe(value?.name),
-      needsID: try coder(value?.needsID), network: try coder.maybe(value?.network))
+      agent: try coder(value?.agent), name: try coder.maybe(value?.name), needsID: try coder(value?.needsID),
+      network: try coder.maybe(value?.network))
   }
 }
 
@@ -434,14 +413,11 @@ extension ReplyAddress: Recorded {
     case .topic(let topic, let correlation, let transaction):
       _ = try coder.byte(2)
       return .topic(
-        try coder(topic), correlation: try coder.maybe(correlation),
-        transaction: try coder.maybe(transaction))
+        try coder(topic), correlation: try coder.maybe(correlation), transaction: try coder.maybe(transaction))
     case nil:
       switch try coder.byte(nil) {
       case 1: return .caller
-      case 2:
-        return .topic(
-          try coder(nil), correlation: try coder.maybe(nil), transaction: try coder.maybe(nil))
+      case 2: return .topic(try coder(nil), correlation: try coder.maybe(nil), transaction: try coder.maybe(nil))
       default: throw RecordError()
       }
     }
@@ -451,11 +427,10 @@ extension ReplyAddress: Recorded {
 extension ConsentQuestion: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentQuestion(
-      id: try coder(value?.id), requester: try coder(value?.requester),
-      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
-      expiresAt: try coder(value?.expiresAt), replies: try coder(value?.replies),
-      isDenied: try coder(value?.isDenied), keyHasChanged: try coder(value?.keyHasChanged),
-      keyChange: Boxed(wrappedValue: try coder.maybe(value?.keyChange)))
+      id: try coder(value?.id), requester: try coder(value?.requester), subject: try coder(value?.subject),
+      createdAt: try coder(value?.createdAt), expiresAt: try coder(value?.expiresAt),
+      replies: try coder(value?.replies), isDenied: try coder(value?.isDenied),
+      keyHasChanged: try coder(value?.keyHasChanged), keyChange: Boxed(wrappedValue: try coder.maybe(value?.keyChange)))
   }
 }
 
@@ -489,19 +464,17 @@ extension ConsentApprover: Recorded {
 extension ConsentGrant: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentGrant(
-      id: try coder(value?.id), requester: try coder(value?.requester),
-      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
-      by: try coder(value?.by))
+      id: try coder(value?.id), requester: try coder(value?.requester), subject: try coder(value?.subject),
+      createdAt: try coder(value?.createdAt), by: try coder(value?.by))
   }
 }
 
 extension ConsentRecord: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     ConsentRecord(
-      id: try coder(value?.id), outcome: try coder(value?.outcome),
-      requester: try coder(value?.requester), subject: try coder(value?.subject),
-      createdAt: try coder(value?.createdAt), decidedAt: try coder(value?.decidedAt),
-      by: try coder.maybe(value?.by), scope: try coder.maybe(value?.scope),
+      id: try coder(value?.id), outcome: try coder(value?.outcome), requester: try coder(value?.requester),
+      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
+      decidedAt: try coder(value?.decidedAt), by: try coder.maybe(value?.by), scope: try coder.maybe(value?.scope),
       grant: try coder.maybe(value?.grant), obstacle: try coder.maybe(value?.obstacle))
   }
 }
@@ -521,9 +494,8 @@ private struct Enrolment: Recorded {
     let user: ExactName = try coder(value?.user)
     let old = value?.client
     var client = EnrolledClient(
-      line: try coder(old?.line), fingerprint: try coder(old?.fingerprint),
-      trust: try coder(old?.trust), label: try coder(old?.label), at: try coder(old?.enrolledAt),
-      by: try coder(old?.enrolledBy))
+      line: try coder(old?.line), fingerprint: try coder(old?.fingerprint), trust: try coder(old?.trust),
+      label: try coder(old?.label), at: try coder(old?.enrolledAt), by: try coder(old?.enrolledBy))
     client.isRevoked = try coder(old?.isRevoked)
     return Enrolment(user, client)
   }

@@ -4,9 +4,7 @@ import ThreadDataset
 /// that is wrong with one is found before anything that it asks for is changed.
 extension Home {
   mutating func answer(_ request: HomeRequest, _ context: RequestContext) -> HomeAnswer {
-    if request.hasDataset, !context.isSigned, let user = context.requester.login {
-      notePlaintext(from: user)
-    }
+    if request.hasDataset, !context.isSigned, let user = context.requester.login { notePlaintext(from: user) }
     do throws(HomeRefusal) {
       switch request {
       case .storeCredentials(let agent, let dataset): return try store(dataset, of: agent, context)
@@ -22,34 +20,28 @@ extension Home {
       case .setPreferred(let choice): return try prefer(choice, context)
       case .forgetPreferred: return try forgetPreferred(context)
       case .forgetNetwork(let network): return try forget(network, context)
-      case .getPreferred:
-        return try disclose(context.writesPreferred ? .write : .preferred, nil, context)
+      case .getPreferred: return try disclose(context.writesPreferred ? .write : .preferred, nil, context)
       case .getNetwork(let network): return try disclose(.network, network, context)
       case .nearbyNetworks: return try disclose(.nearby, nil, context)
       case .pendingQuestions:
         return .questions(
-          questions.filter {
-            !$0.isDenied && !$0.isOver(at: now) && $0.requester.isSameParty(as: context.requester)
-          })
+          questions.filter { !$0.isDenied && !$0.isOver(at: now) && $0.requester.isSameParty(as: context.requester) })
       }
-    } catch {
-      return .refused(error)
-    }
+    } catch { return .refused(error) }
   }
 
   // MARK: Credentials of the own team
 
-  private mutating func store(
-    _ incoming: DatasetSummary, of agent: BorderAgentID, _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private mutating func store(_ incoming: DatasetSummary, of agent: BorderAgentID, _ context: RequestContext)
+    throws(HomeRefusal) -> HomeAnswer
+  {
     let stored = routers[agent]
     let team = context.requester.team
     if let owner = stored?.owner, owner != team { throw .ofAnotherTeam(agent) }
     let before = preferred?.dataset
-    guard
-      context.isOnMachine
-        || !Membership.isTooFarAhead(incoming, preferred: before, at: now)
-    else { throw .tooFarAhead }
+    guard context.isOnMachine || !Membership.isTooFarAhead(incoming, preferred: before, at: now) else {
+      throw .tooFarAhead
+    }
     if stored?.dataset == nil {
       switch makeRoom(for: team, stored) {
       case .there: break
@@ -65,8 +57,7 @@ extension Home {
     let change = DatasetDecision(stored: stored?.dataset, requested: incoming)
     // Over MQTT a request counts as an event does: it must not replace the preferred network's keys.
     let isMoved = save(
-      incoming, change, of: &router, team: team, isOwner: context.isOnMachine,
-      user: context.requester.login)
+      incoming, change, of: &router, team: team, isOwner: context.isOnMachine, user: context.requester.login)
     router.credential = .stored
     if change.isStored { router.datasetChangedAt = now }
     var event = RouterEvent(isMoved ? .preferredChanged : [], agent)
@@ -84,26 +75,19 @@ extension Home {
         step.output.events.append(.router(event))
       }
     }
-    return .stored(
-      change, preferred: PreferredCheck.answer(about: incoming, preferred: preferred?.dataset))
+    return .stored(change, preferred: PreferredCheck.answer(about: incoming, preferred: preferred?.dataset))
   }
 
-  private mutating func deleteCredentials(
-    of agent: BorderAgentID, _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
-    guard let stored = routers[agent], stored.dataset != nil else {
-      throw noCredentials(of: agent)
-    }
-    guard context.isAdministrator || stored.owner == context.requester.team else {
-      throw .ofAnotherTeam(agent)
-    }
+  private mutating func deleteCredentials(of agent: BorderAgentID, _ context: RequestContext) throws(HomeRefusal)
+    -> HomeAnswer
+  {
+    guard let stored = routers[agent], stored.dataset != nil else { throw noCredentials(of: agent) }
+    guard context.isAdministrator || stored.owner == context.requester.team else { throw .ofAnotherTeam(agent) }
     deleteCredentials(of: stored, user: context.requester.login)
     return .deleted
   }
 
-  private func credentials(
-    of agent: BorderAgentID, _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private func credentials(of agent: BorderAgentID, _ context: RequestContext) throws(HomeRefusal) -> HomeAnswer {
     guard context.canReceiveSecrets else { throw .noKey }
     // What another team holds is not found: no answer reveals that it has it.
     let team = context.requester.team
@@ -118,9 +102,7 @@ extension Home {
     hasLostCredentials ? .damaged : .noCredentials(agent)
   }
 
-  private func list(
-    _ context: RequestContext, onlyActive: Bool
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private func list(_ context: RequestContext, onlyActive: Bool) throws(HomeRefusal) -> HomeAnswer {
     let team = context.requester.team
     let own = routers.filter { $0.owner == team }.compactMap(credentials(of:))
     let found = (own + credentials(sharedBy: team)).filter { $0.isActive || !onlyActive }
@@ -132,8 +114,8 @@ extension Home {
     guard let dataset = router.dataset else { return nil }
     return StoredCredentials(
       agent: router.agent, dataset: dataset, isActive: router.isPresent && router.isOnline,
-      createdAt: router.credentialCreatedAt, changedAt: router.credentialChangedAt,
-      secret: .router(router.agent), team: router.owner)
+      createdAt: router.credentialCreatedAt, changedAt: router.credentialChangedAt, secret: .router(router.agent),
+      team: router.owner)
   }
 
   // MARK: What other teams have, and what the home prefers: somebody must agree
@@ -155,9 +137,7 @@ extension Home {
         return .credentials(found)
       case .waiting(let id): return .waiting(id)
       }
-    } catch {
-      throw .consent(error)
-    }
+    } catch { throw .consent(error) }
   }
 
   /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has
@@ -176,14 +156,12 @@ extension Home {
     if obstacle == nil, replies.isEmpty { obstacle = .hungUp }
     if obstacle == nil, case .credentials(let given) = answer {
       let networks = Set(given.map(\.network))
-      let subject = ConsentSubject(
-        question.subject.command, question.subject.networks.filter(networks.contains))
+      let subject = ConsentSubject(question.subject.command, question.subject.networks.filter(networks.contains))
       step.output.audit.append(.given(subject, to: question.requester, by: question.id))
     }
     for reply in replies {
       step.output.settled.append(
-        SettledAnswer(
-          id: question.id, requester: question.requester, to: reply, answer: answer))
+        SettledAnswer(id: question.id, requester: question.requester, to: reply, answer: answer))
     }
     if record.outcome == .approved, let obstacle { noteNotGiven(question.id, obstacle) }
   }
@@ -197,8 +175,8 @@ extension Home {
     }
     let agreed = Set(question.subject.networks)
     let found = try? disclosable(
-      question.subject.command, question.subject.networks.first?.id,
-      of: question.requester.team, where: agreed.contains)
+      question.subject.command, question.subject.networks.first?.id, of: question.requester.team, where: agreed.contains
+    )
     guard let found, !found.isEmpty else { return (.refused(.changed), .changed) }
     return (.credentials(found), nil)
   }
@@ -218,9 +196,7 @@ extension Home {
         return [try preferredRecord(for: team)].filter { isAsked($0.network) }
       }
       let found = allCredentials.filter { $0.dataset.network == network }
-      guard !found.isEmpty else {
-        throw hasLostCredentials ? .damaged : .noCredentialsOfNetwork
-      }
+      guard !found.isEmpty else { throw hasLostCredentials ? .damaged : .noCredentialsOfNetwork }
       // The newest one that is asked for; none when there are others only.
       var best: StoredCredentials?
       for one in found where isAsked(one.network) {
@@ -228,24 +204,20 @@ extension Home {
       }
       return best.map { [$0] } ?? []
     case .nearby, .adopt, .accept:
-      return allCredentials.filter(\.isActive).compactMap(disclosable)
-        .filter { isAsked($0.network) }
+      return allCredentials.filter(\.isActive).compactMap(disclosable).filter { isAsked($0.network) }
     }
   }
 
   /// What routers have, and what is shared of other networks.
   private var allCredentials: [StoredCredentials] {
-    let known = Set(
-      routers.lazy.compactMap(\.dataset).filter(\.isComplete).map(\.network))
+    let known = Set(routers.lazy.compactMap(\.dataset).filter(\.isComplete).map(\.network))
     let others = allShared.filter { $0.dataset.hasCredentials && !known.contains($0.network) }
     return routers.compactMap(credentials(of:)) + others.map(credentials(of:))
   }
 
   /// Nil for what only claims to be the preferred network: it has its Extended PAN ID, and something else is different.
   private func disclosable(_ one: StoredCredentials) -> StoredCredentials? {
-    guard let preferred = preferredCredentials, preferred.network == one.dataset.network else {
-      return one
-    }
+    guard let preferred = preferredCredentials, preferred.network == one.dataset.network else { return one }
     guard one.dataset.isSame(as: preferred) else { return nil }
     var own = one
     own.team = nil
@@ -253,15 +225,11 @@ extension Home {
   }
 
   /// The preferred network, where its credentials are here.
-  var preferredCredentials: DatasetSummary? {
-    preferred.flatMap { $0.dataset.hasCredentials ? $0.dataset : nil }
-  }
+  var preferredCredentials: DatasetSummary? { preferred.flatMap { $0.dataset.hasCredentials ? $0.dataset : nil } }
 
   private func preferredRecord(for team: ExactName) throws(HomeRefusal) -> StoredCredentials {
     guard let preferred else { throw mayHavePreferred ? .damaged : .noPreferred }
-    guard preferred.dataset.hasCredentials else {
-      throw .preferredWithoutCredentials(preferred.dataset.network)
-    }
+    guard preferred.dataset.hasCredentials else { throw .preferredWithoutCredentials(preferred.dataset.network) }
     // A router that runs on just this dataset, one that is active before one that is not, one of the own team before
     // another's.
     var best: Router?
@@ -270,24 +238,22 @@ extension Home {
         best = router
         continue
       }
-      let (isActive, wasActive) = (
-        router.isPresent && router.isOnline, other.isPresent && other.isOnline
-      )
+      let (isActive, wasActive) = (router.isPresent && router.isOnline, other.isPresent && other.isOnline)
       if isActive != wasActive ? isActive : router.owner == team { best = router }
     }
-    let shared = shared(of: preferred.dataset.network)
-      .first { $0.dataset.isSame(as: preferred.dataset) }.map(credentials(of:))
+    let shared = shared(of: preferred.dataset.network).first { $0.dataset.isSame(as: preferred.dataset) }.map(
+      credentials(of:))
     return StoredCredentials(
       agent: best?.agent ?? shared?.agent, dataset: preferred.dataset,
-      isActive: best.map { $0.isPresent && $0.isOnline } ?? shared?.isActive ?? false,
-      createdAt: preferred.createdAt, changedAt: preferred.changedAt, secret: .home, team: nil)
+      isActive: best.map { $0.isPresent && $0.isOnline } ?? shared?.isActive ?? false, createdAt: preferred.createdAt,
+      changedAt: preferred.changedAt, secret: .home, team: nil)
   }
 
   // MARK: The preferred network, by choice
 
-  private mutating func prefer(
-    _ choice: HomeRequest.PreferredChoice, _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private mutating func prefer(_ choice: HomeRequest.PreferredChoice, _ context: RequestContext) throws(HomeRefusal)
+    -> HomeAnswer
+  {
     try requireChoice(context)
     let (dataset, source) = try chosen(choice, context)
     let before = preferred?.dataset
@@ -307,13 +273,10 @@ extension Home {
     if isChanged { noteChoice(before, dataset, context.requester.login) }
     var owner: RecordKey?
     if before?.isSameNetwork(as: dataset) != true, case .record(let key) = source { owner = key }
-    return .preferredSet(
-      isChanged: isChanged, hasCredentials: dataset.hasCredentials, keysOf: owner)
+    return .preferredSet(isChanged: isChanged, hasCredentials: dataset.hasCredentials, keysOf: owner)
   }
 
-  mutating func noteChoice(
-    _ before: DatasetSummary?, _ dataset: DatasetSummary?, _ user: ExactName?
-  ) {
+  mutating func noteChoice(_ before: DatasetSummary?, _ dataset: DatasetSummary?, _ user: ExactName?) {
     var event = RouterEvent(.preferredChanged)
     event.user = user
     event.network = dataset.map { .init($0) }
@@ -348,9 +311,7 @@ extension Home {
 
   private typealias Chosen = (dataset: DatasetSummary, source: SecretMove.Source)
 
-  private func chosen(
-    _ choice: HomeRequest.PreferredChoice, _ context: RequestContext
-  ) throws(HomeRefusal) -> Chosen {
+  private func chosen(_ choice: HomeRequest.PreferredChoice, _ context: RequestContext) throws(HomeRefusal) -> Chosen {
     switch choice {
     case .dataset(let dataset): return (dataset, .input)
     case .current:
@@ -358,9 +319,7 @@ extension Home {
       guard let preferred else { throw mayHavePreferred ? .damaged : .noPreferred }
       return (preferred.dataset, .record(.home))
     case .former(let id):
-      guard context.choosesPreferred, let former = former.first(where: { $0.id == id }) else {
-        throw .unknownFormer
-      }
+      guard context.choosesPreferred, let former = former.first(where: { $0.id == id }) else { throw .unknownFormer }
       return (former.dataset, .record(.former(id)))
     case .name(let name): return try newest(on: network(named: name, context), context)
     case .network(let network, let agent):
@@ -373,21 +332,16 @@ extension Home {
     }
   }
 
-  private func network(
-    named name: ExactName, _ context: RequestContext
-  ) throws(HomeRefusal) -> ExtendedPANID {
-    var datasets = routers.filter {
-      context.choosesPreferred || $0.owner == context.requester.team
-    }.compactMap(\.dataset)
+  private func network(named name: ExactName, _ context: RequestContext) throws(HomeRefusal) -> ExtendedPANID {
+    var datasets = routers.filter { context.choosesPreferred || $0.owner == context.requester.team }.compactMap(
+      \.dataset)
     datasets += allShared.filter { mayChoose($0, context) }.map(\.dataset)
     if context.choosesPreferred {
       datasets += former.map(\.dataset)
       if let preferred { datasets.append(preferred.dataset) }
     }
     let named = Set(datasets.filter { ExactName($0.name) == name }.map(\.network))
-    guard named.count < 2 else {
-      throw .severalOfName(named.sorted { $0.description < $1.description })
-    }
+    guard named.count < 2 else { throw .severalOfName(named.sorted { $0.description < $1.description }) }
     guard let network = named.first else { throw .noNetworkOfName }
     return network
   }
@@ -395,9 +349,7 @@ extension Home {
   /// Any login can store a dataset that names an Extended PAN ID, and earlier keys of it are known, too: so a single
   /// pair of keys must be known. Between several a person chooses, who names a router or an id. A dataset that is not
   /// complete does not count.
-  private func newest(
-    on network: ExtendedPANID, _ context: RequestContext
-  ) throws(HomeRefusal) -> Chosen {
+  private func newest(on network: ExtendedPANID, _ context: RequestContext) throws(HomeRefusal) -> Chosen {
     var known: [HomeRefusal.KnownKeys.Known] = []
     let current = preferredCredentials?.network == network ? preferredCredentials : nil
     if let current { known.append((.home, current)) }
@@ -429,35 +381,21 @@ extension Home {
       case .former where current != nil: continue
       default: break
       }
-      if let age = one.dataset.activeTimestamp, let newest = best.dataset.activeTimestamp,
-        age > newest
-      {
-        best = one
-      }
+      if let age = one.dataset.activeTimestamp, let newest = best.dataset.activeTimestamp, age > newest { best = one }
     }
     return (best.dataset, .record(best.owner))
   }
 
   /// A network of which no credentials are here: only a person chooses it, by its Extended PAN ID alone.
-  private func seen(
-    _ network: ExtendedPANID, _ context: RequestContext
-  ) throws(HomeRefusal) -> Chosen {
-    if let preferred, preferred.dataset.network == network {
-      return (preferred.dataset, .record(.home))
-    }
-    let isSeen = routers.contains {
-      $0.isPresent && ($0.network == network || $0.currentNetwork == network)
-    }
-    guard context.choosesPreferred, isSeen || shared[network] != nil else {
-      throw .noCredentialsOfNetwork
-    }
+  private func seen(_ network: ExtendedPANID, _ context: RequestContext) throws(HomeRefusal) -> Chosen {
+    if let preferred, preferred.dataset.network == network { return (preferred.dataset, .record(.home)) }
+    let isSeen = routers.contains { $0.isPresent && ($0.network == network || $0.currentNetwork == network) }
+    guard context.choosesPreferred, isSeen || shared[network] != nil else { throw .noCredentialsOfNetwork }
     return (DatasetSummary(network: network, name: self.network(network)?.name ?? ""), .nothing)
   }
 
   /// From then on no network is preferred until a person chooses one.
-  private mutating func forgetPreferred(
-    _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private mutating func forgetPreferred(_ context: RequestContext) throws(HomeRefusal) -> HomeAnswer {
     guard context.isAdministrator else { throw .onlyAdministrator }
     guard let before = preferred?.dataset else { throw .noPreferred }
     let kept = forgetPreferred()
@@ -465,9 +403,9 @@ extension Home {
     return .forgotten(kept.map { [$0] } ?? [], remaining: [], sharedBy: [])
   }
 
-  private mutating func forget(
-    _ network: HomeRequest.ForgottenNetwork, _ context: RequestContext
-  ) throws(HomeRefusal) -> HomeAnswer {
+  private mutating func forget(_ network: HomeRequest.ForgottenNetwork, _ context: RequestContext) throws(HomeRefusal)
+    -> HomeAnswer
+  {
     guard context.isAdministrator else { throw .onlyAdministrator }
     var named: ExtendedPANID?
     if case .network(let id) = network { named = id }
@@ -476,17 +414,11 @@ extension Home {
     let isPreferred = named != nil && named == preferred?.dataset.network
     if isPreferred, shared.isEmpty { throw .isPreferred }
     let meant = former.filter {
-      if case .former(let id) = network {
-        $0.id == id
-      } else {
-        !isPreferred && $0.dataset.network == named
-      }
+      if case .former(let id) = network { $0.id == id } else { !isPreferred && $0.dataset.network == named }
     }
     let id = named ?? meant.first?.dataset.network
     let remaining = routers.filter { $0.dataset != nil && $0.dataset?.network == id }.map(\.agent)
-    guard !meant.isEmpty || !shared.isEmpty else {
-      throw .notInHistory(isUsed: !remaining.isEmpty)
-    }
+    guard !meant.isEmpty || !shared.isEmpty else { throw .notInHistory(isUsed: !remaining.isEmpty) }
     for one in meant {
       if let index = former.firstIndex(of: one) { removeFormer(at: index) }
       step.output.audit.append(.formerDeleted(one.dataset.network))

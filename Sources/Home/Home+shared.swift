@@ -3,23 +3,17 @@ import ThreadkeeperSupport
 
 /// Credentials that logins share which are no border routers. `SharedDecision` has the table of what they mean.
 extension Home {
-  mutating func takeCredentials(
-    _ message: RouterMessage, from user: ExactName
-  ) throws(HomeRejection) {
+  mutating func takeCredentials(_ message: RouterMessage, from user: ExactName) throws(HomeRejection) {
     guard let incoming = message.dataset else { return }
     let network = incoming.network
     let stored = shared[network]?[user]
     let own = sharedBy[user] ?? []
-    guard stored != nil || own.count < SharedCredentials.most else {
-      throw .tooManyNetworks(SharedCredentials.most)
-    }
+    guard stored != nil || own.count < SharedCredentials.most else { throw .tooManyNetworks(SharedCredentials.most) }
     guard stored != nil || sharedCount < rules.settings.routersPerHome else {
       throw .tooManyShared(rules.settings.routersPerHome)
     }
     var one =
-      stored
-      ?? SharedCredentials(
-        user: user, dataset: incoming, createdAt: now, changedAt: now, reportedAt: now)
+      stored ?? SharedCredentials(user: user, dataset: incoming, createdAt: now, changedAt: now, reportedAt: now)
     switch one.order.take(message.order) {
     case .news: break
     case .duplicate:
@@ -36,14 +30,11 @@ extension Home {
     one.isPreferredThere = message.isPreferred
     one.isSigned = message.signature != nil
     one.lacks = message.lacks
-    if stored?.dataset.hasSameBytes(as: incoming) != true
-      || stored?.dataset.name != incoming.name
-    {
+    if stored?.dataset.hasSameBytes(as: incoming) != true || stored?.dataset.name != incoming.name {
       one.dataset = incoming
       one.changedAt = now
       let hasSecret = incoming.hasCredentials
-      step.output.secrets.append(
-        SecretMove(to: .shared(user, network), from: hasSecret ? .input : .nothing))
+      step.output.secrets.append(SecretMove(to: .shared(user, network), from: hasSecret ? .input : .nothing))
       if hasSecret {
         step.output.audit.append(.sharedStored(by: user, network, isNew: stored == nil))
       } else if stored?.dataset.hasCredentials == true {
@@ -51,9 +42,7 @@ extension Home {
       }
     }
     one.follows =
-      preferredCredentials.map {
-        incoming.hasKeys(of: $0) && (one.follows || incoming.isSame(as: $0))
-      } ?? false
+      preferredCredentials.map { incoming.hasKeys(of: $0) && (one.follows || incoming.isSame(as: $0)) } ?? false
     put(one)
     for other in own where one.isPreferredThere && other != network {
       guard var former = shared[other]?[user], former.isPreferredThere else { continue }
@@ -119,8 +108,7 @@ extension Home {
 
   private func decision(of one: SharedCredentials) -> SharedDecision {
     SharedDecision(
-      one, preferred: preferred?.dataset,
-      needsChoice: needsChoice || preferred == nil && isOffTheAir(one.network),
+      one, preferred: preferred?.dataset, needsChoice: needsChoice || preferred == nil && isOffTheAir(one.network),
       isTrusted: one.isSigned && rules.settings.trusted.contains(one.user), at: now)
   }
 
@@ -132,14 +120,12 @@ extension Home {
   }
 
   /// - Parameter person: who has chosen it.
-  private mutating func become(
-    _ one: SharedCredentials, _ cause: PreferredCause, by person: ConsentApprover? = nil
-  ) {
+  private mutating func become(_ one: SharedCredentials, _ cause: PreferredCause, by person: ConsentApprover? = nil) {
     let before = preferred?.dataset
     // The login was checked; what the sender is called is its own word.
     prefer(
-      one.dataset, from: .record(.shared(one.user, one.network)), cause: cause,
-      who: person?.shown ?? one.user.text, sharedBy: person == nil ? one.user : nil)
+      one.dataset, from: .record(.shared(one.user, one.network)), cause: cause, who: person?.shown ?? one.user.text,
+      sharedBy: person == nil ? one.user : nil)
     if person != nil { markMembers(of: one.dataset) }
     noteChoice(before, one.dataset, person == nil ? one.user : person?.login)
   }
@@ -147,13 +133,9 @@ extension Home {
   /// The preferred network is another one, or the settings are: a user that they trust may have its credentials. Or
   /// none is preferred, and a router is now on the network that a user prefers.
   mutating func settlePreferredByShared() {
-    guard
-      needs.sharedCheck || needs.preferredBefore != nil || preferred == nil && needs.changeCheck
-    else { return }
+    guard needs.sharedCheck || needs.preferredBefore != nil || preferred == nil && needs.changeCheck else { return }
     for one in preferred.map({ shared(of: $0.dataset.network) }) ?? allShared {
-      if case .becomes(let cause) = decision(of: one) {
-        return become(one, cause)
-      }
+      if case .becomes(let cause) = decision(of: one) { return become(one, cause) }
     }
   }
 
@@ -165,8 +147,7 @@ extension Home {
     var asked: [SharedCredentials] = []
     for one in allShared {
       func alert(
-        _ name: AlertName, _ subject: AlertSubject, _ message: AlertFacts.Message,
-        _ differs: DatasetDifferences? = nil
+        _ name: AlertName, _ subject: AlertSubject, _ message: AlertFacts.Message, _ differs: DatasetDifferences? = nil
       ) {
         var facts = AlertFacts(message)
         facts.user = one.user
@@ -189,8 +170,7 @@ extension Home {
     }
     for question in questions where question.subject.command == .accept {
       let isWanted = asked.contains {
-        isAbout($0, question.requester, question.subject)
-          && replacesKeys($0) == question.keyHasChanged
+        isAbout($0, question.requester, question.subject) && replacesKeys($0) == question.keyHasChanged
       }
       if !isWanted { withdraw(question.id) }
     }
@@ -198,8 +178,7 @@ extension Home {
       let (requester, subject) = question(about: one)
       if waiting(about: one) != nil || askedUntil[one.user] != nil { continue }
       // Where too many wait, it is asked with the next report.
-      let isNew = try? ask(
-        subject, by: requester, reply: .caller, replacesKeys: replacesKeys(one))
+      let isNew = try? ask(subject, by: requester, reply: .caller, replacesKeys: replacesKeys(one))
       if isNew != nil { askedUntil[one.user] = now.adding(seconds: ConsentQuestion.timeout) }
     }
     let ofShared = alerts.keys.filter {
@@ -217,17 +196,13 @@ extension Home {
     preferredCredentials.map { !one.dataset.hasKeys(of: $0) } ?? false
   }
 
-  private func question(
-    about one: SharedCredentials
-  ) -> (requester: Requester, subject: ConsentSubject) {
+  private func question(about one: SharedCredentials) -> (requester: Requester, subject: ConsentSubject) {
     var requester = Requester(.login(one.user), team: team(of: one.user))
     requester.program = one.name
     return (requester, ConsentSubject(.accept, [ConsentNetwork(one.dataset, of: requester.team)]))
   }
 
-  private func isAbout(
-    _ one: SharedCredentials, _ requester: Requester, _ subject: ConsentSubject
-  ) -> Bool {
+  private func isAbout(_ one: SharedCredentials, _ requester: Requester, _ subject: ConsentSubject) -> Bool {
     let question = question(about: one)
     return question.requester.isSame(as: requester) && question.subject.isSame(as: subject)
   }
@@ -255,21 +230,15 @@ extension Home {
   }
 
   /// Accepts what is shared of the preferred network, whether a question about it waits or not.
-  mutating func acceptCredentials(
-    _ network: ExtendedPANID?, by approver: ConsentApprover
-  ) -> HomeAnswer {
-    guard let preferred = preferred?.dataset else {
-      return .refused(mayHavePreferred ? .damaged : .noPreferred)
-    }
+  mutating func acceptCredentials(_ network: ExtendedPANID?, by approver: ConsentApprover) -> HomeAnswer {
+    guard let preferred = preferred?.dataset else { return .refused(mayHavePreferred ? .damaged : .noPreferred) }
     if let network, network != preferred.network { return .refused(.notPreferred(network)) }
     let known = shared(of: preferred.network).map { ($0, decision(of: $0)) }
     var new = known.filter { $1 == .asks && !$0.isDenied }
     if new.isEmpty { new = known.filter { $1 == .asks } }
     if new.isEmpty { new = known.filter { if case .conflict = $1 { true } else { false } } }
     guard let one = newest(of: new.map(\.0)) else {
-      if known.contains(where: { $1 == .nothing }) {
-        return .preferredSet(isChanged: false, hasCredentials: true)
-      }
+      if known.contains(where: { $1 == .nothing }) { return .preferredSet(isChanged: false, hasCredentials: true) }
       if hasLostCredentials { return .refused(.damaged) }
       let network = preferred.network
       return .refused(known.isEmpty ? .nothingToAccept(network) : .onlyOlderShared(network))
@@ -277,20 +246,14 @@ extension Home {
     guard new.allSatisfy({ $0.0.dataset.hasKeys(of: one.dataset) }) else {
       return .refused(.severalShared(new.map(\.0.user)))
     }
-    if let question = waiting(about: one) {
-      _ = decide(ConsentDecision(.approve(question.id, .once), by: approver))
-    }
-    if self.preferred?.dataset.isSame(as: one.dataset) != true {
-      become(one, .person, by: approver)
-    }
+    if let question = waiting(about: one) { _ = decide(ConsentDecision(.approve(question.id, .once), by: approver)) }
+    if self.preferred?.dataset.isSame(as: one.dataset) != true { become(one, .person, by: approver) }
     return .preferredSet(isChanged: true, hasCredentials: true)
   }
 
   // MARK: Who shares what
 
-  package var allShared: [SharedCredentials] {
-    shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:))
-  }
+  package var allShared: [SharedCredentials] { shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:)) }
 
   /// By user.
   package func shared(of network: ExtendedPANID) -> [SharedCredentials] {
@@ -309,14 +272,12 @@ extension Home {
   func credentials(of one: SharedCredentials) -> StoredCredentials {
     StoredCredentials(
       agent: one.agent.flatMap { routers[$0]?.dataset == nil ? $0 : nil }, dataset: one.dataset,
-      isActive: routers.counts.networks[one.network].map { $0.online > 0 } ?? false,
-      createdAt: one.createdAt, changedAt: one.changedAt, secret: .shared(one.user, one.network),
-      team: team(of: one.user))
+      isActive: routers.counts.networks[one.network].map { $0.online > 0 } ?? false, createdAt: one.createdAt,
+      changedAt: one.changedAt, secret: .shared(one.user, one.network), team: team(of: one.user))
   }
 
   /// What a team shares of which a border agent is named.
   func credentials(sharedBy team: ExactName) -> [StoredCredentials] {
-    allShared.filter(\.dataset.hasCredentials).map(credentials(of:))
-      .filter { $0.team == team && $0.agent != nil }
+    allShared.filter(\.dataset.hasCredentials).map(credentials(of:)).filter { $0.team == team && $0.agent != nil }
   }
 }

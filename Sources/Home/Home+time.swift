@@ -12,9 +12,7 @@ extension Home {
     needs.sharedCheck = true
     needs.nameCheck = true
     // What a login has sent unsealed matters as long as it publishes for a router.
-    for key in alerts.keys.sorted() {
-      if case .user(let user) = key.subject { endPlaintext(of: user) }
-    }
+    for key in alerts.keys.sorted() { if case .user(let user) = key.subject { endPlaintext(of: user) } }
   }
 
   mutating func tick(_ link: Link) {
@@ -55,9 +53,7 @@ extension Home {
 
   private func dueTime(of alert: Alert, _ key: AlertKey) -> WireTime? {
     switch alert.phase {
-    case .held:
-      alert.heldSince.adding(
-        seconds: hold(of: key.name, (alert.heldFacts ?? alert.facts).message))
+    case .held: alert.heldSince.adding(seconds: hold(of: key.name, (alert.heldFacts ?? alert.facts).message))
     case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
     case .resolved: alert.updatedAt.adding(seconds: Alert.resolvedRetention)
     }
@@ -66,14 +62,10 @@ extension Home {
   /// A daemon that was away, or a broker that was, has received nothing: that is no silence of the routers.
   private mutating func noticeSilence(_ link: Link) {
     let limit = rules.settings.offlineAfter
-    guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else {
-      return
-    }
+    guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else { return }
     let deadline = now.adding(seconds: -limit)
     for router in routers
-    where router.isPresent && router.isReached && router.beats
-      && routers.lastSeen(router.agent) < deadline
-    {
+    where router.isPresent && router.isReached && router.beats && routers.lastSeen(router.agent) < deadline {
       takeSilence(of: router)
     }
   }
@@ -83,9 +75,7 @@ extension Home {
   /// - Parameter link: as for the next tick.
   package func nextDue(_ link: Link, rules: HomeRules) -> WireTime? {
     var due: WireTime?
-    func note(_ time: WireTime?) {
-      if let time { due = min(due ?? time, time) }
-    }
+    func note(_ time: WireTime?) { if let time { due = min(due ?? time, time) } }
     var current = self
     current.step.rules = rules
     for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
@@ -101,15 +91,11 @@ extension Home {
     let limit = rules.settings.offlineAfter
     for router in routers {
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
-      if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached,
-        router.beats
-      {
+      if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached, router.beats {
         let seen = routers.lastSeen(router.agent)
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
-      if router.hasLeft {
-        note(router.leftAt.adding(seconds: Self.retention))
-      }
+      if router.hasLeft { note(router.leftAt.adding(seconds: Self.retention)) }
     }
     return due
   }
@@ -121,8 +107,7 @@ extension Home {
       var moved = alert
       // Where the clock was set back, only those that are later than now: the others may have begun since.
       if moved.phase == .held, jump > 0 || moved.heldSince > now {
-        moved.heldSince = min(
-          WireTime(milliseconds: moved.heldSince.milliseconds + jump), now)
+        moved.heldSince = min(WireTime(milliseconds: moved.heldSince.milliseconds + jump), now)
       }
       moved.updatedAt = min(moved.updatedAt, now)
       if key.name == .homeOffline, let since = moved.outageSince {
@@ -175,9 +160,9 @@ extension Home {
 
   /// Seconds for which the condition of an alert that is held has to last.
   func hold(of name: AlertName, _ message: AlertFacts.Message?) -> Int {
-    guard name == .borderRouterOffline, message?.isAway == true,
-      routers.counts.away + routers.counts.there > 1
-    else { return rules.settings.alertsHold }
+    guard name == .borderRouterOffline, message?.isAway == true, routers.counts.away + routers.counts.there > 1 else {
+      return rules.settings.alertsHold
+    }
     return Self.holdsOfRouter * rules.settings.alertsHold
   }
 
@@ -193,8 +178,7 @@ extension Home {
     let gone = goneTogether
     step.work += routers.count
     guard let first = gone.first else { return setAlert(AlertKey(.homeOffline), nil) }
-    var facts = AlertFacts(
-      .awayTogether(routers: gone.count, of: gone.count + routers.counts.there))
+    var facts = AlertFacts(.awayTogether(routers: gone.count, of: gone.count + routers.counts.there))
     facts.names = .init(gone.map(shownName))
     facts.since = outageSince ?? first.awaySince
     setAlert(AlertKey(.homeOffline), facts)
@@ -207,9 +191,7 @@ extension Home {
     if let since = outageSince {
       gone = away.drop { $0.awayOrder < since }
     } else {
-      let gaps = zip(away.dropFirst(), away).map {
-        $0.awayOrder > $1.awayOrder.adding(seconds: Self.outageGap)
-      }
+      let gaps = zip(away.dropFirst(), away).map { $0.awayOrder > $1.awayOrder.adding(seconds: Self.outageGap) }
       gone = away.dropFirst(gaps.lastIndex(of: true).map { $0 + 1 } ?? 0)
     }
     return gone.count > 1 && routers.counts.there * 3 <= gone.count ? Array(gone) : []
@@ -239,9 +221,7 @@ extension Alert {
   fileprivate var outageSince: WireTime? { (heldFacts ?? facts).since }
 }
 
-extension Router {
-  fileprivate var awayOrder: WireTime { awaySince ?? WireTime(milliseconds: 0) }
-}
+extension Router { fileprivate var awayOrder: WireTime { awaySince ?? WireTime(milliseconds: 0) } }
 
 // MARK: - Numbers of envelopes
 
@@ -262,9 +242,7 @@ struct SignerNumbers: Equatable, Sendable {
     let number: UInt64
     let subject: RouterMessage.Subject
 
-    static func < (a: Self, b: Self) -> Bool {
-      a.number == b.number ? a.subject < b.subject : a.number < b.number
-    }
+    static func < (a: Self, b: Self) -> Bool { a.number == b.number ? a.subject < b.subject : a.number < b.number }
   }
 
   private(set) var windows: [RouterMessage.Subject: SequenceWindow] = [:]
@@ -284,24 +262,20 @@ struct SignerNumbers: Equatable, Sendable {
 
   /// - Parameter most: subjects that a signer may have, at least 1.
   /// - Returns: what the number is, and the subject that has gone for it.
-  mutating func take(
-    _ number: UInt64, _ subject: RouterMessage.Subject, most: Int
-  ) -> (SequenceWindow.Verdict, gone: RouterMessage.Subject?) {
+  mutating func take(_ number: UInt64, _ subject: RouterMessage.Subject, most: Int) -> (
+    SequenceWindow.Verdict, gone: RouterMessage.Subject?
+  ) {
     if windows[subject] != nil { return (note(number, subject), nil) }
     if let mark, number <= mark { return (.outOfOrder, nil) }
     guard windows.count >= most else { return (note(number, subject), nil) }
-    guard let first = lowest.first(where: { _ in true }), number > first.number else {
-      return (.outOfOrder, nil)
-    }
+    guard let first = lowest.first(where: { _ in true }), number > first.number else { return (.outOfOrder, nil) }
     windows[first.subject] = nil
     lowest.remove(first)
     mark = first.number
     return (note(number, subject), first.subject)
   }
 
-  private mutating func note(
-    _ number: UInt64, _ subject: RouterMessage.Subject
-  ) -> SequenceWindow.Verdict {
+  private mutating func note(_ number: UInt64, _ subject: RouterMessage.Subject) -> SequenceWindow.Verdict {
     var window = windows[subject] ?? SequenceWindow()
     let verdict = window.take(.number(number))
     load(window, of: subject)
@@ -320,15 +294,14 @@ struct SignerNumbers: Equatable, Sendable {
 extension Home {
   /// The number of an envelope counts for its signer, whichever login publishes for the router meanwhile: else an old
   /// one could be sent again after that.
-  mutating func takeNumber(
-    of signature: RouterMessage.Signature, _ user: ExactName, _ subject: RouterMessage.Subject
-  ) -> SequenceWindow.Verdict {
+  mutating func takeNumber(of signature: RouterMessage.Signature, _ user: ExactName, _ subject: RouterMessage.Subject)
+    -> SequenceWindow.Verdict
+  {
     let key = SignerKey(user: user, issuer: signature.issuer)
     // Routers, and access points and networks beside them.
     let most = max(1, 2 * rules.settings.routersPerTeam)
     step.signer = .signer(key, subject)
-    let (verdict, gone) =
-      signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
+    let (verdict, gone) = signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
     if let gone {
       changes.records.insert(.signer(key, gone))
       changes.records.insert(.signer(key, nil))

@@ -119,9 +119,7 @@ package struct Home: Sendable {
   package init(rules: HomeRules) { step = Step(rules: rules) }
 
   /// Takes an input, and decides all that follows from it.
-  package mutating func handle(
-    _ input: HomeInput, at now: WireTime, rules: HomeRules
-  ) -> HomeOutput {
+  package mutating func handle(_ input: HomeInput, at now: WireTime, rules: HomeRules) -> HomeOutput {
     step = Step(now: now, rules: rules)
     switch input {
     case .started: start()
@@ -142,22 +140,16 @@ package struct Home: Sendable {
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
-    case .acceptNetwork(let network, let isAccepted):
-      step.output.answer = accept(network, isAccepted)
-    case .enroll(let client, let user, let approver):
-      step.output.answer = enroll(client, as: user, by: approver)
-    case .revoke(let user, let forgets, let approver):
-      step.output.answer = revoke(user, forgets: forgets, by: approver)
-    case .acceptCredentials(let network, let approver):
-      step.output.answer = acceptCredentials(network, by: approver)
+    case .acceptNetwork(let network, let isAccepted): step.output.answer = accept(network, isAccepted)
+    case .enroll(let client, let user, let approver): step.output.answer = enroll(client, as: user, by: approver)
+    case .revoke(let user, let forgets, let approver): step.output.answer = revoke(user, forgets: forgets, by: approver)
+    case .acceptCredentials(let network, let approver): step.output.answer = acceptCredentials(network, by: approver)
     case .secretLost(let key): loseSecret(of: key)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
     settle(isOfLogin: input.isOfLogin)
     // A number is saved with what its message has changed: one that changed nothing may come again after a crash.
-    if let signer = step.signer,
-      step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty
-    {
+    if let signer = step.signer, step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty {
       changes.records.insert(signer)
     }
     return step.output
@@ -181,12 +173,10 @@ package struct Home: Sendable {
 extension Home: Equatable {
   /// Whether both have the same in all that is written down.
   package static func == (a: Home, b: Home) -> Bool {
-    a.routers == b.routers && a.preferred == b.preferred
-      && a.isPreferredForgotten == b.isPreferredForgotten && a.former == b.former
-      && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince && a.alerts == b.alerts
-      && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
-      && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared
-      && a.agents == b.agents
+    a.routers == b.routers && a.preferred == b.preferred && a.isPreferredForgotten == b.isPreferredForgotten
+      && a.former == b.former && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince
+      && a.alerts == b.alerts && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
+      && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared && a.agents == b.agents
   }
 }
 
@@ -198,9 +188,7 @@ extension Home {
   static let few = 64
 
   /// Whether what a login sends makes the home look at all that it has.
-  var isSmall: Bool {
-    routers.count <= Self.few && sharedCount <= Self.few || !rules.hasDaemon
-  }
+  var isSmall: Bool { routers.count <= Self.few && sharedCount <= Self.few || !rules.hasDaemon }
 
   private mutating func settle(isOfLogin: Bool) {
     nameAgain()
@@ -214,9 +202,7 @@ extension Home {
     }
     if rules.settings.adoptTimeout != nil {
       for agent in step.raisedMismatches {
-        guard var router = routers[agent], router.isAnnounced, router.adoption == nil else {
-          continue
-        }
+        guard var router = routers[agent], router.isAnnounced, router.adoption == nil else { continue }
         router.adoption = Adoption(.due)
         put(router)
       }
@@ -227,9 +213,7 @@ extension Home {
 
   /// Whether a rule looks at all that the home has.
   private var needsAll: Bool {
-    if needs.preferredBefore != nil || needs.keyCheck || needs.routerChecks || needs.sharedCheck
-      || needs.nameCheck
-    {
+    if needs.preferredBefore != nil || needs.keyCheck || needs.routerChecks || needs.sharedCheck || needs.nameCheck {
       return true
     }
     guard needs.changeCheck else { return false }
@@ -283,8 +267,7 @@ extension Home {
         wasMember: router.followsPreferred, dataset, preferred: preferred?.dataset)
     }
     router.noteShared(preferred: preferred?.dataset)
-    let check = checkAdoption(
-      of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: false)
+    let check = checkAdoption(of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: false)
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
       router.noteMember(of: preferred?.dataset.network, before: before)
     }
@@ -300,9 +283,7 @@ extension Home {
 
   /// What is published of a router's check: a router that was only seen on an accepted network is no mismatch for
   /// anybody.
-  package func verdict(of router: Router) -> PreferredCheck {
-    verdict(of: router, preferred: preferred?.dataset)
-  }
+  package func verdict(of router: Router) -> PreferredCheck { verdict(of: router, preferred: preferred?.dataset) }
 
   private func verdict(of router: Router, preferred: DatasetSummary?) -> PreferredCheck {
     let check = PreferredCheck(router, preferred: preferred)
@@ -311,12 +292,10 @@ extension Home {
 
   /// Whether nothing is wrong about where it is: a person has accepted its network. One that was on the preferred
   /// network before is accepted itself: that it moved there later would be news.
-  private func isAccepted(
-    _ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?
-  ) -> Bool {
-    guard check.isMismatch, router.isOnlySeen, let network = router.network,
-      accepted.contains(network)
-    else { return false }
+  private func isAccepted(_ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?) -> Bool {
+    guard check.isMismatch, router.isOnlySeen, let network = router.network, accepted.contains(network) else {
+      return false
+    }
     return router.memberOf != preferred?.network || router.acceptedOn == network
   }
 }
@@ -329,16 +308,13 @@ extension Home {
   /// - Parameters:
   ///   - before: as it is in the table; nil where it is not.
   ///   - event: what is published about it; without a type, only its state.
-  mutating func write(
-    _ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger
-  ) {
+  mutating func write(_ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger) {
     var router = changed
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     router.noteShared(preferred: preferred?.dataset)
     let check = checkAdoption(
-      of: &router, PreferredCheck(router, preferred: preferred?.dataset),
-      isSSIDNew: event.types.contains(.ssidChanged))
+      of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: event.types.contains(.ssidChanged))
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
     router.awaySince = router.isAway ? before?.awaySince ?? now : nil
     if let before, event.types.isEmpty, router.looksTheSame(as: before) {
@@ -431,9 +407,7 @@ extension Home {
 // MARK: - Alerts
 
 extension Home {
-  func isActive(_ key: AlertKey) -> Bool {
-    alerts[key].map { $0.phase != .resolved } ?? false
-  }
+  func isActive(_ key: AlertKey) -> Bool { alerts[key].map { $0.phase != .resolved } ?? false }
 
   /// Brings an alert in line with whether its condition holds now.
   ///
@@ -454,9 +428,7 @@ extension Home {
     keep(alert, key, news, severityBefore: news == .updated ? before : nil)
   }
 
-  mutating func keep(
-    _ alert: Alert, _ key: AlertKey, _ news: Alert.News?, severityBefore: AlertSeverity?
-  ) {
+  mutating func keep(_ alert: Alert, _ key: AlertKey, _ news: Alert.News?, severityBefore: AlertSeverity?) {
     changes.records.insert(.alert(key))
     // It ended before it was published.
     let isGone = alert.phase == .resolved && alert.endsAt == nil
@@ -469,39 +441,29 @@ extension Home {
       } else {
         routersWithAlerts.insert(agent)
       }
-      if news == .raised, alert.facts.message.isMismatch(key.name) {
-        step.raisedMismatches.append(agent)
-      }
+      if news == .raised, alert.facts.message.isMismatch(key.name) { step.raisedMismatches.append(agent) }
     }
     // The alerts of its routers end, or come back.
     if key.name == .homeOffline { needs.routerChecks = true }
     guard let news else { return }
     let severity = key.severity(alert.facts)
     step.output.events.append(
-      .alert(
-        key, alert, news, previousSeverity: severityBefore == severity ? nil : severityBefore))
+      .alert(key, alert, news, previousSeverity: severityBefore == severity ? nil : severityBefore))
   }
 
   /// Brings the alerts of a router in line with the conditions that hold now.
-  private mutating func setAlerts(
-    of router: Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger
-  ) {
+  private mutating func setAlerts(of router: Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
       lastSeen: routers.lastSeen(router.agent),
       currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
-      isExplainedByHome: isExplained(router),
-      isAwayTogether: isAwayTogether(router),
+      isExplainedByHome: isExplained(router), isAwayTogether: isAwayTogether(router),
       isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
       hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
       let key = AlertKey(name, .router(router.agent))
-      if let facts = conditions.facts(name) {
-        setAlert(key, facts)
-      } else if hasAlerts {
-        setAlert(key, nil)
-      }
+      if let facts = conditions.facts(name) { setAlert(key, facts) } else if hasAlerts { setAlert(key, nil) }
     }
   }
 }
@@ -576,8 +538,7 @@ extension Home {
     guard tally != nil || view.isPreferred || !shared.isEmpty else { return nil }
     let router = tally.flatMap { _ in view.name.isEmpty ? routers.shown(id) : nil }
     // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is shown.
-    view.dataset =
-      view.isPreferred ? preferredCredentials : router?.dataset ?? newest(of: shared)?.dataset
+    view.dataset = view.isPreferred ? preferredCredentials : router?.dataset ?? newest(of: shared)?.dataset
     if let dataset = view.dataset {
       view.name = dataset.name
     } else if view.name.isEmpty {
@@ -587,7 +548,5 @@ extension Home {
   }
 
   /// As a router that is on it calls it.
-  package func networkName(of id: ExtendedPANID) -> String? {
-    network(id).flatMap { $0.name.isEmpty ? nil : $0.name }
-  }
+  package func networkName(of id: ExtendedPANID) -> String? { network(id).flatMap { $0.name.isEmpty ? nil : $0.name } }
 }

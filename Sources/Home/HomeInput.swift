@@ -167,9 +167,7 @@ package struct RouterMessage: Hashable, Sendable {
   }
 
   /// Whether it brings keys of a network along, perhaps not all.
-  var hasKeys: Bool {
-    lacks.isEmpty ? dataset != nil : !(lacks.contains(.networkKey) && lacks.contains(.pskc))
-  }
+  var hasKeys: Bool { lacks.isEmpty ? dataset != nil : !(lacks.contains(.networkKey) && lacks.contains(.pskc)) }
 }
 
 /// A user of the broker whose keys the daemon knows.
@@ -194,10 +192,8 @@ package struct EnrolledClient: Hashable, Sendable {
   /// counts as little as before.
   package var isRevoked = false
 
-  package init(
-    line: String, fingerprint: String, trust: Trust, label: String = "", at now: WireTime,
-    by actor: String
-  ) {
+  package init(line: String, fingerprint: String, trust: Trust, label: String = "", at now: WireTime, by actor: String)
+  {
     self.line = line
     self.fingerprint = fingerprint
     self.trust = trust
@@ -229,9 +225,8 @@ package enum HomeRequest: Hashable, Sendable {
   var hasDataset: Bool {
     switch self {
     case .storeCredentials, .checkPreferred, .setPreferred(.dataset): true
-    case .deleteCredentials, .getCredentials, .listCredentials, .isPreferredAvailable,
-      .setPreferred, .forgetPreferred, .forgetNetwork, .getPreferred, .getNetwork,
-      .nearbyNetworks, .pendingQuestions:
+    case .deleteCredentials, .getCredentials, .listCredentials, .isPreferredAvailable, .setPreferred, .forgetPreferred,
+      .forgetNetwork, .getPreferred, .getNetwork, .nearbyNetworks, .pendingQuestions:
       false
     }
   }
@@ -282,9 +277,7 @@ package struct RequestContext: Hashable, Sendable {
   var choosesPreferred: Bool { isAdministrator || isApprover }
 
   /// Whether a program on this machine asks. It stores for its own routers, of which the kernel says whose they are.
-  var isOnMachine: Bool {
-    if case .systemUser = requester.identity { true } else { false }
-  }
+  var isOnMachine: Bool { if case .systemUser = requester.identity { true } else { false } }
 }
 
 /// What a person decides.
@@ -371,9 +364,7 @@ package struct Sightings: Hashable, Sendable {
   /// When routers were seen last whose records have gone since the last time.
   package var lastSeen: [BorderAgentID: WireTime]
 
-  package init(
-    _ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:]
-  ) {
+  package init(_ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:]) {
     self.list = list
     self.isComplete = isComplete
     self.lastSeen = lastSeen

@@ -16,9 +16,7 @@ package enum PreferredCheck: Hashable, Sendable {
 
   /// - Parameter current: the network that the router reports to be on; nil where that is not known. A router that is
   ///   configured for one network and runs on another does not match, whichever is preferred.
-  init(
-    _ dataset: DatasetSummary?, preferred: DatasetSummary?, current: ExtendedPANID? = nil
-  ) {
+  init(_ dataset: DatasetSummary?, preferred: DatasetSummary?, current: ExtendedPANID? = nil) {
     guard let dataset, let preferred else {
       self = .none
       return
@@ -26,8 +24,7 @@ package enum PreferredCheck: Hashable, Sendable {
     // Of a network that is preferred by its Extended PAN ID alone nothing else is known.
     let differences: DatasetDifferences =
       preferred.hasCredentials
-      ? dataset.knownDifferences(from: preferred)
-      : dataset.network == preferred.network ? [] : .extendedPANID
+      ? dataset.knownDifferences(from: preferred) : dataset.network == preferred.network ? [] : .extendedPANID
     if let current, current != dataset.network {
       self = .mismatch(differences.isEmpty ? .extendedPANID : differences)
       return
@@ -126,17 +123,13 @@ package struct KeyChange: Hashable, Sendable {
       (self.agent, self.name, self.user) = (agent, name, user)
     }
 
-    init(_ agent: BorderAgentID, _ router: Router?) {
-      self.init(agent, name: router?.name, user: router?.user)
-    }
+    init(_ agent: BorderAgentID, _ router: Router?) { self.init(agent, name: router?.name, user: router?.user) }
   }
 
   package let at: WireTime
   package let reporters: [Reporter]
 
-  package init(at now: WireTime, reporters: [Reporter]) {
-    (at, self.reporters) = (now, reporters)
-  }
+  package init(at now: WireTime, reporters: [Reporter]) { (at, self.reporters) = (now, reporters) }
 }
 
 /// A network that was the preferred one. A home keeps eight.
@@ -186,12 +179,10 @@ package enum PreferredCause: Hashable, Sendable {
 /// network that is preferred by its Extended PAN ID alone has no keys, and no members. Nor is a router a member whose
 /// dataset is not complete.
 enum Membership {
-  static func follows(
-    wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
-  ) -> Bool {
-    guard let preferred, preferred.hasCredentials, dataset.isComplete,
-      dataset.network == preferred.network
-    else { return false }
+  static func follows(wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?) -> Bool {
+    guard let preferred, preferred.hasCredentials, dataset.isComplete, dataset.network == preferred.network else {
+      return false
+    }
     return wasMember || dataset.hasKeys(of: preferred)
   }
 
@@ -200,9 +191,7 @@ enum Membership {
   /// A member whose stored dataset has the preferred keys, is newer than the preferred one and differs from it was left
   /// behind by what a person has chosen since: what it continues to report must not undo that. Other keys are a claim
   /// that no person has decided upon, because a person's choice ends the membership of claimants.
-  static func leads(
-    stored: DatasetSummary?, incoming: DatasetSummary, preferred: DatasetSummary?
-  ) -> Bool {
+  static func leads(stored: DatasetSummary?, incoming: DatasetSummary, preferred: DatasetSummary?) -> Bool {
     guard let stored, let preferred, stored.hasKeys(of: preferred),
       case .mismatch = PreferredCheck(stored, preferred: preferred)
     else { return true }
@@ -211,9 +200,7 @@ enum Membership {
 
   /// Whether a member is still one after a report. One that may not move the preferred network is none with other keys:
   /// as a claim they could move it later.
-  static func stays(
-    leads: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?
-  ) -> Bool {
+  static func stays(leads: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?) -> Bool {
     guard !leads, let preferred else { return true }
     return dataset.hasKeys(of: preferred)
   }
@@ -224,11 +211,8 @@ enum Membership {
 
   /// Whether a router reports the preferred network, with its keys, at a time that is too far ahead. It may have any
   /// other age: timestamps that count 1, 2, 3 are in use, too.
-  static func isTooFarAhead(
-    _ incoming: DatasetSummary, preferred: DatasetSummary?, at now: WireTime
-  ) -> Bool {
-    guard let preferred, incoming.hasKeys(of: preferred),
-      incoming.relation(to: preferred) == .newer,
+  static func isTooFarAhead(_ incoming: DatasetSummary, preferred: DatasetSummary?, at now: WireTime) -> Bool {
+    guard let preferred, incoming.hasKeys(of: preferred), incoming.relation(to: preferred) == .newer,
       let seconds = incoming.activeSeconds
     else { return false }
     return seconds > now.seconds + mostAhead
@@ -271,9 +255,8 @@ enum PreferredDecision {
     /// All but one.
     func besides(_ agent: BorderAgentID) -> Members {
       Members(
-        present: present.filter { $0.agent != agent },
-        departed: departed.filter { $0.agent != agent }, departedUntil: departedUntil,
-        hasDamage: hasDamage)
+        present: present.filter { $0.agent != agent }, departed: departed.filter { $0.agent != agent },
+        departedUntil: departedUntil, hasDamage: hasDamage)
     }
   }
 
@@ -285,17 +268,15 @@ enum PreferredDecision {
   ///   - others: all other members, or, of a network that is preferred by its Extended PAN ID alone, all others that
   ///     have credentials of it; nil: they are looked at later.
   static func cause(
-    preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool,
-    change: DatasetDecision, isOwner: Bool = false, others: () -> Members?
+    preferred: DatasetSummary?, isForgotten: Bool, reporter: Member, isMember: Bool, change: DatasetDecision,
+    isOwner: Bool = false, others: () -> Members?
   ) -> PreferredCause? {
     guard change.isStored || change == .keep, reporter.dataset.isComplete else { return nil }
     guard let preferred else { return isForgotten ? nil : .first }
     let incoming = reporter.dataset
     guard preferred.hasCredentials else {
       guard incoming.network == preferred.network else { return nil }
-      let second = others()?.present.first {
-        $0.dataset.isSame(as: incoming) && $0.team != reporter.team
-      }
+      let second = others()?.present.first { $0.dataset.isSame(as: incoming) && $0.team != reporter.team }
       return second.map { .confirmed(by: $0.agent) }
     }
     guard isMember else { return nil }
@@ -304,9 +285,7 @@ enum PreferredDecision {
     if incoming.hasKeys(of: preferred) { return change.isStored ? .sameKeys : nil }
     guard let others = others() else { return nil }
     if others.present.isEmpty, others.departed.isEmpty, !others.hasDamage { return .onlyMember }
-    let isOneTeam =
-      !others.hasDamage
-      && (others.present + others.departed).allSatisfy { $0.team == reporter.team }
+    let isOneTeam = !others.hasDamage && (others.present + others.departed).allSatisfy { $0.team == reporter.team }
     let second = others.present.first {
       $0.dataset.relation(to: preferred) == .newer && $0.dataset.isSame(as: incoming)
         && (isOneTeam || $0.team != reporter.team)
@@ -318,9 +297,8 @@ enum PreferredDecision {
 
   /// Members that claim other keys, the newest first.
   static func claimants(of preferred: DatasetSummary, among members: Members) -> [Member] {
-    members.present.filter {
-      $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred)
-    }.sorted {
+    members.present.filter { $0.dataset.relation(to: preferred) == .newer && !$0.dataset.hasKeys(of: preferred) }.sorted
+    {
       let (a, b) = ($0.dataset.activeTimestamp, $1.dataset.activeTimestamp)
       if let a, let b, a != b { return a > b }
       return $0.agent.numbers < $1.agent.numbers
@@ -331,12 +309,10 @@ enum PreferredDecision {
   /// report, or of the only member, the rule is asked.
   ///
   /// - Parameter free: the claimants whose claims may count.
-  static func settled(
-    _ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary
-  ) -> (Member, PreferredCause)? {
-    let isOneTeam =
-      !members.hasDamage
-      && Set((members.present + members.departed).map(\.team)).count == 1
+  static func settled(_ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary) -> (
+    Member, PreferredCause
+  )? {
+    let isOneTeam = !members.hasDamage && Set((members.present + members.departed).map(\.team)).count == 1
     var reports: [DatasetSummary: (routers: Int, teams: Set<ExactName?>)] = [:]
     for one in claimants {
       reports[one.dataset.essential, default: (0, [])].routers += 1
@@ -344,10 +320,9 @@ enum PreferredDecision {
     }
     for claimant in free {
       let same = reports[claimant.dataset.essential]
-      guard
-        members.present.count == 1
-          || same.map({ isOneTeam ? $0.routers > 1 : $0.teams.count > 1 }) == true
-      else { continue }
+      guard members.present.count == 1 || same.map({ isOneTeam ? $0.routers > 1 : $0.teams.count > 1 }) == true else {
+        continue
+      }
       let cause = cause(
         preferred: preferred, isForgotten: false, reporter: claimant, isMember: true, change: .keep,
         others: { members.besides(claimant.agent) })

@@ -32,9 +32,7 @@ struct RecordCoder {
   var isAtEnd: Bool { offset == bytes.count }
 
   /// A value to be written; nil: it is read.
-  mutating func callAsFunction<T: Recorded>(_ value: T?) throws(RecordError) -> T {
-    try T.coded(&self, value)
-  }
+  mutating func callAsFunction<T: Recorded>(_ value: T?) throws(RecordError) -> T { try T.coded(&self, value) }
 
   /// One that may be absent.
   mutating func maybe<T: Recorded>(_ value: T?) throws(RecordError) -> T? {
@@ -120,9 +118,7 @@ protocol Recorded {
 
 extension UnsignedInteger where Self: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    guard let read = Self(exactly: try coder.number(value.map { UInt64($0) })) else {
-      throw RecordError()
-    }
+    guard let read = Self(exactly: try coder.number(value.map { UInt64($0) })) else { throw RecordError() }
     return read
   }
 }
@@ -161,9 +157,7 @@ extension String: Recorded {
 }
 
 extension Array: Recorded where Element: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: [Element]?) throws(RecordError)
-    -> [Element]
-  {
+  static func coded(_ coder: inout RecordCoder, _ value: [Element]?) throws(RecordError) -> [Element] {
     let count = try coder.number(value.map { UInt64($0.count) })
     if let value {
       for value in value { _ = try coder(value) }
@@ -200,8 +194,7 @@ extension ConsentRecord.Obstacle: Recorded {}
 extension EnrolledClient.Trust: Recorded {}
 
 extension WireTime: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: WireTime?) throws(RecordError) -> WireTime
-  {
+  static func coded(_ coder: inout RecordCoder, _ value: WireTime?) throws(RecordError) -> WireTime {
     let folded = value.map { UInt64(bitPattern: $0.milliseconds << 1 ^ $0.milliseconds >> 63) }
     let read = try coder.number(folded)
     return WireTime(milliseconds: Int64(bitPattern: read >> 1) ^ -Int64(bitPattern: read & 1))

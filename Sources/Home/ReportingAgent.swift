@@ -35,39 +35,31 @@ package struct ReportingAgent: Hashable, Sendable {
 
   /// Whether another one came in its place, once it is silent: as where it has another address now. Of two that both
   /// run, each reports after the other one has begun.
-  func isReplaced(by other: ReportingAgent) -> Bool {
-    kind == other.kind && reportedAt < other.firstReportedAt
-  }
+  func isReplaced(by other: ReportingAgent) -> Bool { kind == other.kind && reportedAt < other.firstReportedAt }
 
   /// When it is silent, unless it reports before.
   ///
   /// - Parameter since: since when all reports are received.
-  func silentAt(listeningSince since: WireTime) -> WireTime {
-    max(reportedAt, since).adding(seconds: Self.silentAfter)
-  }
+  func silentAt(listeningSince since: WireTime) -> WireTime { max(reportedAt, since).adding(seconds: Self.silentAfter) }
 
   var forgottenAt: WireTime { reportedAt.adding(seconds: Home.retention) }
 
   /// Whether nothing has happened since an earlier report that has to be written down.
   func isSaved(by before: ReportingAgent) -> Bool {
     trouble == before.trouble && isSilent == before.isSilent
-      && reportedAt.seconds / Self.savingInterval
-        == before.reportedAt.seconds / Self.savingInterval
+      && reportedAt.seconds / Self.savingInterval == before.reportedAt.seconds / Self.savingInterval
   }
 }
 
 extension Home {
   var allAgents: [ReportingAgent] { agents.values.flatMap(\.values) }
 
-  mutating func takeReport(
-    _ message: RouterMessage, of name: ExactName, from user: ExactName
-  ) throws(HomeRejection) {
+  mutating func takeReport(_ message: RouterMessage, of name: ExactName, from user: ExactName) throws(HomeRejection) {
     let own = agents[user]
     let stored = own?[name]
     // Whoever makes up logins does not fill the home.
     guard own != nil || agents.count < rules.settings.routersPerHome else { return }
-    var agent =
-      stored ?? ReportingAgent(user: user, name: name, firstReportedAt: now, reportedAt: now)
+    var agent = stored ?? ReportingAgent(user: user, name: name, firstReportedAt: now, reportedAt: now)
     switch agent.order.take(message.order) {
     case .news: break
     case .duplicate:
@@ -88,9 +80,7 @@ extension Home {
     (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
     if agent.trouble == nil { agent.workedAt = now }
     put(agent)
-    if stored == nil {
-      forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) }
-    }
+    if stored == nil { forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) } }
   }
 
   private mutating func put(_ agent: ReportingAgent) {
@@ -108,8 +98,7 @@ extension Home {
   /// Forgets those of a user that are meant.
   ///
   /// - Returns: whether there were any.
-  @discardableResult
-  mutating func forgetAgents(
+  @discardableResult mutating func forgetAgents(
     of user: ExactName, where isMeant: (ReportingAgent) -> Bool = { _ in true }
   ) -> Bool {
     let meant = agents[user]?.values.filter(isMeant) ?? []
@@ -125,11 +114,8 @@ extension Home {
   /// Those that are silent now, or have been for too long.
   mutating func checkAgents(_ link: Link) {
     for var agent in allAgents {
-      let isSilentNow =
-        !agent.isSilent
-        && link.listeningSince.map { agent.silentAt(listeningSince: $0) <= now } == true
-      let isReplaced =
-        isSilentNow && agents[agent.user]?.values.contains(where: agent.isReplaced) == true
+      let isSilentNow = !agent.isSilent && link.listeningSince.map { agent.silentAt(listeningSince: $0) <= now } == true
+      let isReplaced = isSilentNow && agents[agent.user]?.values.contains(where: agent.isReplaced) == true
       if isReplaced || agent.forgottenAt <= now {
         forgetAgents(of: agent.user) { $0.name == agent.name }
       } else if isSilentNow {

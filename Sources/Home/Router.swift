@@ -130,9 +130,7 @@ extension Router {
   var isOnlySeen: Bool { source == .mdns && dataset == nil }
 
   /// The network that it counts for: the one that it is configured for, or that of its record.
-  package var network: ExtendedPANID? {
-    dataset?.network ?? (source == .mdns ? advertised?.network : nil)
-  }
+  package var network: ExtendedPANID? { dataset?.network ?? (source == .mdns ? advertised?.network : nil) }
 
   /// Where it is, as far as that is known: on the network that it reports, else on the one that it counts for.
   var place: ExtendedPANID? { currentNetwork ?? network }
@@ -155,20 +153,16 @@ extension Router {
 
   /// Whether its Thread is off because it has never been on a network.
   var hasNoNetworkYet: Bool {
-    (source == .mqtt ? hasNoNetwork : offlineReason == .stopped) && dataset == nil
-      && datasetChangedAt == nil
+    (source == .mqtt ? hasNoNetwork : offlineReason == .stopped) && dataset == nil && datasetChangedAt == nil
   }
 
   /// Whether a login has announced it that publishes nothing for it now.
-  var isAgentSilent: Bool {
-    isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent)
-  }
+  var isAgentSilent: Bool { isAnnounced && !isOnline && (offlineReason == nil || offlineReason == .silent) }
 
   /// Whether its agent said last that it has no network: it is new, or has lost the one that its stored dataset is for.
   /// That holds while the agent is silent, until something says where the router is.
   package var hasNoNetwork: Bool {
-    offlineReason == .noNetwork
-      || offlineReason == .silent && threadState == .disabled && currentNetwork == nil
+    offlineReason == .noNetwork || offlineReason == .silent && threadState == .disabled && currentNetwork == nil
   }
 
   /// Whether what is sent to it arrives.
@@ -200,27 +194,21 @@ extension Router {
 
   /// What it reports of its Thread interface, as far as that says what is now: of a router that cannot be reached only
   /// that its Thread is off.
-  package var shownThreadState: ThreadState? {
-    isOnline || threadState == .disabled ? threadState : nil
-  }
+  package var shownThreadState: ThreadState? { isOnline || threadState == .disabled ? threadState : nil }
 
-  package var shownThreadStateSince: WireTime? {
-    shownThreadState == nil ? nil : threadStateSince
-  }
+  package var shownThreadStateSince: WireTime? { shownThreadState == nil ? nil : threadStateSince }
 
   package var shownPartition: UInt32? {
     isOnline && threadState?.isAttached != false ? reportedPartition ?? partition : nil
   }
 
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
-  var mustAttach: Bool {
-    adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false
-  }
+  var mustAttach: Bool { adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false }
 
   /// Whether it and its network have the same names as before.
   func hasNames(of before: Router?) -> Bool {
-    isPresent == (before?.isPresent ?? false) && name == before?.name
-      && network == before?.network && networkName == before?.networkName
+    isPresent == (before?.isPresent ?? false) && name == before?.name && network == before?.network
+      && networkName == before?.networkName
   }
 
   /// Equal in all that is published or checked; numbers and reports of the same state apart.
@@ -240,37 +228,28 @@ extension Router {
   ///
   /// A heartbeat without these fields leaves them as they are. An announcement describes the router as a whole: what it
   /// leaves out is not known any more, so a publisher that never reports them is checked by its datasets alone.
-  mutating func takeThreadReport(
-    _ report: ThreadReport, isWhole: Bool, bringsDataset: Bool = false, at now: WireTime
-  ) {
+  mutating func takeThreadReport(_ report: ThreadReport, isWhole: Bool, bringsDataset: Bool = false, at now: WireTime) {
     // That Thread is off is no news of a router that has no network.
     let hadNoNetwork =
       hasNoNetwork
-      || isAnnounced && dataset == nil && datasetChangedAt == nil
-        && currentNetwork == nil && offlineReason != .stopped
+      || isAnnounced && dataset == nil && datasetChangedAt == nil && currentNetwork == nil && offlineReason != .stopped
     // What its record said meanwhile is over.
     if isAgentSilent, isAdvertised { currentNetwork = nil }
     isRecordGone = false
     isOnline = true
     (offlineReason, httpStatus) = (nil, nil)
     // A router that can be reached and reports no more was restarted.
-    if report.state != nil || isWhole || threadState == .disabled {
-      setThreadState(report.state, at: now)
-    }
+    if report.state != nil || isWhole || threadState == .disabled { setThreadState(report.state, at: now) }
     if threadState == .disabled {
       // The agent of a stopped router continues to name the previous network.
       takeOffline(hadNoNetwork && !bringsDataset ? .noNetwork : .stopped, at: now)
     } else if isWhole || report.network != nil {
       currentNetwork = report.network
     }
-    if isWhole || report.partition != nil || report.state?.isAttached == false {
-      reportedPartition = report.partition
-    }
+    if isWhole || report.partition != nil || report.state?.isAttached == false { reportedPartition = report.partition }
   }
 
-  mutating func takeOffline(
-    _ reason: OfflineReason?, httpStatus: UInt16? = nil, at now: WireTime
-  ) {
+  mutating func takeOffline(_ reason: OfflineReason?, httpStatus: UInt16? = nil, at now: WireTime) {
     isOnline = false
     offlineReason = reason
     reportedPartition = nil
@@ -291,16 +270,12 @@ extension Router {
   /// It is on the preferred network now.
   mutating func noteMember(of preferred: ExtendedPANID?, before: Router?) {
     // The network became the preferred one around it.
-    if memberOf != preferred, let before, before.isPresent, before.network == network {
-      isKnown = true
-    }
+    if memberOf != preferred, let before, before.isPresent, before.network == network { isKnown = true }
     memberOf = preferred
   }
 
   /// - Parameter preferred: the Network Key of the preferred network.
-  mutating func store(
-    _ dataset: DatasetSummary, follows: Bool, preferred: Hash128?, at now: WireTime
-  ) {
+  mutating func store(_ dataset: DatasetSummary, follows: Bool, preferred: Hash128?, at now: WireTime) {
     if self.dataset == nil { credentialCreatedAt = now }
     noteFormerKey(next: dataset, preferred: preferred, at: now)
     self.dataset = dataset
@@ -340,18 +315,14 @@ struct FormerKey: Hashable, Sendable {
   /// When the router had it last, or claimed other keys as a member last.
   var until: WireTime
 
-  func counts(for preferred: Hash128?, at now: WireTime) -> Bool {
-    key == preferred && now < end
-  }
+  func counts(for preferred: Hash128?, at now: WireTime) -> Bool { key == preferred && now < end }
 
   var end: WireTime { until.adding(seconds: Self.retention) }
 }
 
 extension Router {
   /// A claim of a member that nobody has agreed to does not take the place of the key that it had.
-  fileprivate mutating func noteFormerKey(
-    next: DatasetSummary?, preferred: Hash128?, at now: WireTime
-  ) {
+  fileprivate mutating func noteFormerKey(next: DatasetSummary?, preferred: Hash128?, at now: WireTime) {
     guard let dataset, let key = dataset.parameters?.networkKey,
       next?.network != dataset.network || next?.parameters?.networkKey != key
     else { return }
@@ -370,9 +341,7 @@ package struct ThreadReport: Hashable, Sendable {
   package var network: ExtendedPANID?
   package var partition: UInt32?
 
-  package init(
-    state: ThreadState? = nil, network: ExtendedPANID? = nil, partition: UInt32? = nil
-  ) {
+  package init(state: ThreadState? = nil, network: ExtendedPANID? = nil, partition: UInt32? = nil) {
     self.state = state
     self.network = network
     self.partition = partition
@@ -419,13 +388,9 @@ extension Router {
       vendor = vendor ?? advertisement.vendor
       model = model ?? advertisement.model
       // While its agent is silent, only its record says where it is.
-      if isAgentSilent {
-        currentNetwork =
-          advertisement.isThreadActive ? advertisement.network ?? currentNetwork : nil
-      }
+      if isAgentSilent { currentNetwork = advertisement.isThreadActive ? advertisement.network ?? currentNetwork : nil }
     }
-    let isThere =
-      advertisement.isThreadActive && advertisement.network == currentNetwork ?? network
+    let isThere = advertisement.isThreadActive && advertisement.network == currentNetwork ?? network
     partition = isThere ? advertisement.partition : nil
   }
 
@@ -433,15 +398,11 @@ extension Router {
     let before = advertised
     // The timestamp is missing while it is not attached.
     let seconds =
-      advertisement.activeSeconds
-      ?? (advertisement.network == before?.network ? before?.activeSeconds : nil)
+      advertisement.activeSeconds ?? (advertisement.network == before?.network ? before?.activeSeconds : nil)
     // Thread that is off is on no network.
     let network = advertisement.isThreadActive ? advertisement.network : nil
-    advertised = network.map {
-      Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds)
-    }
-    if advertised?.network != before?.network || advertised?.activeSeconds != before?.activeSeconds
-    {
+    advertised = network.map { Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds) }
+    if advertised?.network != before?.network || advertised?.activeSeconds != before?.activeSeconds {
       datasetChangedAt = now
     }
   }
@@ -453,9 +414,7 @@ extension Router {
   }
 
   /// For the one that it is after a reset; nil where it was no member.
-  var asReset: FormerRouter? {
-    resetFrom ?? memberOf.map { FormerRouter(agent: agent, name: name, memberOf: $0) }
-  }
+  var asReset: FormerRouter? { resetFrom ?? memberOf.map { FormerRouter(agent: agent, name: name, memberOf: $0) } }
 
   /// A person says that it is the router that was reset: it keeps its name.
   mutating func endReset() {

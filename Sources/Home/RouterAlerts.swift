@@ -29,23 +29,18 @@ struct RouterAlerts {
     case .datasetConflict: conflict
     case .credentialsMissing: missing
     case .borderRouterOffline: offline
-    case .routerDetached:
-      router.isOnline && router.threadState == .detached ? detached : nil
-    case .wellKnownNetworkKey:
-      router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
+    case .routerDetached: router.isOnline && router.threadState == .detached ? detached : nil
+    case .wellKnownNetworkKey: router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
     case .adoptionFailed: adoptionFailed
     case .unknownRouter: unknown
     case .credentialSharingOpen: router.isOpenForCode && isOfHome ? facts(.openForCode) : nil
     case .routerNotAdvertised:
-      router.isUnadvertised && router.isOnline && router.threadState?.isAttached != false
-        ? facts(.notAdvertised) : nil
+      router.isUnadvertised && router.isOnline && router.threadState?.isAttached != false ? facts(.notAdvertised) : nil
     default: nil
     }
   }
 
-  private func facts(
-    _ message: AlertFacts.Message, differs: DatasetDifferences? = nil
-  ) -> AlertFacts {
+  private func facts(_ message: AlertFacts.Message, differs: DatasetDifferences? = nil) -> AlertFacts {
     var facts = AlertFacts(message)
     facts.router = router.agent
     facts.routerName = router.name
@@ -60,31 +55,21 @@ struct RouterAlerts {
     return facts
   }
 
-  private var isConfiguredForPreferred: Bool {
-    router.dataset != nil && router.dataset?.network == preferred?.network
-  }
+  private var isConfiguredForPreferred: Bool { router.dataset != nil && router.dataset?.network == preferred?.network }
 
   /// Only its record says on which network it is, and it was never seen on the preferred one.
-  private var isNeverMember: Bool {
-    router.isOnlySeen && router.memberOf != preferred?.network
-  }
+  private var isNeverMember: Bool { router.isOnlySeen && router.memberOf != preferred?.network }
 
   private var mismatch: AlertFacts? {
-    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted,
-      !router.hasNoNetwork
-    else { return nil }
+    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted, !router.hasNoNetwork else { return nil }
     if !router.isElsewhere, isNeverMember {
       // Of one that was reset, one alert says all of it.
       return router.resetFrom == nil ? facts(.neverMember, differs: .extendedPANID) : nil
     }
     let message: AlertFacts.Message =
-      if router.isElsewhere {
-        .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred)
-      } else if differs.isEmpty {
+      if router.isElsewhere { .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred) } else if differs.isEmpty {
         .notAttached
-      } else {
-        isConfiguredForPreferred ? .otherCredentials : .otherNetwork
-      }
+      } else { isConfiguredForPreferred ? .otherCredentials : .otherNetwork }
     var facts = facts(message, differs: differs.isEmpty ? nil : differs)
     facts.adoption = shownAdoption
     return facts
@@ -103,9 +88,7 @@ struct RouterAlerts {
   private var order: AdoptionState? { shownAdoption == .agreed ? .agreed : nil }
 
   private var stale: AlertFacts? {
-    if case .stale(let differs) = check {
-      return facts(.behind, differs: differs.isEmpty ? nil : differs)
-    }
+    if case .stale(let differs) = check { return facts(.behind, differs: differs.isEmpty ? nil : differs) }
     return router.credential == .stale ? facts(.reportsOlder) : nil
   }
 
@@ -117,9 +100,9 @@ struct RouterAlerts {
 
   /// The record of a router has no credentials, or it has announced itself with a dataset that is not complete.
   private var missing: AlertFacts? {
-    guard router.source == .mqtt, !router.hasNoNetwork,
-      router.credential == .missing || !router.lacks.isEmpty
-    else { return nil }
+    guard router.source == .mqtt, !router.hasNoNetwork, router.credential == .missing || !router.lacks.isEmpty else {
+      return nil
+    }
     var facts = facts(.noDataset)
     facts.otherNames = AlertFacts.Names(lacking: router.lacks)
     return facts
@@ -127,9 +110,7 @@ struct RouterAlerts {
 
   private var offline: AlertFacts? {
     guard var absence = router.absence, !isAwayTogether else { return nil }
-    if absence == .offline(.noNetwork), router.dataset != nil {
-      absence = .lostNetwork(isLast: !hasOthers)
-    }
+    if absence == .offline(.noNetwork), router.dataset != nil { absence = .lostNetwork(isLast: !hasOthers) }
     var facts = facts(absence)
     if router.source == .mqtt, router.offlineReason == .silent { facts.since = lastSeen }
     if router.hasNoNetwork { facts.adoption = shownAdoption }
@@ -139,14 +120,10 @@ struct RouterAlerts {
   }
 
   /// Its network is the preferred one, or a login has announced it.
-  private var isOfHome: Bool {
-    router.source == .mqtt || router.network != nil && router.network == preferred?.network
-  }
+  private var isOfHome: Bool { router.source == .mqtt || router.network != nil && router.network == preferred?.network }
 
   private var unknown: AlertFacts? {
-    guard let former = router.resetFrom else {
-      return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil
-    }
+    guard let former = router.resetFrom else { return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil }
     var facts = facts(.wasReset(isOnPreferred: check.isOnPreferred))
     facts.names = .init([ShownName.named(former.name, former.agent, needsID: false)])
     return facts
@@ -161,8 +138,7 @@ struct RouterAlerts {
 
   private var adoptionFailed: AlertFacts? {
     guard let adoption = router.adoption, adoption.state.hasFailed else { return nil }
-    var facts = facts(
-      .adoptionFailed(adoption.state, isConfiguredForPreferred: isConfiguredForPreferred))
+    var facts = facts(.adoptionFailed(adoption.state, isConfiguredForPreferred: isConfiguredForPreferred))
     facts.user = adoption.terms?.user ?? router.user
     return facts
   }
@@ -172,8 +148,8 @@ extension AlertFacts.Message {
   /// Of a router's absence: whether nothing shows any more that it is there, as where it has no power.
   var isAway: Bool {
     switch self {
-    case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false),
-      .silentWithoutNetwork, .recordGone:
+    case .offline(nil), .offline(.silent), .offline(.unreachable), .notSeen(isStopped: false), .silentWithoutNetwork,
+      .recordGone:
       true
     default: false
     }

@@ -157,9 +157,7 @@ struct RouterCounts: Equatable, Sendable {
       behind =
         if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
           Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
-        } else {
-          nil
-        }
+        } else { nil }
       message = router.adoption?.terms.flatMap { $0.message == 0 ? nil : $0.message }
       hasDataset = router.dataset != nil
       isPresent = router.isPresent
@@ -175,9 +173,7 @@ struct RouterCounts: Equatable, Sendable {
     }
 
     /// Whether it is listed because the local network has it, and counts against no limit.
-    private static func isSeenOnly(_ router: borrowing Router) -> Bool {
-      router.isPresent && router.source == .mdns
-    }
+    private static func isSeenOnly(_ router: borrowing Router) -> Bool { router.isPresent && router.source == .mdns }
 
     fileprivate var seenName: SeenName? { SeenName(name, example.agent) }
 
@@ -185,9 +181,7 @@ struct RouterCounts: Equatable, Sendable {
       network.flatMap { SeenName(networkName, $0, by: example.agent.description) }
     }
 
-    fileprivate var shown: Shown? {
-      isPresent ? network.map { Shown(network: $0, example: example) } : nil
-    }
+    fileprivate var shown: Shown? { isPresent ? network.map { Shown(network: $0, example: example) } : nil }
   }
 
   /// A router came, changed or went.
@@ -227,9 +221,7 @@ struct RouterCounts: Equatable, Sendable {
       if let old, let network = old.network { Self.add(-1, &networks, network, old) }
       if let new, let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSame, old?.place == new?.place, old?.memberOf == new?.memberOf, old?.team == new?.team {
-      return
-    }
+    if isSame, old?.place == new?.place, old?.memberOf == new?.memberOf, old?.team == new?.team { return }
     if let old, let place = old.place, let home = old.memberOf {
       places[home]?[place]?.add(-1, old)
       if places[home]?[place]?.tally.routers == 0 { places[home]?[place] = nil }
@@ -247,8 +239,7 @@ struct RouterCounts: Equatable, Sendable {
   }
 
   private static func add(
-    _ change: Int, _ tallies: inout [ExtendedPANID: Tally], _ network: ExtendedPANID,
-    _ router: Counted
+    _ change: Int, _ tallies: inout [ExtendedPANID: Tally], _ network: ExtendedPANID, _ router: Counted
   ) {
     var tally = tallies[network, default: Tally()]
     tally.add(change, router)

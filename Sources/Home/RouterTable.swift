@@ -33,9 +33,7 @@ package struct RouterTable: Sendable {
 
   package var totals: RouterTotals { counts.totals }
 
-  package subscript(agent: BorderAgentID) -> Router? {
-    index[agent].flatMap { self[slot: Int($0)].box?.router }
-  }
+  package subscript(agent: BorderAgentID) -> Router? { index[agent].flatMap { self[slot: Int($0)].box?.router } }
 
   private subscript(slot slot: Int) -> Slot {
     get { pages[slot / Self.page][slot % Self.page] }
@@ -80,11 +78,9 @@ package struct RouterTable: Sendable {
   ///
   /// - Parameter isAll: whether it is, by the router, which is lent without a copy.
   mutating func see(
-    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order,
-    where isAll: (borrowing Router) -> Bool
+    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order, where isAll: (borrowing Router) -> Bool
   ) -> Bool {
-    guard let slot = index[agent].map(Int.init), let box = self[slot: slot].box, isAll(box.router)
-    else { return false }
+    guard let slot = index[agent].map(Int.init), let box = self[slot: slot].box, isAll(box.router) else { return false }
     self[slot: slot].seen = now
     if order != .none {
       var router = box.router
@@ -132,14 +128,11 @@ package struct RouterTable: Sendable {
 
   /// Routers of a team that have left, the one that left first before others.
   func left(of team: ExactName, atMost most: Int) -> [Router] {
-    counts.left.first(most, after: { $0.team < team }, while: { $0.team == team })
-      .compactMap { self[$0.agent] }
+    counts.left.first(most, after: { $0.team < team }, while: { $0.team == team }).compactMap { self[$0.agent] }
   }
 
   /// Routers that were never on the preferred network, the one that came last before others.
-  func newest(atMost most: Int) -> [Router] {
-    counts.newest.prefix(most).compactMap { self[$0.agent] }
-  }
+  func newest(atMost most: Int) -> [Router] { counts.newest.prefix(most).compactMap { self[$0.agent] } }
 
   mutating func remove(_ agent: BorderAgentID) {
     guard let slot = index[agent] else { return }

@@ -61,15 +61,11 @@ enum SharedDecision: Hashable {
   /// - Parameters:
   ///   - needsChoice: no first network becomes the preferred one by itself.
   ///   - isTrusted: it is signed, and the settings trust the user.
-  init(
-    _ shared: SharedCredentials, preferred: DatasetSummary?, needsChoice: Bool, isTrusted: Bool,
-    at now: WireTime
-  ) {
+  init(_ shared: SharedCredentials, preferred: DatasetSummary?, needsChoice: Bool, isTrusted: Bool, at now: WireTime) {
     let dataset = shared.dataset
     guard let preferred else {
       self =
-        !shared.isPreferredThere
-        ? .nothing : !needsChoice ? .becomes(.first) : dataset.isComplete ? .nothing : .partial
+        !shared.isPreferredThere ? .nothing : !needsChoice ? .becomes(.first) : dataset.isComplete ? .nothing : .partial
       return
     }
     guard dataset.network == preferred.network else {

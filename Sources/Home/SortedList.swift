@@ -43,9 +43,7 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
   }
 
   /// The first ones from a place in the order on, as long as a condition holds.
-  func first(
-    _ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool
-  ) -> [Element] {
+  func first(_ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool) -> [Element] {
     let (piece, index) = place(isBefore)
     var (found, rest) = ([Element](), Elements(list: self, piece: piece, index: index))
     while found.count < most, let next = rest.next(), isWanted(next) { found.append(next) }
@@ -74,13 +72,9 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
   }
 }
 
-extension SortedList: Sequence {
-  func makeIterator() -> Elements { Elements(list: self, piece: 0, index: 0) }
-}
+extension SortedList: Sequence { func makeIterator() -> Elements { Elements(list: self, piece: 0, index: 0) } }
 
-extension SortedList: Equatable {
-  static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) }
-}
+extension SortedList: Equatable { static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) } }
 
 extension Array {
   /// Where those end that come first, by a condition that holds for them only.

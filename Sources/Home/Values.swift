@@ -31,14 +31,10 @@ package struct ExactName: Sendable {
 extension ExactName: Hashable, Comparable {
   package static func == (a: ExactName, b: ExactName) -> Bool {
     var (a, b) = (a.text, b.text)
-    return a.withUTF8 { a in
-      b.withUTF8 { UnsafeRawBufferPointer(a).hasBytes(of: UnsafeRawBufferPointer($0)) }
-    }
+    return a.withUTF8 { a in b.withUTF8 { UnsafeRawBufferPointer(a).hasBytes(of: UnsafeRawBufferPointer($0)) } }
   }
 
-  package static func < (a: ExactName, b: ExactName) -> Bool {
-    a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
-  }
+  package static func < (a: ExactName, b: ExactName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
   package func hash(into hasher: inout Hasher) {
     var copy = text
@@ -53,9 +49,7 @@ extension UnsafeRawBufferPointer {
     var offset = 0
     while offset + 8 <= count {
       let mine = loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      guard mine == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) else {
-        return false
-      }
+      guard mine == other.loadUnaligned(fromByteOffset: offset, as: UInt64.self) else { return false }
       offset += 8
     }
     while offset < count {
@@ -66,9 +60,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-extension ExactName: ExpressibleByStringLiteral {
-  package init(stringLiteral text: String) { self.init(text) }
-}
+extension ExactName: ExpressibleByStringLiteral { package init(stringLiteral text: String) { self.init(text) } }
 
 /// 16 bytes of a keyed hash: equal ones stand for equal secrets, and say nothing of them.
 package struct Hash128: Hashable, Sendable {
@@ -128,9 +120,7 @@ package enum CredentialState: UInt8, Hashable, Sendable, CaseIterable {
   case partial
 
   /// Of what is stored as it was reported.
-  init(_ dataset: DatasetSummary?) {
-    self = dataset.map { $0.isComplete ? .stored : .partial } ?? .missing
-  }
+  init(_ dataset: DatasetSummary?) { self = dataset.map { $0.isComplete ? .stored : .partial } ?? .missing }
 }
 
 /// Who describes a border router.

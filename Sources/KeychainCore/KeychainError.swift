@@ -22,9 +22,8 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   package let cause: SQLiteError?
 
   package init(
-    _ status: Status, _ message: String, lockHolder: LockHolder? = nil,
-    asksForReopening: Bool = false, isTemporary: Bool = false,
-    isFileDamaged: Bool = false, cause: SQLiteError? = nil
+    _ status: Status, _ message: String, lockHolder: LockHolder? = nil, asksForReopening: Bool = false,
+    isTemporary: Bool = false, isFileDamaged: Bool = false, cause: SQLiteError? = nil
   ) {
     self.status = status
     self.message = message
@@ -75,18 +74,10 @@ package enum KeychainStatus: Int32, Sendable {
 
 extension KeychainError {
   /// Runs `body`; whatever it throws becomes a `KeychainError`. `what` completes "while …".
-  package static func wrap<R>(
-    _ what: StaticString, _ body: () throws -> R
-  ) throws(KeychainError) -> R {
-    do {
-      return try body()
-    } catch let error as KeychainError {
-      throw error
-    } catch let error as SQLiteError {
+  package static func wrap<R>(_ what: StaticString, _ body: () throws -> R) throws(KeychainError) -> R {
+    do { return try body() } catch let error as KeychainError { throw error } catch let error as SQLiteError {
       throw KeychainError(error, while: "\(what)")
-    } catch let error as SodiumError {
-      throw KeychainError(error, while: "\(what)")
-    } catch {
+    } catch let error as SodiumError { throw KeychainError(error, while: "\(what)") } catch {
       throw KeychainError(.internalError, "\(error) while \(what)")
     }
   }
@@ -94,37 +85,25 @@ extension KeychainError {
   init(_ error: SQLiteError, while what: String) {
     self =
       switch error.kind {
-      case .full:
-        .init(
-          .diskFull, "the disk is full while \(what): free some space; \(error)", cause: error)
-      case .readOnly:
-        .init(
-          .readOnly, "the store cannot be written while \(what): \(error)", cause: error)
+      case .full: .init(.diskFull, "the disk is full while \(what): free some space; \(error)", cause: error)
+      case .readOnly: .init(.readOnly, "the store cannot be written while \(what): \(error)", cause: error)
       case .busy:
         .init(
-          .notAvailable, "another process holds the database while \(what): \(error)",
-          isTemporary: true, cause: error)
+          .notAvailable, "another process holds the database while \(what): \(error)", isTemporary: true, cause: error)
       case .corrupt, .notADatabase:
         .init(
-          .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)",
-          isFileDamaged: true, cause: error)
-      case .moved:
-        .init(.io, "\(error) while \(what)", cause: error)
-      case .io:
-        .init(.io, "the disk failed while \(what): \(error)", cause: error)
-      case .otherVersion:
-        .init(.notAvailable, "\(error)")
-      case .interrupted:
-        .init(.userCanceled, "interrupted while \(what)")
+          .decode, "the store's file is damaged, found while \(what): restore a backup; \(error)", isFileDamaged: true,
+          cause: error)
+      case .moved: .init(.io, "\(error) while \(what)", cause: error)
+      case .io: .init(.io, "the disk failed while \(what): \(error)", cause: error)
+      case .otherVersion: .init(.notAvailable, "\(error)")
+      case .interrupted: .init(.userCanceled, "interrupted while \(what)")
       // SQLITE_CONSTRAINT_UNIQUE: the index of primary keys is the only one that can answer so.
       case .constraint where error.code == 2067:
         .init(.duplicateItem, "there is such an item already, found while \(what)")
-      case .outOfMemory:
-        .init(.allocate, "not enough memory while \(what)")
-      case .misuse:
-        .init(.notAvailable, "\(error) while \(what)")
-      case .constraint, .other:
-        .init(.internalError, "\(error) while \(what)")
+      case .outOfMemory: .init(.allocate, "not enough memory while \(what)")
+      case .misuse: .init(.notAvailable, "\(error) while \(what)")
+      case .constraint, .other: .init(.internalError, "\(error) while \(what)")
       }
   }
 
@@ -133,12 +112,9 @@ extension KeychainError {
       switch error {
       case .notAuthentic, .badPadding, .wrongLength, .unusableKey:
         .init(.decode, "the store was altered or is damaged, found while \(what): \(error)")
-      case .outOfMemory:
-        .init(.allocate, "not enough memory while \(what)")
-      case .refusedParameters(let reason):
-        .init(.authFailed, "\(reason), found while \(what)")
-      case .notInitialized, .notHardened:
-        .init(.notAvailable, "\(error) while \(what)")
+      case .outOfMemory: .init(.allocate, "not enough memory while \(what)")
+      case .refusedParameters(let reason): .init(.authFailed, "\(reason), found while \(what)")
+      case .notInitialized, .notHardened: .init(.notAvailable, "\(error) while \(what)")
       }
   }
 

@@ -75,8 +75,7 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
   /// - Parameter error: gets the reason if not, an `LAError.Code` of the domain `LAErrorDomain`.
   open func canEvaluatePolicy(_ policy: LAPolicy, error: UnsafeMutablePointer<NSError?>?) -> Bool {
     guard let obstacle = obstacle(policy) else { return true }
-    error?.pointee = NSError(
-      domain: LAErrorDomain, code: obstacle.errorCode, userInfo: obstacle.errorUserInfo)
+    error?.pointee = NSError(domain: LAErrorDomain, code: obstacle.errorCode, userInfo: obstacle.errorUserInfo)
     return false
   }
 
@@ -85,9 +84,7 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
   /// - Parameters:
   ///   - localizedReason: the words of the question.
   ///   - reply: gets true, or false and an `LAError`; on another thread.
-  open func evaluatePolicy(
-    _ policy: LAPolicy, localizedReason: String, reply: @escaping (Bool, (any Error)?) -> Void
-  ) {
+  open func evaluatePolicy(_ policy: LAPolicy, localizedReason: String, reply: @escaping (Bool, (any Error)?) -> Void) {
     // It is called once, and by nobody else.
     nonisolated(unsafe) let reply = reply
     DispatchQueue.global().async { [self] in
@@ -111,9 +108,7 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
 
   /// Answers for a person who has agreed within the time of reuse, or asks.
   open func agreement(orByAsking ask: () -> Bool?) -> Bool? {
-    let (isInvalid, agreed, duration) = state.withLock {
-      ($0.isInvalid, $0.agreed, $0.reuseDuration)
-    }
+    let (isInvalid, agreed, duration) = state.withLock { ($0.isInvalid, $0.agreed, $0.reuseDuration) }
     if isInvalid { return nil }
     let limit = min(duration, LATouchIDAuthenticationMaximumAllowableReuseDuration)
     if let agreed, limit > 0, agreed.duration(to: .now) < .seconds(limit) { return true }
@@ -132,9 +127,7 @@ open class LAContext: NSObject, LinuxKeychain.AuthenticationContext, @unchecked 
 
   private func evaluate(_ policy: LAPolicy, _ reason: String) -> LAError? {
     if let obstacle = obstacle(policy) { return obstacle }
-    let answer = agreement {
-      interactionNotAllowed ? nil : LinuxKeychain.settings.confirmPresence?(reason)
-    }
+    let answer = agreement { interactionNotAllowed ? nil : LinuxKeychain.settings.confirmPresence?(reason) }
     switch answer {
     case true?: return nil
     case false?: return .userCancel

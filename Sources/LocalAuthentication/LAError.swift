@@ -51,7 +51,5 @@ public enum LAError: Int, CustomNSError, LocalizedError, Sendable {
   }
 
   /// The words, for `NSError`.
-  public var errorUserInfo: [String: Any] {
-    [NSLocalizedDescriptionKey: errorDescription ?? ""]
-  }
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: errorDescription ?? ""] }
 }

@@ -51,15 +51,12 @@ final class SQLiteConnection: @unchecked Sendable {
   func text(_ sql: StaticString) throws(SQLiteError) -> String? {
     guard let handle else { throw .misuse("the database is closed", statement: "\(sql)") }
     let statement = try PreparedStatement(sql, on: handle)
-    guard try step(statement.pointer, sql), let text = sqlite3_column_text(statement.pointer, 0)
-    else { return nil }
+    guard try step(statement.pointer, sql), let text = sqlite3_column_text(statement.pointer, 0) else { return nil }
     return String(cString: text)
   }
 
   /// Runs a statement that is used again and again.
-  func perform(_ sql: StaticString) throws {
-    try withStatement(sql, []) { _ = try step($0, sql) }
-  }
+  func perform(_ sql: StaticString) throws { try withStatement(sql, []) { _ = try step($0, sql) } }
 
   /// Runs `body` so that a lock of another connection is an answer and nothing to wait for.
   func withoutWaiting<R>(_ body: (OpaquePointer) throws -> R) throws -> R {
@@ -113,23 +110,18 @@ final class SQLiteConnection: @unchecked Sendable {
 
 extension SQLiteConnection {
   /// SQLITE_TRANSIENT: SQLite copies what it is given.
-  private static var copied: sqlite3_destructor_type {
-    unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-  }
+  private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 
-  func bind(
-    _ values: [SQLiteValue], _ loans: [SQLiteLoan] = [], to statement: OpaquePointer,
-    _ sql: StaticString
-  ) throws(SQLiteError) {
+  func bind(_ values: [SQLiteValue], _ loans: [SQLiteLoan] = [], to statement: OpaquePointer, _ sql: StaticString)
+    throws(SQLiteError)
+  {
     let count = values.count + loans.count
     guard Int(sqlite3_bind_parameter_count(statement)) == count else {
       throw .misuse("\(count) values for another number of places", statement: "\(sql)")
     }
     var position: Int32 = 0
     func check(_ result: Int32) throws(SQLiteError) {
-      guard result == SQLITE_OK else {
-        throw SQLiteError(result, on: handle, statement: "\(sql)")
-      }
+      guard result == SQLITE_OK else { throw SQLiteError(result, on: handle, statement: "\(sql)") }
     }
     for value in values {
       position += 1
@@ -151,14 +143,10 @@ extension SQLiteConnection {
     }
   }
 
-  private func bind(
-    _ value: SQLiteValue, to statement: OpaquePointer, at position: Int32
-  ) -> Int32 {
+  private func bind(_ value: SQLiteValue, to statement: OpaquePointer, at position: Int32) -> Int32 {
     switch value {
-    case .null:
-      return sqlite3_bind_null(statement, position)
-    case .integer(let number):
-      return sqlite3_bind_int64(statement, position, number)
+    case .null: return sqlite3_bind_null(statement, position)
+    case .integer(let number): return sqlite3_bind_int64(statement, position, number)
     case .text(var text):
       return text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { characters in
@@ -175,8 +163,7 @@ extension SQLiteConnection {
         guard let start = memory.baseAddress, memory.count > 0 else {
           return sqlite3_bind_zeroblob(statement, position, 0)
         }
-        return sqlite3_bind_blob64(
-          statement, position, start, UInt64(memory.count), Self.copied)
+        return sqlite3_bind_blob64(statement, position, start, UInt64(memory.count), Self.copied)
       }
     }
   }
@@ -192,12 +179,9 @@ final class PreparedStatement {
     // Only an error of this call tells why it failed.
     errno = 0
     let result = sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount) {
-      sqlite3_prepare_v3(
-        handle, $0, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+      sqlite3_prepare_v3(handle, $0, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     }
-    guard result == SQLITE_OK, let prepared else {
-      throw SQLiteError(result, on: handle, statement: "\(sql)")
-    }
+    guard result == SQLITE_OK, let prepared else { throw SQLiteError(result, on: handle, statement: "\(sql)") }
     pointer = prepared
   }
 
@@ -225,14 +209,11 @@ final class OpenFiles {
     try Self.check(path + "-wal", against: &log)
   }
 
-  private static func check(
-    _ path: String, against known: inout FileIdentity?
-  ) throws(SQLiteError) {
+  private static func check(_ path: String, against known: inout FileIdentity?) throws(SQLiteError) {
     let found = FileIdentity(path)
     known = known ?? found
     guard found != nil, found == known else {
-      throw SQLiteError(
-        kind: .moved, message: "\(path) was deleted or replaced while it was open")
+      throw SQLiteError(kind: .moved, message: "\(path) was deleted or replaced while it was open")
     }
   }
 }

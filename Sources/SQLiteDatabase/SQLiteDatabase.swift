@@ -35,9 +35,7 @@ package final class SQLiteDatabase: Sendable {
   let readers: ReaderPool
 
   /// Opens the file. Whether others may read it is the caller's business.
-  package init(
-    path: String, access: Access, options: Options = Options()
-  ) throws(SQLiteError) {
+  package init(path: String, access: Access, options: Options = Options()) throws(SQLiteError) {
     self.path = path
     self.access = access
     self.options = options
@@ -52,8 +50,7 @@ package final class SQLiteDatabase: Sendable {
     let mode = try connection.text("PRAGMA journal_mode = WAL")
     guard mode == "wal" else {
       throw SQLiteError(
-        kind: .other,
-        message: "\(path) cannot have a write-ahead log (its journal is \(mode ?? "unknown"))")
+        kind: .other, message: "\(path) cannot have a write-ahead log (its journal is \(mode ?? "unknown"))")
     }
     // Overwritten pages are zeroed (secure_delete), a schema can run no function of ours
     // (trusted_schema), and a damaged page is noticed when it is read (cell_size_check). Whoever
@@ -75,11 +72,9 @@ package final class SQLiteDatabase: Sendable {
 
   /// Runs `body` in a transaction that holds the database's write lock from its first moment, and
   /// commits it to the disk. Whatever is thrown rolls everything back.
-  @discardableResult
-  package func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+  @discardableResult package func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     guard let writer else {
-      throw SQLiteError(
-        kind: .readOnly, code: SQLITE_READONLY, message: "the database is open for reading only")
+      throw SQLiteError(kind: .readOnly, code: SQLITE_READONLY, message: "the database is open for reading only")
     }
     let (result, transaction) = try lock.withLock {
       try writer.perform("BEGIN IMMEDIATE")
@@ -140,9 +135,7 @@ package final class SQLiteDatabase: Sendable {
   /// Whether its files are still those that were opened; each transaction that writes looks, too.
   ///
   /// - Throws: `moved` when one is not there, or is another one.
-  package func checkFiles() throws {
-    if let writer { try lock.withLock { try writer.files?.check() } }
-  }
+  package func checkFiles() throws { if let writer { try lock.withLock { try writer.files?.check() } } }
 }
 
 extension SQLiteDatabase {
@@ -159,9 +152,7 @@ extension SQLiteDatabase {
 
 extension SQLiteConnection {
   /// As much as is not in use (sqlite3_db_release_memory).
-  func releaseMemory() {
-    if let handle { sqlite3_db_release_memory(handle) }
-  }
+  func releaseMemory() { if let handle { sqlite3_db_release_memory(handle) } }
 }
 
 /// Connections for reading: one for each reader at work, a few kept for the next.
@@ -185,9 +176,7 @@ final class ReaderPool: @unchecked Sendable {
   }
 
   /// Of the connections that nobody reads with now.
-  func releaseMemory() throws {
-    try lock.withLock { for connection in idle { connection.releaseMemory() } }
-  }
+  func releaseMemory() throws { try lock.withLock { for connection in idle { connection.releaseMemory() } } }
 
   func close() {
     let closing = try? lock.withLock {
@@ -204,8 +193,7 @@ final class ReaderPool: @unchecked Sendable {
       return idle.popLast()
     }
     if let waiting { return waiting }
-    let connection = try SQLiteConnection(
-      path: path, flags: SQLITE_OPEN_READONLY, options: options)
+    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY, options: options)
     try connection.run(
       """
       PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;
@@ -244,8 +232,7 @@ final class ThreadLock: @unchecked Sendable {
 
   func withLock<R>(_ body: () throws -> R) throws -> R {
     guard pthread_mutex_lock(mutex) == 0 else {
-      throw SQLiteError.misuse(
-        "this thread is at work with the database: a write inside of a write")
+      throw SQLiteError.misuse("this thread is at work with the database: a write inside of a write")
     }
     defer { pthread_mutex_unlock(mutex) }
     return try body()

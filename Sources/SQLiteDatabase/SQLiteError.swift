@@ -70,13 +70,9 @@ extension SQLiteError {
       extended = sqlite3_extended_errcode(handle)
       message = String(cString: sqlite3_errmsg(handle))
       kind = Kind(systemError: systemError, resultCode: code)
-      if code & 0xFF == SQLITE_CORRUPT, kind == .io {
-        message = String(cString: strerror(systemError))
-      }
+      if code & 0xFF == SQLITE_CORRUPT, kind == .io { message = String(cString: strerror(systemError)) }
     }
-    self.init(
-      kind: kind ?? Kind(resultCode: extended), code: extended, message: message,
-      statement: statement)
+    self.init(kind: kind ?? Kind(resultCode: extended), code: extended, message: message, statement: statement)
   }
 
   static func misuse(_ message: String, statement: String? = nil) -> SQLiteError {

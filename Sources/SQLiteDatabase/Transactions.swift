@@ -9,26 +9,20 @@ package class ReadTransaction {
 
   func finish() { isOpen = false }
 
-  func checkOpen() throws(SQLiteError) {
-    guard isOpen else { throw .misuse("the transaction is over") }
-  }
+  func checkOpen() throws(SQLiteError) { guard isOpen else { throw .misuse("the transaction is over") } }
 
   // The functions that are generic over what a row becomes are inlinable, so that a caller pays for
   // no boxes: they stand on `forEach`, which is not generic.
 
   /// The first row, or nil.
-  @inlinable
-  package func first<T>(
-    _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) throws -> T
-  ) throws -> T? {
-    try first(sql, bound: values, row: row)
-  }
+  @inlinable package func first<T>(_ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) throws -> T) throws
+    -> T?
+  { try first(sql, bound: values, row: row) }
 
   /// Every row, in the statement's order.
-  @inlinable
-  package func all<T>(
-    _ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) throws -> T
-  ) throws -> [T] {
+  @inlinable package func all<T>(_ sql: StaticString, _ values: SQLiteValue..., row: (SQLiteRow) throws -> T) throws
+    -> [T]
+  {
     var results: [T] = []
     try forEach(sql, bound: values) {
       results.append(try row($0))
@@ -38,10 +32,9 @@ package class ReadTransaction {
   }
 
   /// As `first`, with values that are already an array.
-  @inlinable
-  package func first<T>(
-    _ sql: StaticString, bound values: [SQLiteValue], row: (SQLiteRow) throws -> T
-  ) throws -> T? {
+  @inlinable package func first<T>(_ sql: StaticString, bound values: [SQLiteValue], row: (SQLiteRow) throws -> T)
+    throws -> T?
+  {
     var result: T?
     try forEach(sql, bound: values) {
       result = try row($0)
@@ -51,14 +44,10 @@ package class ReadTransaction {
   }
 
   /// Row by row, until `row` returns false.
-  package func forEach(
-    _ sql: StaticString, bound values: [SQLiteValue], row: (SQLiteRow) throws -> Bool
-  ) throws {
+  package func forEach(_ sql: StaticString, bound values: [SQLiteValue], row: (SQLiteRow) throws -> Bool) throws {
     try checkOpen()
     try connection.withStatement(sql, values) { statement in
-      while try connection.step(statement, sql) {
-        guard try row(SQLiteRow(statement: statement)) else { return }
-      }
+      while try connection.step(statement, sql) { guard try row(SQLiteRow(statement: statement)) else { return } }
     }
   }
 }
@@ -76,14 +65,12 @@ package final class WriteTransaction: ReadTransaction {
   }
 
   /// Runs a statement to its end and returns the number of rows that it changed.
-  @discardableResult
-  package func execute(_ sql: StaticString, _ values: SQLiteValue...) throws -> Int {
+  @discardableResult package func execute(_ sql: StaticString, _ values: SQLiteValue...) throws -> Int {
     try execute(sql, bound: values)
   }
 
   /// As `execute`, with values that are already an array.
-  @discardableResult
-  package func execute(_ sql: StaticString, bound values: [SQLiteValue]) throws -> Int {
+  @discardableResult package func execute(_ sql: StaticString, bound values: [SQLiteValue]) throws -> Int {
     try checkNotRolledBack(sql)
     return try connection.withStatement(sql, values) { statement in
       while try connection.step(statement, sql) {}
@@ -97,23 +84,17 @@ package final class WriteTransaction: ReadTransaction {
   /// - Parameter values: bytes stay where they are until this returns.
   package func execute(_ sql: StaticString, lending values: [SQLiteLoan]) throws {
     try checkNotRolledBack(sql)
-    try connection.withStatement(sql, lending: values) { statement in
-      while try connection.step(statement, sql) {}
-    }
+    try connection.withStatement(sql, lending: values) { statement in while try connection.step(statement, sql) {} }
   }
 
   private func checkNotRolledBack(_ sql: StaticString) throws(SQLiteError) {
     try checkOpen()
     // After some errors SQLite itself rolls back. What came then would be committed on its own.
-    guard connection.isInTransaction else {
-      throw .misuse("the transaction was rolled back", statement: "\(sql)")
-    }
+    guard connection.isInTransaction else { throw .misuse("the transaction was rolled back", statement: "\(sql)") }
   }
 
   /// The row id of the last INSERT that succeeded.
-  package var lastInsertedRowID: Int64 {
-    connection.handle.map { sqlite3_last_insert_rowid($0) } ?? 0
-  }
+  package var lastInsertedRowID: Int64 { connection.handle.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
   /// Runs `body` so that, if it throws, what it did is undone and the transaction goes on.
   package func savepoint<R>(_ body: () throws -> R) throws -> R {
@@ -173,13 +154,9 @@ package final class WriteTransaction: ReadTransaction {
     }
   }
 
-  func runPublications() {
-    for hook in publications { try? hook.body(self) }
-  }
+  func runPublications() { for hook in publications { try? hook.body(self) } }
 
-  func runAfterHooks() {
-    for hook in afterHooks { try? hook.body(self) }
-  }
+  func runAfterHooks() { for hook in afterHooks { try? hook.body(self) } }
 }
 
 /// What a component remembers during one transaction, so that a savepoint can undo it too.
@@ -195,9 +172,7 @@ package protocol TransactionState: AnyObject {
 package struct SQLiteRow {
   let statement: OpaquePointer
 
-  package func isNull(_ column: Int32) -> Bool {
-    sqlite3_column_type(statement, column) == SQLITE_NULL
-  }
+  package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
 
   package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
@@ -213,16 +188,12 @@ package struct SQLiteRow {
   package func blob(_ column: Int32) -> [UInt8] { withBlob(column) { Array($0) } }
 
   /// Lends the bytes without a copy.
-  @inlinable
-  package func withBlob<R>(
-    _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) rethrows -> R {
+  @inlinable package func withBlob<R>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     try body(bytes(column))
   }
 
   /// Good until the row is left, or the column is asked for as another kind.
-  @usableFromInline
-  func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
+  @usableFromInline func bytes(_ column: Int32) -> UnsafeRawBufferPointer {
     // The order matters: asking for the blob may convert it, and then its length changes.
     let start = sqlite3_column_blob(statement, column)
     let count = Int(sqlite3_column_bytes(statement, column))

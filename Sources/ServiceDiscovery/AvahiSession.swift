@@ -36,8 +36,7 @@ final class AvahiSession {
     var code: Int32 = 0
     // Valid for all callbacks: they are made below this function.
     let own = Unmanaged.passUnretained(self).toOpaque()
-    let client = avahi_client_new(
-      loop.interface, AVAHI_CLIENT_NO_FAIL, AvahiCallbacks.client, own, &code)
+    let client = avahi_client_new(loop.interface, AVAHI_CLIENT_NO_FAIL, AvahiCallbacks.client, own, &code)
     guard let client else { return DiscoveryObstacle(ofNewClient: code) }
     // Closes the connection first, and then frees the browser and the resolvers as well, without a call that blocks.
     defer { avahi_client_free(client) }
@@ -63,10 +62,8 @@ final class AvahiSession {
     switch state {
     case AVAHI_CLIENT_S_REGISTERING, AVAHI_CLIENT_S_RUNNING, AVAHI_CLIENT_S_COLLISION:
       if browser == nil { browse(client) }
-    case AVAHI_CLIENT_CONNECTING:
-      output.report(.unavailable(.noDaemon))
-    default:
-      fail(client)
+    case AVAHI_CLIENT_CONNECTING: output.report(.unavailable(.noDaemon))
+    default: fail(client)
     }
   }
 
@@ -83,24 +80,18 @@ final class AvahiSession {
     case AVAHI_BROWSER_REMOVE:
       guard let name = seen.name else { return output.report(.lost(name: seen.shownName)) }
       perform(table.disappeared(name, on: seen.path), client)
-    case AVAHI_BROWSER_ALL_FOR_NOW:
-      perform(table.allForNow(), client)
-    case AVAHI_BROWSER_FAILURE:
-      fail(client)
-    default:
-      break  // AVAHI_BROWSER_CACHE_EXHAUSTED: the network is being asked.
+    case AVAHI_BROWSER_ALL_FOR_NOW: perform(table.allForNow(), client)
+    case AVAHI_BROWSER_FAILURE: fail(client)
+    default: break  // AVAHI_BROWSER_CACHE_EXHAUSTED: the network is being asked.
     }
   }
 
   /// - Parameter answer: nil when there is none, or its host name is invalid.
-  func resolverAnswered(
-    _ client: OpaquePointer, _ resolver: OpaquePointer, _ answer: ResolvedService?
-  ) {
+  func resolverAnswered(_ client: OpaquePointer, _ resolver: OpaquePointer, _ answer: ResolvedService?) {
     guard failure == nil, let name = names[resolver] else { return }
     guard let answer else { return perform(table.failed(name, at: .now), client) }
     let record = ServiceRecord(
-      name: name, host: answer.host, address: answer.address, port: answer.port,
-      text: answer.text)
+      name: name, host: answer.host, address: answer.address, port: answer.port, text: answer.text)
     perform(table.resolved(record, at: .now), client)
   }
 
@@ -115,8 +106,7 @@ final class AvahiSession {
       case .release(let name): release(name)
       case .report(let update): output.report(update)
       case .refuse(let count): output.refuse(count)
-      case .query(let name, let paths):
-        if query?.send(name, on: paths) != true { table.querySendingFailed(name) }
+      case .query(let name, let paths): if query?.send(name, on: paths) != true { table.querySendingFailed(name) }
       case .endQueries: query?.end()
       case .browseAgain:
         if let browser { avahi_service_browser_free(browser) }
@@ -127,8 +117,7 @@ final class AvahiSession {
 
   private func browse(_ client: OpaquePointer) {
     browser = avahi_service_browser_new(
-      client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type, Self.domain,
-      AvahiLookupFlags(0),
+      client, Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC), type, Self.domain, AvahiLookupFlags(0),
       AvahiCallbacks.browser, Unmanaged.passUnretained(self).toOpaque())
     if browser == nil { fail(client) }
   }
@@ -137,9 +126,8 @@ final class AvahiSession {
   private func resolve(_ name: String, _ path: ServicePath, _ client: OpaquePointer) {
     let asked = ContinuousClock.now
     let resolver = avahi_service_resolver_new(
-      client, path.interface, path.protocol, name, type, Self.domain, Int32(AVAHI_PROTO_UNSPEC),
-      AvahiLookupFlags(0), AvahiCallbacks.resolver,
-      Unmanaged.passUnretained(self).toOpaque())
+      client, path.interface, path.protocol, name, type, Self.domain, Int32(AVAHI_PROTO_UNSPEC), AvahiLookupFlags(0),
+      AvahiCallbacks.resolver, Unmanaged.passUnretained(self).toOpaque())
     if let resolver {
       resolvers[name] = resolver
       names[resolver] = name
@@ -192,8 +180,7 @@ enum AvahiCallbacks {
     AvahiCallbacks.session(session)?.clientChanged(client, state)
   }
 
-  static let browser: AvahiServiceBrowserCallback = {
-    browser, interface, family, event, name, _, _, _, session in
+  static let browser: AvahiServiceBrowserCallback = { browser, interface, family, event, name, _, _, _, session in
     guard let browser, let client = avahi_service_browser_get_client(browser) else { return }
     let seen = SeenService(
       name: CheckedText.text(name, limit: maximumNameBytes),
@@ -207,16 +194,13 @@ enum AvahiCallbacks {
     guard let resolver, let client = avahi_service_resolver_get_client(resolver),
       let session = AvahiCallbacks.session(session)
     else { return }
-    guard event == AVAHI_RESOLVER_FOUND else {
-      return session.resolverAnswered(client, resolver, nil)
-    }
+    guard event == AVAHI_RESOLVER_FOUND else { return session.resolverAnswered(client, resolver, nil) }
     guard let host = CheckedText.text(host, limit: maximumHostBytes) else {
       session.refuse()
       return session.resolverAnswered(client, resolver, nil)
     }
     let answer = ResolvedService(
-      host: host, address: Self.text(address), port: port,
-      text: TXTRecord(entries: entries(text)))
+      host: host, address: Self.text(address), port: port, text: TXTRecord(entries: entries(text)))
     session.resolverAnswered(client, resolver, answer)
   }
 
@@ -226,11 +210,8 @@ enum AvahiCallbacks {
 
   private static func text(_ address: UnsafePointer<AvahiAddress>?) -> String? {
     guard let address else { return nil }
-    return withUnsafeTemporaryAllocation(
-      of: CChar.self, capacity: Int(AVAHI_ADDRESS_STR_MAX)
-    ) { buffer in
-      avahi_address_snprint(buffer.baseAddress, buffer.count, address)
-        .map { String(cString: $0) }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AVAHI_ADDRESS_STR_MAX)) { buffer in
+      avahi_address_snprint(buffer.baseAddress, buffer.count, address).map { String(cString: $0) }
     }
   }
 

@@ -26,10 +26,7 @@ package final class ServiceBrowser: Sendable {
   /// - Parameters:
   ///   - type: such as `_meshcop._udp`.
   ///   - handler: is called on the browser's thread, one update after the other. It may block, but should not for long.
-  package init(
-    type: String, limits: ServiceLimits = .init(),
-    handler: @escaping @Sendable (ServiceUpdate) -> Void
-  ) {
+  package init(type: String, limits: ServiceLimits = .init(), handler: @escaping @Sendable (ServiceUpdate) -> Void) {
     self.type = type
     self.limits = limits
     output = BrowserOutput(handler: handler)
@@ -47,9 +44,7 @@ package final class ServiceBrowser: Sendable {
   ///
   /// - Throws: `DiscoveryObstacle`: not a service type, or the system has no thread to give.
   package func start() throws {
-    guard avahi_is_valid_service_type_strict(type) != 0 else {
-      throw DiscoveryObstacle.invalidType(type)
-    }
+    guard avahi_is_valid_service_type_strict(type) != 0 else { throw DiscoveryObstacle.invalidType(type) }
     let loop = try PollLoop()
     let hasEnded = DispatchSemaphore(value: 0)
     try current.withLock { run in
@@ -60,9 +55,7 @@ package final class ServiceBrowser: Sendable {
           hasEnded.signal()
         }
         run = Run(thread: thread, loop: loop, hasEnded: hasEnded)
-      } catch {
-        throw DiscoveryObstacle.noResources
-      }
+      } catch { throw DiscoveryObstacle.noResources }
     }
   }
 
@@ -90,9 +83,7 @@ package final class ServiceBrowser: Sendable {
   /// TXT record, a change that another one followed within the minute. From any thread.
   package var refused: Int { output.refused }
 
-  private static func browse(
-    _ type: String, _ limits: ServiceLimits, _ output: BrowserOutput, on loop: PollLoop
-  ) {
+  private static func browse(_ type: String, _ limits: ServiceLimits, _ output: BrowserOutput, on loop: PollLoop) {
     var pause = RetryPause()
     while !output.isStopping {
       let session = AvahiSession(type: type, limits: limits, output: output)
@@ -141,9 +132,7 @@ struct RetryPause: Sendable {
     return following
   }
 
-  mutating func reset() {
-    self = RetryPause()
-  }
+  mutating func reset() { self = RetryPause() }
 }
 
 /// Where a browser's thread reports to, and how other threads reach it.
@@ -154,9 +143,7 @@ final class BrowserOutput: Sendable {
   /// What was reported last, if it was `unavailable`.
   private let obstacle = Mutex<DiscoveryObstacle?>(nil)
 
-  init(handler: @escaping @Sendable (ServiceUpdate) -> Void) {
-    self.handler = handler
-  }
+  init(handler: @escaping @Sendable (ServiceUpdate) -> Void) { self.handler = handler }
 
   var isStopping: Bool { stopping.load(ordering: .acquiring) }
   var refused: Int { refusals.load(ordering: .relaxed) }
@@ -194,8 +181,7 @@ package struct DiscoveryObstacle: Error, Sendable, Equatable {
 
 extension DiscoveryObstacle {
   static let noDaemon = DiscoveryObstacle(
-    message: "avahi-daemon does not answer.",
-    remedy: "Install and start it: `apt-get install avahi-daemon`.")
+    message: "avahi-daemon does not answer.", remedy: "Install and start it: `apt-get install avahi-daemon`.")
 
   static let noBus = DiscoveryObstacle(
     message: "The system's D-Bus does not answer, so avahi-daemon cannot be asked.",
@@ -207,8 +193,7 @@ extension DiscoveryObstacle {
 
   static func invalidType(_ type: String) -> DiscoveryObstacle {
     DiscoveryObstacle(
-      message: "`\(type)` is not a service type.",
-      remedy: "Name one such as `_meshcop._udp` (RFC 6763, section 7).")
+      message: "`\(type)` is not a service type.", remedy: "Name one such as `_meshcop._udp` (RFC 6763, section 7).")
   }
 
   /// What an error of `avahi_client_new` means.
@@ -218,23 +203,19 @@ extension DiscoveryObstacle {
     switch Int(code) {
     // With AVAHI_CLIENT_NO_FAIL a missing avahi-daemon is no error. Without its socket, libavahi-client calls the bus
     // "daemon"; other errors of D-Bus are a failure.
-    case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_FAILURE, AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED:
-      self = .noBus
-    default:
-      self.init(code: code)
+    case AVAHI_ERR_NO_DAEMON, AVAHI_ERR_FAILURE, AVAHI_ERR_DBUS_ERROR, AVAHI_ERR_DISCONNECTED: self = .noBus
+    default: self.init(code: code)
     }
   }
 
   /// What an error of a client means that has reached the bus.
   init(code: Int32) {
     switch Int(code) {
-    case AVAHI_ERR_DISCONNECTED, AVAHI_ERR_NO_DAEMON, AVAHI_ERR_FAILURE, AVAHI_ERR_DBUS_ERROR:
-      self = .noDaemon
+    case AVAHI_ERR_DISCONNECTED, AVAHI_ERR_NO_DAEMON, AVAHI_ERR_FAILURE, AVAHI_ERR_DBUS_ERROR: self = .noDaemon
     case AVAHI_ERR_NO_MEMORY: self = .noResources
     default:
       self.init(
-        message:
-          "avahi-daemon refuses to look for services: \(String(cString: avahi_strerror(code))).",
+        message: "avahi-daemon refuses to look for services: \(String(cString: avahi_strerror(code))).",
         remedy: "See its log: `journalctl --unit avahi-daemon`.")
     }
   }

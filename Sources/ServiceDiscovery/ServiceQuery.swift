@@ -31,8 +31,7 @@ final class ServiceQuery {
   ///   - answered: is called for each service that has answered.
   ///   - flooded: is called when a round ends because of too many packets.
   init(
-    type: String, poll: UnsafePointer<AvahiPoll>, answered: @escaping (String) -> Void,
-    flooded: @escaping () -> Void
+    type: String, poll: UnsafePointer<AvahiPoll>, answered: @escaping (String) -> Void, flooded: @escaping () -> Void
   ) {
     self.type = type
     self.poll = poll
@@ -97,9 +96,7 @@ final class ServiceQuery {
     var interface = ip_mreqn()
     interface.imr_ifindex = path.interface
     let size = socklen_t(MemoryLayout<ip_mreqn>.size)
-    guard setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, &interface, size) == 0 else {
-      return false
-    }
+    guard setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, &interface, size) == 0 else { return false }
     var group = sockaddr_in()
     group.sin_family = sa_family_t(AF_INET)
     group.sin_port = Self.port.bigEndian
@@ -110,9 +107,8 @@ final class ServiceQuery {
   private func send<Group>(_ packet: [UInt8], from descriptor: Int32, to group: Group) -> Bool {
     withUnsafeBytes(of: group) { address in
       sendto(
-        descriptor, packet, packet.count, 0,
-        address.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(address.count))
-        == packet.count
+        descriptor, packet, packet.count, 0, address.baseAddress?.assumingMemoryBound(to: sockaddr.self),
+        socklen_t(address.count)) == packet.count
     }
   }
 
@@ -126,9 +122,7 @@ final class ServiceQuery {
         end()
         return flooded()
       }
-      for key in question.answers(in: Array(buffer[..<count])) {
-        if let name = names[key] { answered(name) }
-      }
+      for key in question.answers(in: Array(buffer[..<count])) { if let name = names[key] { answered(name) } }
     }
   }
 }

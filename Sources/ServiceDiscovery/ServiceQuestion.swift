@@ -30,28 +30,24 @@ struct ServiceQuestion {
 
   /// - Parameter instance: 1 to 63 bytes.
   func packet(for instance: String) -> [UInt8] {
-    let name = ([Array(instance.utf8)] + suffix).flatMap {
-      [UInt8(truncatingIfNeeded: $0.count)] + $0
-    }
-    return [UInt8(id >> 8), UInt8(id & 0xFF), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name
-      + [0, 0, UInt8(Self.srv), 0, UInt8(Self.internetClass)]
+    let name = ([Array(instance.utf8)] + suffix).flatMap { [UInt8(truncatingIfNeeded: $0.count)] + $0 }
+    return [UInt8(id >> 8), UInt8(id & 0xFF), 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [
+      0, 0, UInt8(Self.srv), 0, UInt8(Self.internetClass),
+    ]
   }
 
   /// The keys of the instances whose SRV record a packet brings as an answer to this question; empty when it is
   /// something else, or invalid before the first of them.
   func answers(in packet: [UInt8]) -> Set<[UInt8]> {
     var reader = PacketReader(bytes: packet)
-    guard packet.count <= Self.maximumPacketBytes, reader.number() == Int(id),
-      let flags = reader.number(), flags & 0x8000 != 0,
-      let questions = reader.number(), let records = reader.number(), reader.skip(4)
+    guard packet.count <= Self.maximumPacketBytes, reader.number() == Int(id), let flags = reader.number(),
+      flags & 0x8000 != 0, let questions = reader.number(), let records = reader.number(), reader.skip(4)
     else { return [] }
-    for _ in 0..<questions {
-      guard reader.name() != nil, reader.skip(4) else { return [] }
-    }
+    for _ in 0..<questions { guard reader.name() != nil, reader.skip(4) else { return [] } }
     var keys: Set<[UInt8]> = []
     for _ in 0..<records {
-      guard let name = reader.name(), let kind = reader.number(), let group = reader.number(),
-        reader.skip(4), let length = reader.number(), reader.skip(length)
+      guard let name = reader.name(), let kind = reader.number(), let group = reader.number(), reader.skip(4),
+        let length = reader.number(), reader.skip(length)
       else { break }
       // Section 10.2: the highest bit of the class is a flag.
       guard kind == Self.srv, group & 0x7FFF == Self.internetClass, let instance = name.first,

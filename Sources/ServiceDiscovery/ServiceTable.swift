@@ -121,9 +121,7 @@ struct ServiceTable {
 
   mutating func appeared(_ name: String, on path: ServicePath) -> [Action] {
     if var service = services[name] {
-      if service.paths[path] != nil || service.paths.count < Self.maximumPaths {
-        service.paths[path] = listing
-      }
+      if service.paths[path] != nil || service.paths.count < Self.maximumPaths { service.paths[path] = listing }
       services[name] = service
       return []
     }
@@ -138,15 +136,12 @@ struct ServiceTable {
   }
 
   mutating func disappeared(_ name: String, on path: ServicePath) -> [Action] {
-    guard var service = services[name], service.paths.removeValue(forKey: path) != nil else {
-      return []
-    }
+    guard var service = services[name], service.paths.removeValue(forKey: path) != nil else { return [] }
     guard let other = service.paths.keys.first else {
       services[name] = nil
       // Who comes and goes all the time is not new each time.
       if paces.count < limits.maximumServices { paces[name] = service.pace }
-      let lost: [Action] =
-        service.reported == nil && !service.isUnusable ? [] : [.report(.lost(name: name))]
+      let lost: [Action] = service.reported == nil && !service.isUnusable ? [] : [.report(.lost(name: name))]
       return [.release(name: name)] + lost + bringBack(replacedBy: name) + answered(name)
     }
     let isResolved = service.resolvedPath == path
@@ -156,9 +151,7 @@ struct ServiceTable {
     return [.release(name: name), .resolve(name: name, path: other)]
   }
 
-  mutating func resolved(
-    _ record: ServiceRecord, at now: ContinuousClock.Instant
-  ) -> [Action] {
+  mutating func resolved(_ record: ServiceRecord, at now: ContinuousClock.Instant) -> [Action] {
     guard var service = services[record.name] else { return [] }
     service.failedPaths = []
     service.failedAt = nil
@@ -193,8 +186,7 @@ struct ServiceTable {
       services[name] = service
       return [.release(name: name), .resolve(name: name, path: other)]
     }
-    var actions: [Action] =
-      service.reported == nil ? [] : [.report(.lost(name: name, silence: Self.silence))]
+    var actions: [Action] = service.reported == nil ? [] : [.report(.lost(name: name, silence: Self.silence))]
     if service.place == nil, !service.isUnusable {
       service.isUnusable = true
       actions.append(.report(.unusable(name: name, reason: Self.unresolved)))
@@ -227,8 +219,7 @@ struct ServiceTable {
 
   /// Reports what a service says now, if it is news and not too often.
   mutating func report(_ name: String, at now: ContinuousClock.Instant) -> [Action] {
-    guard var service = services[name], let current = service.current, current != service.reported
-    else { return [] }
+    guard var service = services[name], let current = service.current, current != service.reported else { return [] }
     guard service.pace.admits(limits.changesPerMinute, at: now) else { return [] }
     service.reported = current
     services[name] = service
@@ -252,9 +243,7 @@ extension ServiceTable {
   /// The browser has reported all that is there at present (`AVAHI_BROWSER_ALL_FOR_NOW`).
   mutating func allForNow() -> [Action] {
     // What an earlier browser had seen and this one has not is gone.
-    let gone = services.flatMap { name, service in
-      service.paths.filter { $0.value < listing }.map { (name, $0.key) }
-    }
+    let gone = services.flatMap { name, service in service.paths.filter { $0.value < listing }.map { (name, $0.key) } }
     let actions = gone.flatMap { disappeared($0, on: $1) }
     if awaited == nil { awaited = unanswered }
     return actions + listedIfComplete()
@@ -263,9 +252,7 @@ extension ServiceTable {
   /// Does what waits for its time. To be called after every other event.
   mutating func tick(_ now: ContinuousClock.Instant) -> [Action] {
     var actions: [Action] = []
-    for (name, service) in services where service.current != service.reported {
-      actions += report(name, at: now)
-    }
+    for (name, service) in services where service.current != service.reported { actions += report(name, at: now) }
     for (name, service) in services {
       guard let failed = service.failedAt, failed + limits.retryInterval <= now else { continue }
       actions += resolveAgain(name)
@@ -289,8 +276,7 @@ extension ServiceTable {
 
   /// When `tick` has something to do again; nil: not by itself.
   var nextTick: ContinuousClock.Instant? {
-    let changes = services.values.lazy.filter { $0.current != $0.reported }
-      .compactMap(\.pace.nextMinute)
+    let changes = services.values.lazy.filter { $0.current != $0.reported }.compactMap(\.pace.nextMinute)
     let retries = services.values.lazy.compactMap(\.failedAt).map { $0 + limits.retryInterval }
     return [changes.min(), retries.min(), nextListing].compactMap(\.self).min()
   }
@@ -310,19 +296,14 @@ extension ServiceTable {
     guard nextQuery <= now else { return [] }
     if queries == 0 {
       isAnyAnswer = false
-      queried = Set(
-        services.filter { $0.value.current != nil || $0.value.silentRecord != nil }.keys)
+      queried = Set(services.filter { $0.value.current != nil || $0.value.silentRecord != nil }.keys)
     } else {
-      queried = queried.filter { name in
-        services[name].map { $0.answersQueries && $0.current != nil } ?? false
-      }
+      queried = queried.filter { name in services[name].map { $0.answersQueries && $0.current != nil } ?? false }
     }
     guard queries == Self.maximumQueries || queried.isEmpty else {
       queries += 1
       nextQuery = now + limits.queryTimeout
-      return queried.map {
-        .query(name: $0, paths: Set(services[$0]?.paths.keys.map(\.self) ?? []))
-      }
+      return queried.map { .query(name: $0, paths: Set(services[$0]?.paths.keys.map(\.self) ?? [])) }
     }
     var actions: [Action] = []
     if queried.count > 1, !isAnyAnswer {
@@ -340,8 +321,7 @@ extension ServiceTable {
   private mutating func fellSilent(_ name: String) -> [Action] {
     guard var service = services[name] else { return [] }
     let silence = limits.queryTimeout * Self.maximumQueries
-    let lost: [Action] =
-      service.reported == nil ? [] : [.report(.lost(name: name, silence: silence))]
+    let lost: [Action] = service.reported == nil ? [] : [.report(.lost(name: name, silence: silence))]
     service.silentRecord = service.current
     (service.current, service.reported) = (nil, nil)
     services[name] = service
@@ -375,9 +355,7 @@ package struct ServiceRecord: Sendable, Equatable {
   package let port: UInt16
   package let text: TXTRecord
 
-  package init(
-    name: String, host: String, address: String? = nil, port: UInt16, text: TXTRecord
-  ) {
+  package init(name: String, host: String, address: String? = nil, port: UInt16, text: TXTRecord) {
     self.name = name
     self.host = host
     self.address = address
@@ -430,10 +408,9 @@ package struct ServiceLimits: Sendable, Equatable {
   package var queryTimeout: Duration
 
   package init(
-    maximumServices: Int = 200, changesPerMinute: Int = 10,
-    listingInterval: Duration = .seconds(60), retryInterval: Duration = .seconds(300),
-    queryInterval: Duration = .seconds(300), silentInterval: Duration = .seconds(10),
-    queryTimeout: Duration = .seconds(10)
+    maximumServices: Int = 200, changesPerMinute: Int = 10, listingInterval: Duration = .seconds(60),
+    retryInterval: Duration = .seconds(300), queryInterval: Duration = .seconds(300),
+    silentInterval: Duration = .seconds(10), queryTimeout: Duration = .seconds(10)
   ) {
     self.maximumServices = maximumServices
     self.changesPerMinute = changesPerMinute

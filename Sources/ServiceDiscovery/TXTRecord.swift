@@ -36,9 +36,7 @@ package struct TXTRecord: Sendable, Equatable {
       // Section 6.4: no key is silently ignored. Section 6.1: so is an empty string.
       guard let first = entry.first, first != UInt8(ascii: "=") else { continue }
       let key = entry.prefix { $0 != UInt8(ascii: "=") }
-      guard entry.count <= 255, key.count <= Self.maximumKeyBytes,
-        key.allSatisfy({ (0x20...0x7E).contains($0) })
-      else {
+      guard entry.count <= 255, key.count <= Self.maximumKeyBytes, key.allSatisfy({ (0x20...0x7E).contains($0) }) else {
         refused += 1
         continue
       }
@@ -46,8 +44,7 @@ package struct TXTRecord: Sendable, Equatable {
       // Section 6.4: only the first of a repeated key counts.
       guard !pairs.contains(where: { $0.key == lowercase }) else { continue }
       let hasValue = key.endIndex < entry.endIndex
-      pairs.append(
-        Pair(key: lowercase, value: hasValue ? Array(entry[(key.endIndex + 1)...]) : nil))
+      pairs.append(Pair(key: lowercase, value: hasValue ? Array(entry[(key.endIndex + 1)...]) : nil))
     }
     self.pairs = pairs
     self.refused = refused
@@ -55,14 +52,10 @@ package struct TXTRecord: Sendable, Equatable {
 
   /// The bytes after the `=` of the first entry with this key, perhaps none; nil when there is no such entry, or it
   /// has no `=`. Upper and lower case are the same (section 6.4).
-  package subscript(key: String) -> [UInt8]? {
-    pair(key)?.value
-  }
+  package subscript(key: String) -> [UInt8]? { pair(key)?.value }
 
   /// Whether there is an entry with this key, with a value or without.
-  package func contains(_ key: String) -> Bool {
-    pair(key) != nil
-  }
+  package func contains(_ key: String) -> Bool { pair(key) != nil }
 
   private func pair(_ key: String) -> Pair? {
     let wanted = Self.lowercase(key.utf8)
@@ -91,15 +84,12 @@ enum CheckedText {
   static func shown(_ pointer: UnsafePointer<CChar>?, limit: Int) -> String {
     guard let pointer else { return "" }
     let text = String(decoding: bytes(pointer, limit: limit), as: UTF8.self)
-    return String(
-      String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }))
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }))
   }
 
   private static func bytes(_ pointer: UnsafePointer<CChar>, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    while bytes.count < limit, pointer[bytes.count] != 0 {
-      bytes.append(UInt8(bitPattern: pointer[bytes.count]))
-    }
+    while bytes.count < limit, pointer[bytes.count] != 0 { bytes.append(UInt8(bitPattern: pointer[bytes.count])) }
     return bytes
   }
 

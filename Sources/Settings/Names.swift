@@ -3,17 +3,13 @@ import ThreadkeeperSupport
 
 /// Names and addresses of hosts, as a resolver takes them.
 package enum HostName {
-  package static func isFit(_ host: String) -> Bool {
-    host.contains(":") ? isIPv6(host) : isNameOrIPv4(host)
-  }
+  package static func isFit(_ host: String) -> Bool { host.contains(":") ? isIPv6(host) : isNameOrIPv4(host) }
 
   /// Whether it is an IP address, of either version.
   static func isAddress(_ host: String) -> Bool { isIPv6(host) || bytes(host) != nil }
 
   /// Whether only this machine reaches the address.
-  package static func isLoopback(_ address: String) -> Bool {
-    bytes(address).map { Loopback.contains($0) } ?? false
-  }
+  package static func isLoopback(_ address: String) -> Bool { bytes(address).map { Loopback.contains($0) } ?? false }
 
   /// Whether it can be the address of one other machine: without a zone, not loopback, also as IPv4 in IPv6, and not
   /// `any`. Which addresses this machine has is not looked up.
@@ -21,8 +17,7 @@ package enum HostName {
     guard let bytes = bytes(address) else { return false }
     if bytes.count == 4 { return bytes[0] != 127 && bytes != [0, 0, 0, 0] }
     // ::, ::1 and ::ffff:0:0/96 (RFC 4291, 2.5); who is meant by the last is written as IPv4.
-    return bytes.prefix(10).contains { $0 != 0 }
-      || bytes[10...11].contains { $0 != 0 && $0 != 255 }
+    return bytes.prefix(10).contains { $0 != 0 } || bytes[10...11].contains { $0 != 0 && $0 != 255 }
   }
 
   /// Whether it is a name or an IPv4 address with a port after it.
@@ -34,8 +29,8 @@ package enum HostName {
   /// RFC 1123, 2.1, with the underscore that home networks use. A last label of digits only is an
   /// address, and must then be a whole one.
   private static func isNameOrIPv4(_ host: String) -> Bool {
-    let labels = (host.hasSuffix(".") ? host.dropLast() : host[...])
-      .split(separator: ".", omittingEmptySubsequences: false)
+    let labels = (host.hasSuffix(".") ? host.dropLast() : host[...]).split(
+      separator: ".", omittingEmptySubsequences: false)
     guard (1...253).contains(host.utf8.count),
       labels.allSatisfy({ label in
         (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
@@ -48,9 +43,7 @@ package enum HostName {
   /// With a zone for link-local addresses: `fe80::1%eth0`.
   private static func isIPv6(_ host: String) -> Bool {
     let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-    if parts.count == 2, parts[1].isEmpty || !parts[1].utf8.allSatisfy(ASCII.isNameByte) {
-      return false
-    }
+    if parts.count == 2, parts[1].isEmpty || !parts[1].utf8.allSatisfy(ASCII.isNameByte) { return false }
     return bytes(String(parts[0]))?.count == 16
   }
 
@@ -117,14 +110,11 @@ package enum NearestName {
 
 /// Questions about single characters.
 enum ASCII {
-  static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-  }
+  static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
   /// What names are made of: letters, digits, `-`, `_`, `.`.
   static func isNameByte(_ byte: UInt8) -> Bool {
-    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      || "-_.".utf8.contains(byte)
+    isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || "-_.".utf8.contains(byte)
   }
 
   /// What a URL has as it is (RFC 3986, 2.3).

@@ -33,23 +33,18 @@ struct Setting: Sendable {
   ) {
     let isWritten = words == nil || kind.form == .structure
     let yaml = isWritten ? kind.yaml(Settings(stateDirectory: "")[keyPath: path]) : "null"
-    self.init(name, kind, yaml: yaml, default: words ?? "`\(yaml)`", help) {
-      $0[keyPath: path] = $1
-    }
+    self.init(name, kind, yaml: yaml, default: words ?? "`\(yaml)`", help) { $0[keyPath: path] = $1 }
   }
 
   init<Value>(
-    _ name: String, _ kind: SettingKind<Value>,
-    _ path: WritableKeyPath<Settings, Value?> & Sendable, default words: String = "none",
-    _ help: String
-  ) {
-    self.init(name, kind, default: words, help) { $0[keyPath: path] = $1 }
-  }
+    _ name: String, _ kind: SettingKind<Value>, _ path: WritableKeyPath<Settings, Value?> & Sendable,
+    default words: String = "none", _ help: String
+  ) { self.init(name, kind, default: words, help) { $0[keyPath: path] = $1 } }
 
   /// One whose value is no property by itself.
   init<Value>(
-    _ name: String, _ kind: SettingKind<Value>, yaml: String = "null", default words: String,
-    _ help: String, set: @escaping @Sendable (inout Settings, Value) -> Void
+    _ name: String, _ kind: SettingKind<Value>, yaml: String = "null", default words: String, _ help: String,
+    set: @escaping @Sendable (inout Settings, Value) -> Void
   ) {
     self.name = name
     form = kind.form
@@ -57,9 +52,7 @@ struct Setting: Sendable {
     self.yaml = yaml
     standard = words
     self.help = help
-    read = { reader, settings in
-      if let value = kind.read(&reader, name) { set(&settings, value) }
-    }
+    read = { reader, settings in if let value = kind.read(&reader, name) { set(&settings, value) } }
   }
 
   /// `THREADKEEPER_MQTT_TLS_CA_FILE` for `mqtt.tls.ca_file`.
@@ -92,18 +85,13 @@ struct SettingKind<Value>: Sendable {
 
   /// One value, not a list or a mapping.
   static func scalar(
-    _ expected: String, form: Setting.Form = .text,
-    yaml: @escaping @Sendable (Value) -> String = { "\($0)" },
+    _ expected: String, form: Setting.Form = .text, yaml: @escaping @Sendable (Value) -> String = { "\($0)" },
     _ value: @escaping @Sendable (SettingsEntry) throws(UnfitValue) -> Value
   ) -> Self {
     Self(expected: expected, form: form, yaml: yaml) { reader, name in
       guard let entry = reader.given[name]?.entry else { return nil }
-      do throws(UnfitValue) {
-        return try value(entry)
-      } catch {
-        reader.report(
-          name, at: entry.place,
-          "expected \(expected), found \(error.found ?? entry.found)\(error.hint)")
+      do throws(UnfitValue) { return try value(entry) } catch {
+        reader.report(name, at: entry.place, "expected \(expected), found \(error.found ?? entry.found)\(error.hint)")
         return nil
       }
     }
@@ -128,17 +116,14 @@ extension SettingKind<String> {
 
   /// The daemon's login. A problem does not repeat it: names stand beside passwords in people's notes.
   static var userName: Self {
-    scalar("1 to 256 characters, no control character, none of `/`, `+`, `#`") {
-      entry throws(UnfitValue) in
+    scalar("1 to 256 characters, no control character, none of `/`, `+`, `#`") { entry throws(UnfitValue) in
       let text = try entry.string().unicodeScalars
       guard !text.isEmpty else { throw UnfitValue(found: "nothing") }
       guard text.count <= 256, !text.contains(where: ASCII.isControl) else {
         throw UnfitValue(found: "\(text.count) characters or a control character")
       }
       // One level of a topic in the access list, whose wildcards are the other two.
-      if let unfit = text.first(where: { ["/", "+", "#"].contains($0) }) {
-        throw UnfitValue(found: "a `\(unfit)`")
-      }
+      if let unfit = text.first(where: { ["/", "+", "#"].contains($0) }) { throw UnfitValue(found: "a `\(unfit)`") }
       return entry.text
     }
   }
@@ -146,9 +131,7 @@ extension SettingKind<String> {
   /// An absolute path comes of it.
   static func path(_ expected: String) -> Self {
     scalar(expected) { entry throws(UnfitValue) in
-      guard !entry.text.isEmpty, !entry.text.contains("\0"), !entry.text.contains("\n") else {
-        throw UnfitValue()
-      }
+      guard !entry.text.isEmpty, !entry.text.contains("\0"), !entry.text.contains("\n") else { throw UnfitValue() }
       guard let path = FilePath.absolute(entry.text, in: entry.directory, home: entry.home) else {
         throw UnfitValue(hint: "; only `~/` is known, and it needs $HOME")
       }
@@ -170,8 +153,7 @@ extension SettingKind<String> {
 }
 
 extension SettingKind<SecretText> {
-  static func secret(_ expected: String, where isFit: @escaping @Sendable (String) -> Bool) -> Self
-  {
+  static func secret(_ expected: String, where isFit: @escaping @Sendable (String) -> Bool) -> Self {
     scalar(expected, form: .secret) { entry throws(UnfitValue) in
       guard isFit(try entry.string()) else { throw UnfitValue() }
       return SecretText(entry.text)
@@ -184,8 +166,7 @@ extension SettingKind where Value: FixedWidthInteger & Sendable {
   static func whole(_ range: ClosedRange<Value>, _ unit: String = "a whole number") -> Self {
     scalar("\(unit) from \(range.lowerBound) to \(range.upperBound)") { entry throws(UnfitValue) in
       guard entry.kind != .quoted, entry.text.utf8.allSatisfy(ASCII.isDigit),
-        entry.text == "0" || !entry.text.hasPrefix("0"),
-        let number = Value(entry.text), range.contains(number)
+        entry.text == "0" || !entry.text.hasPrefix("0"), let number = Value(entry.text), range.contains(number)
       else { throw UnfitValue() }
       return number
     }
@@ -221,15 +202,13 @@ extension SettingKind where Value: CaseIterable & RawRepresentable<String> & Sen
 
 extension SettingKind<Settings.MQTT.Host> {
   static var broker: Self {
-    scalar("`embedded`, a host name or an IP address", yaml: { _ in "embedded" }) {
-      entry throws(UnfitValue) in
+    scalar("`embedded`, a host name or an IP address", yaml: { _ in "embedded" }) { entry throws(UnfitValue) in
       let host = try entry.string()
       if host == "embedded" { return .embedded }
       if HostName.isFit(host) { return .named(host) }
       if host.contains("://") || host.contains("@") {
         // It may hold a password, so it is not repeated.
-        throw UnfitValue(
-          found: "a URL; user, password and port have keys of their own, TLS has `mqtt.tls`")
+        throw UnfitValue(found: "a URL; user, password and port have keys of their own, TLS has `mqtt.tls`")
       }
       throw UnfitValue(hint: HostName.hasPort(host) ? "; the port goes to `mqtt.port`" : "")
     }
@@ -237,15 +216,12 @@ extension SettingKind<Settings.MQTT.Host> {
 }
 
 extension SettingKind<Set<ExactName>> {
-  static var logins: Self {
-    .list("a list of user names") { Set($0.users($1, of: $2).map { ExactName($0) }) }
-  }
+  static var logins: Self { .list("a list of user names") { Set($0.users($1, of: $2).map { ExactName($0) }) } }
 }
 
 extension SettingKind {
   static func list(
-    _ expected: String,
-    _ read: @escaping @Sendable (inout SettingsReader, SettingsNode, String) -> Value
+    _ expected: String, _ read: @escaping @Sendable (inout SettingsReader, SettingsNode, String) -> Value
   ) -> Self {
     Self(expected: expected, form: .structure, yaml: { _ in "[]" }) { reader, name in
       reader.given[name]?.node.map { read(&reader, $0, name) }
@@ -254,15 +230,14 @@ extension SettingKind {
 
   static var command: SettingKind<[String]> {
     .list("a list of a program and its arguments") { reader, node, name in
-      reader.texts(
-        node, of: name, "a list of a program and its arguments", "text without a zero byte"
-      ) { !$0.isEmpty && !$0.utf8.contains(0) }.map(\.text)
+      reader.texts(node, of: name, "a list of a program and its arguments", "text without a zero byte") {
+        !$0.isEmpty && !$0.utf8.contains(0)
+      }.map(\.text)
     }
   }
 
   static func mapping(
-    _ expected: String,
-    _ read: @escaping @Sendable (inout SettingsReader, SettingsReader.Pairs) -> Value
+    _ expected: String, _ read: @escaping @Sendable (inout SettingsReader, SettingsReader.Pairs) -> Value
   ) -> Self {
     Self(expected: expected, form: .structure, yaml: { _ in "{}" }) { reader, name in
       guard let node = reader.given[name]?.node else { return nil }

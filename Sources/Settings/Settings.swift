@@ -144,9 +144,7 @@ extension Settings {
     }
 
     /// Byte by byte, as the broker has it.
-    package func isApprover(_ user: String) -> Bool {
-      approvers.contains { $0.utf8.elementsEqual(user.utf8) }
-    }
+    package func isApprover(_ user: String) -> Bool { approvers.contains { $0.utf8.elementsEqual(user.utf8) } }
   }
 
   /// Home Assistant's MQTT discovery.
@@ -183,9 +181,7 @@ extension Settings {
     package var approver: String? { consent == .off ? nil : login }
 
     /// Byte by byte, as the broker has it.
-    package func isApprover(_ user: String) -> Bool {
-      approver?.utf8.elementsEqual(user.utf8) == true
-    }
+    package func isApprover(_ user: String) -> Bool { approver?.utf8.elementsEqual(user.utf8) == true }
   }
 
   /// The HTTP server of the daemon: health, metrics and the status page.
@@ -231,9 +227,7 @@ extension Settings {
 
 extension Settings {
   /// Which teams users of the broker speak for. Of the names of `client_users`, none is given to a user of the broker.
-  package var brokerTeams: BrokerTeams {
-    BrokerTeams(teams, others: Set(clientUsers.values))
-  }
+  package var brokerTeams: BrokerTeams { BrokerTeams(teams, others: Set(clientUsers.values)) }
 
   /// The team that a user of the broker speaks for: see `BrokerTeams.team`.
   package func team(ofUser user: String) -> String { brokerTeams.team(of: user) }
@@ -263,9 +257,7 @@ extension Settings {
   package func isAbandoned(_ team: String, lastLogin: String?, seen: Set<String>) -> Bool {
     let hasProgram = clientUsers.values.contains(team)
     if teams[team] != nil || hasProgram { return teams[team]?.isEmpty == true && !hasProgram }
-    if let user = Self.rest(of: team, after: "uid/") {
-      return UInt32(user).flatMap { clientUsers[$0] } != nil
-    }
+    if let user = Self.rest(of: team, after: "uid/") { return UInt32(user).flatMap { clientUsers[$0] } != nil }
     let own = Self.rest(of: team, after: "user/") ?? team
     guard self.team(ofUser: own).utf8.elementsEqual(team.utf8) else { return true }
     guard let lastLogin else { return false }
@@ -284,14 +276,11 @@ extension Settings {
 }
 
 /// Text that no description, dump or interpolation shows: only `revealed` does.
-package struct SecretText: Sendable, Hashable, CustomStringConvertible,
-  CustomDebugStringConvertible, CustomReflectable
+package struct SecretText: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
   package let revealed: String
 
-  package init(_ revealed: String) {
-    self.revealed = revealed
-  }
+  package init(_ revealed: String) { self.revealed = revealed }
 
   package var description: String { "<secret>" }
   package var debugDescription: String { description }

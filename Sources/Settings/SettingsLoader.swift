@@ -16,18 +16,16 @@ package enum SettingsLoader {
   ///   - workingDirectory: what paths on the command line and in variables are relative to.
   ///   - isRoot: whether the process runs as root.
   package static func load(
-    file: String?, environment: [String: String], stateDirectory: String? = nil,
-    otherVariables: Set<String> = [], skipsRefusedSecrets: Bool = false,
-    systemFile: String? = nil,
-    workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
+    file: String?, environment: [String: String], stateDirectory: String? = nil, otherVariables: Set<String> = [],
+    skipsRefusedSecrets: Bool = false, systemFile: String? = nil, workingDirectory: String = currentDirectory(),
+    isRoot: Bool = geteuid() == 0
   ) -> SettingsResult {
     let found = search(
       file: file, environment: environment,
-      systemFile: systemFile ?? SystemPlaces(environment: environment).configuration,
-      workingDirectory: workingDirectory)
+      systemFile: systemFile ?? SystemPlaces(environment: environment).configuration, workingDirectory: workingDirectory
+    )
     var reader = SettingsReader(
-      environment: environment,
-      directory: found.map { FilePath.directory(of: $0.path) } ?? workingDirectory,
+      environment: environment, directory: found.map { FilePath.directory(of: $0.path) } ?? workingDirectory,
       workingDirectory: workingDirectory, skipsRefusedSecrets: skipsRefusedSecrets)
     reader.readVariables(others: otherVariables)
     if let found { read(found, into: &reader) }
@@ -41,8 +39,7 @@ package enum SettingsLoader {
     workingDirectory: String = currentDirectory(), isRoot: Bool = geteuid() == 0
   ) -> SettingsResult {
     var reader = SettingsReader(
-      environment: environment, directory: FilePath.directory(of: path),
-      workingDirectory: workingDirectory)
+      environment: environment, directory: FilePath.directory(of: path), workingDirectory: workingDirectory)
     reader.readVariables()
     reader.read(text, of: path)
     return result(&reader, file: path, stateDirectory: stateDirectory, isRoot: isRoot)
@@ -51,31 +48,26 @@ package enum SettingsLoader {
   /// The configuration file that `load` reads: its absolute path; nil where there is none. One that is named need not be
   /// there.
   package static func file(
-    named file: String?, environment: [String: String],
-    workingDirectory: String = currentDirectory()
+    named file: String?, environment: [String: String], workingDirectory: String = currentDirectory()
   ) -> String? {
     search(
-      file: file, environment: environment,
-      systemFile: SystemPlaces(environment: environment).configuration,
+      file: file, environment: environment, systemFile: SystemPlaces(environment: environment).configuration,
       workingDirectory: workingDirectory)?.path
   }
 
-  private static func result(
-    _ reader: inout SettingsReader, file: String?, stateDirectory: String?, isRoot: Bool
-  ) -> SettingsResult {
+  private static func result(_ reader: inout SettingsReader, file: String?, stateDirectory: String?, isRoot: Bool)
+    -> SettingsResult
+  {
     let state = StateDirectory.path(
-      given: stateDirectory, environment: reader.environment,
-      workingDirectory: reader.workingDirectory, isRoot: isRoot)
+      given: stateDirectory, environment: reader.environment, workingDirectory: reader.workingDirectory, isRoot: isRoot)
     if state == nil {
-      reader.report(
-        nil, at: .defaults,
-        "no place for the state: $HOME is not set; set THREADKEEPER_STATE_DIRECTORY")
+      reader.report(nil, at: .defaults, "no place for the state: $HOME is not set; set THREADKEEPER_STATE_DIRECTORY")
     }
     let settings = reader.settings(stateDirectory: state ?? reader.workingDirectory)
     let isUsable = !reader.problems.contains { $0.severity == .error }
     return SettingsResult(
-      settings: isUsable ? settings : nil, problems: reader.problems.sorted { $0.rank < $1.rank },
-      file: file, isRefused: reader.isRefused)
+      settings: isUsable ? settings : nil, problems: reader.problems.sorted { $0.rank < $1.rank }, file: file,
+      isRefused: reader.isRefused)
   }
 
   private static func read(_ found: FoundFile, into reader: inout SettingsReader) {
@@ -85,8 +77,7 @@ package enum SettingsLoader {
       reader.read(file.text, of: found.shown)
     } catch {
       if error.isRefusal { reader.isRefused = true }
-      reader.report(
-        nil, at: .file(found.shown, error.position), "the configuration \(error.reason)")
+      reader.report(nil, at: .file(found.shown, error.position), "the configuration \(error.reason)")
     }
   }
 
@@ -109,9 +100,9 @@ package enum SettingsLoader {
   /// The first two must be there. Of the others the first that is there counts; without any,
   /// defaults hold. The working directory is not searched: a service must not change with the
   /// place it is started from.
-  private static func search(
-    file: String?, environment: [String: String], systemFile: String, workingDirectory: String
-  ) -> FoundFile? {
+  private static func search(file: String?, environment: [String: String], systemFile: String, workingDirectory: String)
+    -> FoundFile?
+  {
     let home = environment["HOME"]
     let named = environment["THREADKEEPER_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
     if let file = file ?? named {
@@ -119,8 +110,7 @@ package enum SettingsLoader {
       return (path, file)
     }
     let configuration = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    let own = FilePath.absolute(
-      (configuration ?? "~/.config") + "/threadkeeper/threadkeeper.yaml", in: "/", home: home)
+    let own = FilePath.absolute((configuration ?? "~/.config") + "/threadkeeper/threadkeeper.yaml", in: "/", home: home)
     for path in [own, systemFile] {
       // One that is there and can't be read is an error of its own, not a reason to go on.
       if let path, access(path, F_OK) == 0 || errno == EACCES { return (path, path) }
@@ -134,8 +124,7 @@ struct TextFile {
   /// A configuration of ten thousand users is some 200 KiB; more is a mistake in the path.
   private static let largest = 1 << 20
   /// What to say of a secret that every user of the machine may read.
-  static let openToOthers =
-    "may be read by every user of this machine; chmod o-rwx takes the right away"
+  static let openToOthers = "may be read by every user of this machine; chmod o-rwx takes the right away"
 
   let text: String
   /// Whether every user of the machine may read it.
@@ -159,9 +148,7 @@ struct TextFile {
       guard count >= 0 else { throw FileFailure(errno) }
       if count == 0 { break }
       bytes += chunk[..<count]
-      guard bytes.count <= Self.largest else {
-        throw FileFailure(reason: "is larger than \(Self.largest / 1024) KiB")
-      }
+      guard bytes.count <= Self.largest else { throw FileFailure(reason: "is larger than \(Self.largest / 1024) KiB") }
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw FileFailure(reason: "is not UTF-8 text", position: Self.endOfText(in: bytes))
@@ -186,9 +173,7 @@ struct TextFile {
     var source = bytes.makeIterator()
     while case .valid(let scalar) = parser.parseScalar(from: &source) {
       position.column += 1
-      if scalar.first == UInt8(ascii: "\n") {
-        position = TextPosition(line: position.line + 1, column: 1)
-      }
+      if scalar.first == UInt8(ascii: "\n") { position = TextPosition(line: position.line + 1, column: 1) }
     }
     return position
   }

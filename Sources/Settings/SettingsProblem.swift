@@ -58,9 +58,7 @@ extension SettingsProblem {
   package var column: Int? { position?.column }
   package var variable: String? { if case .variable(let name) = place { name } else { nil } }
 
-  private var position: TextPosition? {
-    if case .file(_, let position) = place { position } else { nil }
-  }
+  private var position: TextPosition? { if case .file(_, let position) = place { position } else { nil } }
 
   /// Problems are in the order in which a person fixes them: down the file, then the variables.
   var rank: (Int, String, Int, Int, String) {
@@ -80,9 +78,7 @@ package struct SettingsResult: Sendable {
   /// Whether this user may not read that file, or one of a secret.
   package let isRefused: Bool
 
-  package init(
-    settings: Settings?, problems: [SettingsProblem], file: String?, isRefused: Bool = false
-  ) {
+  package init(settings: Settings?, problems: [SettingsProblem], file: String?, isRefused: Bool = false) {
     self.isRefused = isRefused
     self.settings = settings
     self.problems = problems

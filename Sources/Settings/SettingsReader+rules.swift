@@ -16,8 +16,7 @@ extension SettingsReader {
 
   /// Notes a problem where a setting, or else another one, was given.
   private mutating func report(
-    _ name: String, else other: String? = nil, _ message: String,
-    _ severity: SettingsProblem.Severity = .error
+    _ name: String, else other: String? = nil, _ message: String, _ severity: SettingsProblem.Severity = .error
   ) {
     let place = given[name]?.place ?? other.flatMap { given[$0]?.place } ?? .defaults
     report(name, at: place, message, severity)
@@ -30,18 +29,12 @@ extension SettingsReader {
     need(tls[2], for: tls[1], ": a certificate and its key go together")
     need(tls[1], for: tls[2], ": a key and its certificate go together")
     if let first = tls.first(where: isGiven) {
-      need(
-        tls[0], for: first,
-        "; the authorities of the system are in /etc/ssl/certs/ca-certificates.crt")
+      need(tls[0], for: first, "; the authorities of the system are in /etc/ssl/certs/ca-certificates.crt")
     }
     // Who names a user but no broker has most likely forgotten the broker.
-    guard mqtt.host == .embedded, !problems.contains(where: { $0.key == "mqtt.host" }) else {
-      return
-    }
+    guard mqtt.host == .embedded, !problems.contains(where: { $0.key == "mqtt.host" }) else { return }
     for name in ["mqtt.username", "mqtt.password"] + tls where isGiven(name) {
-      report(
-        name, "has no effect while `mqtt.host` is `embedded`; name your broker in `mqtt.host`",
-        .warning)
+      report(name, "has no effect while `mqtt.host` is `embedded`; name your broker in `mqtt.host`", .warning)
     }
   }
 
@@ -65,14 +58,10 @@ extension SettingsReader {
   private mutating func clients(_ settings: Settings) {
     guard let socket = settings.clientSocket else { return }
     if FilePath.isInside(socket, settings.store.path) {
-      report(
-        "clients.socket",
-        "expected a path outside `store.path`, whose directory is closed to other users")
+      report("clients.socket", "expected a path outside `store.path`, whose directory is closed to other users")
     }
     if settings.clientUsers.isEmpty {
-      report(
-        "clients.socket",
-        "serves nobody who is not served without it: `client_users` names no user", .warning)
+      report("clients.socket", "serves nobody who is not served without it: `client_users` names no user", .warning)
     }
   }
 
@@ -80,21 +69,15 @@ extension SettingsReader {
     let fleet = settings.fleet
     guard settings.store.url != nil else {
       guard !isGiven("store.url") else { return }
-      for (name, command) in [
-        ("fleet.seal_command", fleet.sealCommand), ("fleet.unseal_command", fleet.unsealCommand),
-      ] where !command.isEmpty {
-        report(name, "has no effect without `store.url`", .warning)
-      }
+      for (name, command) in [("fleet.seal_command", fleet.sealCommand), ("fleet.unseal_command", fleet.unsealCommand)]
+      where !command.isEmpty { report(name, "has no effect without `store.url`", .warning) }
       return
     }
     // By default both are the host name, which may be anything.
     if fleet.node == "localhost" || !Settings.Fleet.isNode(fleet.node) {
       report(
-        "fleet.node", else: "store.url",
-        "\(fleet.node.shown) does not tell this node from others; set `fleet.node`")
-    } else if !isGiven("fleet.address"),
-      fleet.address == "localhost" || !HostName.isFit(fleet.address)
-    {
+        "fleet.node", else: "store.url", "\(fleet.node.shown) does not tell this node from others; set `fleet.node`")
+    } else if !isGiven("fleet.address"), fleet.address == "localhost" || !HostName.isFit(fleet.address) {
       report(
         "fleet.address", else: "store.url",
         "\(fleet.address.shown) is no name by which others reach this node; set `fleet.address`")
@@ -104,20 +87,15 @@ extension SettingsReader {
     }
     if settings.mqtt.host == .embedded {
       report(
-        "mqtt.host", else: "store.url",
-        "expected the broker of the fleet: a private one is not reached by other nodes")
+        "mqtt.host", else: "store.url", "expected the broker of the fleet: a private one is not reached by other nodes")
     }
     if given["homes"]?.node?.isEmpty == false {
       report("homes", "are kept in the database of the fleet: run `threadkeeper fleet homes add`")
     }
-    var useless = [
-      "mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket",
-    ]
+    var useless = ["mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket"]
     if settings.discovery != .off { useless.append("discovery.mdns") }
     if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
-    for name in useless where isGiven(name) {
-      report(name, "has no effect with `store.url`", .warning)
-    }
+    for name in useless where isGiven(name) { report(name, "has no effect with `store.url`", .warning) }
   }
 
   /// Beside `homes`, nobody receives what is published to `mqtt.base_topic`. Where it lies on what a home listens to,
@@ -132,11 +110,9 @@ extension SettingsReader {
     if let other = homes.first(where: { BaseTopic.isHeard(topic, on: $0.base) }) {
       report(
         "mqtt.base_topic",
-        "\(topic.shown) lies where routers speak to the home `\(other.name)` "
-          + "(\((other.base + "/in/#").shown))")
+        "\(topic.shown) lies where routers speak to the home `\(other.name)` " + "(\((other.base + "/in/#").shown))")
     } else if topic != Settings.MQTT().baseTopic, !homes.contains(where: { $0.base == topic }) {
-      report(
-        "mqtt.base_topic", "has no effect while `homes` names base topics of its own", .warning)
+      report("mqtt.base_topic", "has no effect while `homes` names base topics of its own", .warning)
     }
   }
 
@@ -149,8 +125,7 @@ extension SettingsReader {
     report(
       "home_assistant.prefix", else: "mqtt.base_topic",
       "\(prefix.shown) equals the base topic of the home `\(home.name)` (\(home.base.shown)), "
-        + "or one lies in the other; choose another base topic, or set "
-        + "`home_assistant.discovery: off`")
+        + "or one lies in the other; choose another base topic, or set " + "`home_assistant.discovery: off`")
   }
 
   /// The token may lie beside the store, and other addresses than loopback need one.
@@ -194,15 +169,12 @@ enum BaseTopic {
     // Mosquitto drops a space at the end of a line of its access list.
     return (1...128).contains(topic.utf8.count) && topic.first != " " && topic.last != " "
       && levels.allSatisfy { level in
-        !level.isEmpty
-          && !level.contains { ASCII.isControl($0) || ["+", "#", "$", "%"].contains($0) }
+        !level.isEmpty && !level.contains { ASCII.isControl($0) || ["+", "#", "$", "%"].contains($0) }
       }
   }
 
   /// Whether a message below one could be taken for one below the other.
-  static func overlap(_ left: String, _ right: String) -> Bool {
-    isWithin(left, right) || isWithin(right, left)
-  }
+  static func overlap(_ left: String, _ right: String) -> Bool { isWithin(left, right) || isWithin(right, left) }
 
   /// The topic and all that it lies in, by their bytes.
   static func pathTo(_ topic: String) -> [ArraySlice<UInt8>] {
@@ -213,9 +185,7 @@ enum BaseTopic {
 
   /// Whether the topic is among those that the daemon listens to for a home on `base`: `<base>/in/#`,
   /// which means `<base>/in` as well (MQTT 5.0, 4.7.1.2).
-  static func isHeard(_ topic: String, on base: String) -> Bool {
-    isWithin(topic, base + "/in")
-  }
+  static func isHeard(_ topic: String, on base: String) -> Bool { isWithin(topic, base + "/in") }
 
   /// Whether the first is the second or lies below it.
   private static func isWithin(_ topic: String, _ other: String) -> Bool {
@@ -235,9 +205,7 @@ struct TakenTopics {
   mutating func take(_ topic: String, for home: String) -> String? {
     let path = BaseTopic.pathTo(topic)
     let own = path[path.count - 1]
-    for topic in path {
-      if let other = homes[topic] { return other }
-    }
+    for topic in path { if let other = homes[topic] { return other } }
     if let other = above[own] { return other }
     homes[own] = home
     for topic in path.dropLast() where above[topic] == nil { above[topic] = home }

@@ -44,9 +44,7 @@ extension String {
   var shownPath: String { shown(upTo: 4_096) }
 
   private func shown(upTo limit: Int) -> String {
-    let shown = unicodeScalars.prefix(limit).map {
-      $0.escaped(asASCII: $0.properties.generalCategory == .format)
-    }
+    let shown = unicodeScalars.prefix(limit).map { $0.escaped(asASCII: $0.properties.generalCategory == .format) }
     return "`\(shown.joined())\(unicodeScalars.count > limit ? "…" : "")`"
   }
 }
@@ -54,9 +52,9 @@ extension String {
 extension SettingsReader {
   /// The value that a file holds. It is not shown in any problem, whatever the key is: people
   /// name the wrong file.
-  mutating func entry(
-    inFile path: String, of name: String, at place: SettingsProblem.Place, isSecret: Bool
-  ) -> SettingsEntry? {
+  mutating func entry(inFile path: String, of name: String, at place: SettingsProblem.Place, isSecret: Bool)
+    -> SettingsEntry?
+  {
     do throws(FileFailure) {
       let file = try TextFile(path)
       if isSecret, file.isReadableByOthers {
@@ -69,9 +67,7 @@ extension SettingsReader {
         directory: isVariable ? workingDirectory : directory, home: environment["HOME"])
     } catch {
       if error.isRefusal { isRefused = true }
-      if !error.isRefusal || !skipsRefusedSecrets {
-        report(name, at: place, "\(path.shownPath) \(error.reason)")
-      }
+      if !error.isRefusal || !skipsRefusedSecrets { report(name, at: place, "\(path.shownPath) \(error.reason)") }
       return nil
     }
   }
@@ -87,8 +83,7 @@ extension SettingsReader {
       }
     } catch {
       // The service may have rights that whoever checks the settings has not.
-      report(
-        name, at: entry.place, "\(file) \(error.reason)", error.isRefusal ? .warning : .error)
+      report(name, at: entry.place, "\(file) \(error.reason)", error.isRefusal ? .warning : .error)
     }
   }
 }
@@ -98,8 +93,7 @@ extension SettingsReader {
 extension SettingsReader {
   /// The elements of a list that are text and fit; the others are reported.
   mutating func texts(
-    _ node: SettingsNode, of name: String, _ list: String, _ element: String,
-    where isFit: (String) -> Bool
+    _ node: SettingsNode, of name: String, _ list: String, _ element: String, where isFit: (String) -> Bool
   ) -> [(text: String, place: SettingsProblem.Place)] {
     guard case .sequence(let elements) = node.yaml.content else {
       report(name, at: node.place, "expected \(list), found \(node.kind)")
@@ -115,9 +109,7 @@ extension SettingsReader {
   /// Logins of the broker. Each can be one level of a topic: `in/<user>/…` says who speaks.
   ///
   /// - Parameter taken: users who are in a team already.
-  mutating func users(
-    _ node: SettingsNode, of name: String, taken: [String: String] = [:]
-  ) -> [String] {
+  mutating func users(_ node: SettingsNode, of name: String, taken: [String: String] = [:]) -> [String] {
     let users = texts(
       node, of: name, "a list of user names",
       "a user name of 1 to 128 characters without `/`, `+`, `#` and control characters"
@@ -139,16 +131,15 @@ extension SettingsReader {
   /// Users of this machine; one that it does not know is reported.
   mutating func localUsers(_ node: SettingsNode, of name: String) -> [UInt32] {
     let expected = "the name or number of a user of this machine"
-    return texts(node, of: name, "a list of users of this machine", expected) { !$0.isEmpty }
-      .compactMap { user, place in
-        if let number = SystemAccount.user(user) { return number }
-        // It may come with a broker that is not installed yet.
-        report(
-          name, at: place,
-          "this machine has no user \(user.shown). Give the number where the name is known elsewhere only",
-          .warning)
-        return nil
-      }
+    return texts(node, of: name, "a list of users of this machine", expected) { !$0.isEmpty }.compactMap {
+      user, place in
+      if let number = SystemAccount.user(user) { return number }
+      // It may come with a broker that is not installed yet.
+      report(
+        name, at: place,
+        "this machine has no user \(user.shown). Give the number where the name is known elsewhere only", .warning)
+      return nil
+    }
   }
 
   /// Team → users. A user speaks for one team only.
@@ -164,17 +155,11 @@ extension SettingsReader {
   }
 
   /// - Parameter name: the key that has it, for problems.
-  private mutating func isFit(
-    team: String, at place: SettingsProblem.Place, in name: String
-  ) -> Bool {
+  private mutating func isFit(team: String, at place: SettingsProblem.Place, in name: String) -> Bool {
     if !(1...64).contains(team.utf8.count) || !team.utf8.allSatisfy(ASCII.isNameByte) {
-      report(
-        name, at: place,
-        "expected a team name of 1 to 64 letters, digits, `-`, `_` or `.`, found \(team.shown)")
+      report(name, at: place, "expected a team name of 1 to 64 letters, digits, `-`, `_` or `.`, found \(team.shown)")
     } else if team.hasPrefix(BrokerTeams.reservedPrefix) {
-      report(
-        name, at: place,
-        "names that begin with `\(BrokerTeams.reservedPrefix)` are kept for threadkeeper itself")
+      report(name, at: place, "names that begin with `\(BrokerTeams.reservedPrefix)` are kept for threadkeeper itself")
     } else {
       return true
     }
@@ -193,15 +178,11 @@ extension SettingsReader {
       guard isFit(team: team, at: value.place, in: name) else { continue }
       if let number = SystemAccount.user(user) {
         if let other = teams[number], other != team {
-          report(
-            name, at: key.place,
-            "the user \(number) is already in the team `\(other)`, by another name")
+          report(name, at: key.place, "the user \(number) is already in the team `\(other)`, by another name")
         }
         teams[number] = teams[number] ?? team
       } else if user.utf8.allSatisfy(ASCII.isDigit) {
-        report(
-          "client_users", at: key.place,
-          "expected the name or number of a user, found \(user.shown)")
+        report("client_users", at: key.place, "expected the name or number of a user, found \(user.shown)")
       } else {
         // A user may come with a program that is not installed yet: the daemon of the home goes on.
         report(
@@ -219,13 +200,12 @@ extension SettingsReader {
     var taken = TakenTopics()
     for (name, key, value) in pairs {
       let isNamed =
-        (1...32).contains(name.utf8.count) && name.utf8.allSatisfy(ASCII.isNameByte)
-        && !name.contains(".") && name == name.lowercased()
+        (1...32).contains(name.utf8.count) && name.utf8.allSatisfy(ASCII.isNameByte) && !name.contains(".")
+        && name == name.lowercased()
       if !isNamed {
         report(
           "homes", at: key.place,
-          "expected a home's name of 1 to 32 small letters, digits, `-` or `_`, "
-            + "found \(name.shown)")
+          "expected a home's name of 1 to 32 small letters, digits, `-` or `_`, " + "found \(name.shown)")
       }
       // Read under a bad name too, so that all errors are reported at once.
       let found = topic(of: "homes.\(name)", key, value)
@@ -233,8 +213,7 @@ extension SettingsReader {
       if let other = taken.take(topic, for: name) {
         report(
           "homes.\(name).base_topic", at: place,
-          "\(topic.shown) equals the base topic of the home `\(other)`, "
-            + "or one lies in the other")
+          "\(topic.shown) equals the base topic of the home `\(other)`, " + "or one lies in the other")
       } else {
         homes.append(.init(name: name, base: topic))
       }
@@ -242,9 +221,9 @@ extension SettingsReader {
     return homes
   }
 
-  private mutating func topic(
-    of home: String, _ key: SettingsNode, _ value: SettingsNode
-  ) -> (String, SettingsProblem.Place)? {
+  private mutating func topic(of home: String, _ key: SettingsNode, _ value: SettingsNode) -> (
+    String, SettingsProblem.Place
+  )? {
     if value.isNull {
       report(home, at: key.place, "expected the key `base_topic`, found nothing")
       return nil

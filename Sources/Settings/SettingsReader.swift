@@ -37,8 +37,7 @@ struct SettingsReader {
 
   /// Notes an error. The key's full name, where there is one, goes before the message.
   mutating func report(
-    _ name: String?, at place: SettingsProblem.Place, _ message: String,
-    _ severity: SettingsProblem.Severity = .error
+    _ name: String?, at place: SettingsProblem.Place, _ message: String, _ severity: SettingsProblem.Severity = .error
   ) {
     let message = name.map { "\($0): \(message)" } ?? message
     problems.append(SettingsProblem(place: place, severity: severity, key: name, message: message))
@@ -52,9 +51,7 @@ struct SettingsReader {
 extension SettingsReader {
   static let variablePrefix = "THREADKEEPER_"
   /// Variables that are read before any setting is.
-  private static let ownVariables = [
-    "THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY", SystemPlaces.rootVariable,
-  ]
+  private static let ownVariables = ["THREADKEEPER_CONFIG", "THREADKEEPER_STATE_DIRECTORY", SystemPlaces.rootVariable]
 
   /// Variables override the file, so they are read before it. An empty one counts as not set.
   ///
@@ -68,19 +65,15 @@ extension SettingsReader {
         take(value, isFile: false, from: variable, as: setting)
       } else if let setting = settings[direct] {
         if given[direct] != nil {
-          report(
-            setting.name, at: .variable(variable), "\(direct) is set too; set one of the two")
+          report(setting.name, at: .variable(variable), "\(direct) is set too; set one of the two")
         } else {
           take(value, isFile: true, from: variable, as: setting)
         }
-      } else if !Self.ownVariables.contains(variable), !others.contains(variable),
-        !Self.isForeign(variable, value)
-      {
+      } else if !Self.ownVariables.contains(variable), !others.contains(variable), !Self.isForeign(variable, value) {
         let known = settings.keys + Self.ownVariables
         let names = known.map { String($0.dropFirst(Self.variablePrefix.count)) }.sorted()
         let word = String(variable.dropFirst(Self.variablePrefix.count))
-        let hint = NearestName.nearest(to: word, among: names)
-          .map { "; did you mean `\(Self.variablePrefix)\($0)`?" }
+        let hint = NearestName.nearest(to: word, among: names).map { "; did you mean `\(Self.variablePrefix)\($0)`?" }
         report(nil, at: .variable(variable), "unknown variable\(hint ?? "")")
       }
     }
@@ -96,9 +89,7 @@ extension SettingsReader {
   }
 
   /// - Parameter isFile: whether the value is the path of a file with the value.
-  private mutating func take(
-    _ value: String, isFile: Bool, from variable: String, as setting: Setting
-  ) {
+  private mutating func take(_ value: String, isFile: Bool, from variable: String, as setting: Setting) {
     let (name, place) = (setting.name, SettingsProblem.Place.variable(variable))
     let isSecret = setting.form == .secret
     var entry: SettingsEntry?
@@ -106,22 +97,17 @@ extension SettingsReader {
       entry = SettingsEntry(
         text: value, kind: .untyped, place: place, isHidden: isSecret, directory: workingDirectory,
         home: environment["HOME"])
-    } else if let path = FilePath.absolute(
-      value, in: workingDirectory, home: environment["HOME"])
-    {
+    } else if let path = FilePath.absolute(value, in: workingDirectory, home: environment["HOME"]) {
       entry = self.entry(inFile: path, of: name, at: place, isSecret: isSecret)
     } else {
-      report(
-        name, at: place, "expected the path of a file, found one with a `~` that leads nowhere")
+      report(name, at: place, "expected the path of a file, found one with a `~` that leads nowhere")
     }
     given[name] = Given(place: place, entry: entry)
     guard setting.form == .structure, let entry else { return }
     do throws(SettingsProblem) {
       let node = try SettingsNode(parsing: entry.text, of: place)
       given[name]?.node = node?.isNull == false ? node : nil
-    } catch {
-      report(name, at: error.place, error.message)
-    }
+    } catch { report(name, at: error.place, error.message) }
   }
 }
 
@@ -137,9 +123,7 @@ extension SettingsReader {
       if let root = try SettingsNode(parsing: text, of: .file(file)), !root.isNull {
         read(pairs(root, of: "", "sections such as `mqtt:`") ?? [], of: "")
       }
-    } catch {
-      problems.append(error)
-    }
+    } catch { problems.append(error) }
   }
 
   private mutating func read(_ pairs: Pairs, of section: String) {
@@ -176,17 +160,14 @@ extension SettingsReader {
               + "use `!secret NAME`, or take the right away with chmod o-r", .warning)
         }
         given.entry = SettingsEntry(
-          text: scalar.text, kind: scalar.isPlain ? .plain : .quoted, place: place,
-          isHidden: setting.form == .secret, directory: directory, home: environment["HOME"])
-      case "!secret":
-        given.entry = entry(named: scalar.text, "!secret", in: directory, of: name, at: place)
+          text: scalar.text, kind: scalar.isPlain ? .plain : .quoted, place: place, isHidden: setting.form == .secret,
+          directory: directory, home: environment["HOME"])
+      case "!secret": given.entry = entry(named: scalar.text, "!secret", in: directory, of: name, at: place)
       case "!credential":
         let directory = environment["CREDENTIALS_DIRECTORY", default: ""]
         given.entry = entry(named: scalar.text, "!credential", in: directory, of: name, at: place)
       case let tag?:
-        return report(
-          name, at: place,
-          "unknown tag \(tag.shown); the known ones are `!secret` and `!credential`")
+        return report(name, at: place, "unknown tag \(tag.shown); the known ones are `!secret` and `!credential`")
       }
     } else {
       return report(name, at: place, "expected \(setting.expected), found \(value.kind)")
@@ -195,8 +176,7 @@ extension SettingsReader {
   }
 
   private mutating func entry(
-    named file: String, _ tag: String, in directory: String, of name: String,
-    at place: SettingsProblem.Place
+    named file: String, _ tag: String, in directory: String, of name: String, at place: SettingsProblem.Place
   ) -> SettingsEntry? {
     guard !["", "."].contains(file), !["/", "..", "\0"].contains(where: file.contains) else {
       report(name, at: place, "`\(tag)` expects the plain name of a file, without `/` and `..`")
@@ -205,8 +185,7 @@ extension SettingsReader {
     guard !directory.isEmpty else {
       report(
         name, at: place,
-        "`\(tag)` needs $CREDENTIALS_DIRECTORY, which systemd sets for a unit with "
-          + "LoadCredential=")
+        "`\(tag)` needs $CREDENTIALS_DIRECTORY, which systemd sets for a unit with " + "LoadCredential=")
       return nil
     }
     return entry(inFile: "\(directory)/\(file)", of: name, at: place, isSecret: true)
@@ -248,9 +227,7 @@ extension SettingsReader {
       } else if case .mapping = first.value.yaml.content, case .mapping = value.yaml.content {
         let lines = Self.lines(of: value.yaml, in: first.value.yaml, below: "", depth: 2)
         remedy =
-          lines.isEmpty
-          ? "put the lines of this one below that"
-          : "change it there: " + lines.joined(separator: ", ")
+          lines.isEmpty ? "put the lines of this one below that" : "change it there: " + lines.joined(separator: ", ")
       }
       message += ", first given on line \(first.key.yaml.position.line): \(remedy)"
     }
@@ -258,35 +235,26 @@ extension SettingsReader {
   }
 
   /// Where a mapping has the keys of another one; of eight keys at each depth.
-  private static func lines(
-    of other: YAMLNode, in first: YAMLNode, below path: String, depth: Int
-  ) -> [String] {
-    guard depth > 0, case .mapping(let others) = other.content,
-      case .mapping(let pairs) = first.content
-    else { return [] }
+  private static func lines(of other: YAMLNode, in first: YAMLNode, below path: String, depth: Int) -> [String] {
+    guard depth > 0, case .mapping(let others) = other.content, case .mapping(let pairs) = first.content else {
+      return []
+    }
     return others.prefix(8).flatMap { key, value -> [String] in
-      guard let name = key.name, let pair = pairs.first(where: { $0.key.name == name }) else {
-        return []
-      }
+      guard let name = key.name, let pair = pairs.first(where: { $0.key.name == name }) else { return [] }
       let inner = lines(of: value, in: pair.value, below: path + name + ".", depth: depth - 1)
-      return inner.isEmpty
-        ? ["\((path + name).shown) on line \(pair.key.position.line)"] : inner
+      return inner.isEmpty ? ["\((path + name).shown) on line \(pair.key.position.line)"] : inner
     }
   }
 
   /// - Parameter known: names that are known in the section.
-  mutating func noteUnknown(
-    _ name: String, in section: String, at place: SettingsProblem.Place, known: [String]
-  ) {
+  mutating func noteUnknown(_ name: String, in section: String, at place: SettingsProblem.Place, known: [String]) {
     let path = Self.path(name, in: section)
     let elsewhere = Setting.all.first { $0.name.hasSuffix(".\(name)") }?.name
     let meant = NearestName.nearest(to: name, among: known) ?? elsewhere
     let hint =
-      Self.nested(name, in: section).map { "write it as \($0)" }
-      ?? meant.map { "did you mean `\($0)`?" }
+      Self.nested(name, in: section).map { "write it as \($0)" } ?? meant.map { "did you mean `\($0)`?" }
       ?? "known here: " + known.map { "`\($0)`" }.joined(separator: ", ")
-    problems.append(
-      SettingsProblem(place: place, key: path, message: "unknown key \(path.shown); \(hint)"))
+    problems.append(SettingsProblem(place: place, key: path, message: "unknown key \(path.shown); \(hint)"))
   }
 }
 
@@ -294,9 +262,7 @@ extension SettingsReader {
   /// How a key is written whose name has dots, `host` below `mqtt`; nil where there is none of that name.
   private static func nested(_ name: String, in section: String) -> String? {
     let path = path(name, in: section)
-    guard name.contains("."), Setting.named[path] != nil || !Setting.names(in: path).isEmpty else {
-      return nil
-    }
+    guard name.contains("."), Setting.named[path] != nil || !Setting.names(in: path).isEmpty else { return nil }
     return name.split(separator: ".").reversed().map { "`\($0)`" }.joined(separator: " below ")
   }
 }
@@ -312,14 +278,10 @@ struct SettingsNode {
     do throws(YAMLFailure) {
       guard let root = try YAMLNode.read(text) else { return nil }
       (yaml, self.source) = (root, source)
-    } catch {
-      throw SettingsProblem(place: source.at(error.position), key: nil, message: error.message)
-    }
+    } catch { throw SettingsProblem(place: source.at(error.position), key: nil, message: error.message) }
   }
 
-  private init(_ yaml: YAMLNode, _ source: SettingsProblem.Place) {
-    (self.yaml, self.source) = (yaml, source)
-  }
+  private init(_ yaml: YAMLNode, _ source: SettingsProblem.Place) { (self.yaml, self.source) = (yaml, source) }
 
   func inner(_ node: YAMLNode) -> SettingsNode { SettingsNode(node, source) }
 

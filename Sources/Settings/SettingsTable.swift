@@ -10,8 +10,7 @@ extension Setting {
   }
 
   static let sections = [
-    Section(title: "The broker", settings: mqtt),
-    Section(title: "The encrypted store", settings: store),
+    Section(title: "The broker", settings: mqtt), Section(title: "The encrypted store", settings: store),
     Section(
       title: "Alerts",
       settings: [
@@ -102,32 +101,26 @@ extension Setting {
           this machine; not inside `store.path`. Best `/run/threadkeeper/client.sock`: programs look there by \
           themselves, and only root can make that directory.
           """)
-      ]),
-    Section(title: "Consent over MQTT", settings: consent),
+      ]), Section(title: "Consent over MQTT", settings: consent),
     Section(title: "Home Assistant", settings: homeAssistant),
     Section(
-      title: "The web server",
-      help: "For [browsers](../guides/page.md) and [monitoring](../guides/monitoring.md).",
+      title: "The web server", help: "For [browsers](../guides/page.md) and [monitoring](../guides/monitoring.md).",
       settings: http),
     Section(
       title: "The log, on standard error",
       settings: [
         Setting(
           "log.level", .choice, \.log.level,
-          "The least severe level written. `info`: what changes, not every message that changes nothing."
-        ),
+          "The least severe level written. `info`: what changes, not every message that changes nothing."),
         Setting(
-          "log.format", .choice, \.log.format,
-          "`text` for people, `json` (one object a line) for log collectors."),
-      ]),
-    Section(title: "Teams, users and homes", settings: names),
+          "log.format", .choice, \.log.format, "`text` for people, `json` (one object a line) for log collectors."),
+      ]), Section(title: "Teams, users and homes", settings: names),
     Section(
       title: "A fleet",
       help: """
         For whoever looks after [thousands of homes](../guides/fleet.md), with `store.url`, in a program that was built for \
         it. One home needs nothing of it.
-        """,
-      settings: fleet),
+        """, settings: fleet),
   ]
 
   private static let mqtt = [
@@ -146,9 +139,8 @@ extension Setting {
       """),
     Setting(
       "mqtt.password",
-      .secret("1 to 65535 bytes of text") {
-        (1...65_535).contains($0.utf8.count) && !$0.contains("\0")
-      }, \.mqtt.password, default: "that of `threadkeeper login` for this host, port and user",
+      .secret("1 to 65535 bytes of text") { (1...65_535).contains($0.utf8.count) && !$0.contains("\0") },
+      \.mqtt.password, default: "that of `threadkeeper login` for this host, port and user",
       "Wins over the one in the encrypted store. Use `!secret mqtt_password`."),
     Setting(
       "mqtt.client_id",
@@ -165,8 +157,7 @@ extension Setting {
     Setting(
       "mqtt.take_over",
       .text("32 hex digits, as the alert `AnotherDaemon` names them") {
-        $0.utf8.count == 32
-          && $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        $0.utf8.count == 32 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
       }, \.mqtt.takeOver, default: "none",
       """
       Whose topics this daemon takes over: the `instance_id` of one that is gone for good. Another daemon's topics are \
@@ -183,13 +174,11 @@ extension Setting {
       "mqtt.tls.cert_file", .file(), default: "none",
       "PEM file with the daemon's own certificate, for brokers that ask for one; with `key_file`."
     ) { $0.mqtt.tls?.certificateFile = $1 },
+    Setting("mqtt.tls.key_file", .file(isPrivate: true), default: "none", "PEM file with its key; with `cert_file`.") {
+      $0.mqtt.tls?.keyFile = $1
+    },
     Setting(
-      "mqtt.tls.key_file", .file(isPrivate: true), default: "none",
-      "PEM file with its key; with `cert_file`."
-    ) { $0.mqtt.tls?.keyFile = $1 },
-    Setting(
-      "mqtt.broker_users",
-      .list("a list of users of this machine, by name or number") { $0.localUsers($1, of: $2) },
+      "mqtt.broker_users", .list("a list of users of this machine, by name or number") { $0.localUsers($1, of: $2) },
       \.mqtt.brokerUsers,
       """
       Who else may be a broker on this machine without TLS: the user that its program runs as, where that is not root, \
@@ -204,12 +193,10 @@ extension Setting {
       "Directory of the encrypted store."
     ) { $0.store = Settings.Store(path: $1) },
     Setting(
-      "store.key_file", .path("the path of a file"), \.store.keyFile,
-      default: "`store.path` with `.key` after it",
+      "store.key_file", .path("the path of a file"), \.store.keyFile, default: "`store.path` with `.key` after it",
       "Key that opens the store, not inside `store.path`. Back it up, apart from the store."),
     Setting(
-      "store.passphrase",
-      .secret("1 to 4096 bytes of text") { (1...4_096).contains($0.utf8.count) },
+      "store.passphrase", .secret("1 to 4096 bytes of text") { (1...4_096).contains($0.utf8.count) },
       \.store.passphrase,
       """
       A passphrase or recovery code that opens the store instead of the key file. Use `!credential store_passphrase` \
@@ -230,8 +217,7 @@ extension Setting {
 
   private static let consent = [
     Setting(
-      "consent.approvers", .list("a list of user names") { $0.users($1, of: $2) },
-      \.consent.approvers,
+      "consent.approvers", .list("a list of user names") { $0.users($1, of: $2) }, \.consent.approvers,
       """
       Logins of the broker that may decide over MQTT whether a program gets a network's credentials, never about what \
       they ask themselves: `[anna-phone]`. Name only logins that one person has for himself, and enrol them \
@@ -255,8 +241,7 @@ extension Setting {
       start.
       """),
     Setting(
-      "home_assistant.prefix", .text(BaseTopic.expected, where: BaseTopic.isFit),
-      \.homeAssistant.prefix,
+      "home_assistant.prefix", .text(BaseTopic.expected, where: BaseTopic.isFit), \.homeAssistant.prefix,
       """
       Home Assistant's discovery prefix, apart from every base topic. [How to change \
       it](../guides/home-assistant.md#change-the-prefix).
@@ -298,13 +283,11 @@ extension Setting {
       it. Choose `false`, or a token, where some must not see it.
       """),
     Setting(
-      "http.address", .text("an IP address of this machine", where: HostName.isAddress),
-      \.http.address,
+      "http.address", .text("an IP address of this machine", where: HostName.isAddress), \.http.address,
       """
       `0.0.0.0` or `"::"` for all. Any other than loopback needs `http.token` or `http.trusted_proxy`. There is no \
       TLS: what other machines reach belongs behind a proxy that has it, or in a network that you trust.
-      """),
-    Setting("http.port", .whole(1...65_535), \.http.port, "TCP port."),
+      """), Setting("http.port", .whole(1...65_535), \.http.port, "TCP port."),
     Setting(
       "http.token",
       .secret("16 to 256 letters, digits, `-`, `_`, `.` or `~`") {
@@ -314,17 +297,14 @@ extension Setting {
     Setting(
       "http.names",
       .list("a list of host names") {
-        $0.texts($1, of: $2, "a list of host names", "a host name without a port") {
-          HostName.isFit($0)
-        }.map(\.text)
+        $0.texts($1, of: $2, "a list of host names", "a host name without a port") { HostName.isFit($0) }.map(\.text)
       }, \.http.names,
       """
       Names by which clients reach it, beside `localhost` and IP addresses: `[threadkeeper.home.arpa]`. A request for \
       another name is refused: a foreign web page could send it through a browser of the house.
       """),
     Setting(
-      "http.trusted_proxy",
-      .text("the IP address of another machine", where: HostName.isOtherMachine),
+      "http.trusted_proxy", .text("the IP address of another machine", where: HostName.isOtherMachine),
       \.http.trustedProxy,
       """
       A proxy on another machine or in another container that lets in only users that it knows, as [Home Assistant's \
@@ -342,25 +322,23 @@ extension Setting {
 
   private static let names = [
     Setting(
-      "teams", .mapping("a mapping from a team to a list of user names") { $0.teams($1) },
-      \.teams, default: "none",
+      "teams", .mapping("a mapping from a team to a list of user names") { $0.teams($1) }, \.teams, default: "none",
       """
       Which logins of the broker share their routers: `{installer: [hub-kitchen, hub-attic]}`. Every other login is a \
       team of its own. Routers that a login announced before it was listed stay with its own team until \
       `threadkeeper routers remove ID`; `threadkeeper status` names them.
       """),
     Setting(
-      "client_users",
-      .mapping("a mapping from a user of this machine to a team") { $0.clientUsers($1) },
-      \.clientUsers, default: "none",
+      "client_users", .mapping("a mapping from a user of this machine to a team") { $0.clientUsers($1) }, \.clientUsers,
+      default: "none",
       """
       Which team the programs of a user of this machine, by name or number, speak for: `{homeassistant: hub, 1000: \
       phone}`. One of `teams` shares its routers with them. Others are not served, except the daemon's own user and \
       root, each a team of its own.
       """),
     Setting(
-      "homes", .mapping("a mapping from a home's name to its keys") { $0.homes($1) },
-      \.homes, default: "one home, `home`, on `mqtt.base_topic`",
+      "homes", .mapping("a mapping from a home's name to its keys") { $0.homes($1) }, \.homes,
+      default: "one home, `home`, on `mqtt.base_topic`",
       """
       Several homes on one daemon, each with a base topic of its own; none may equal another or lie inside it: \
       `{house: {base_topic: threadkeeper/house}, cabin: {base_topic: threadkeeper/cabin}}`. Names have 1 to 32 small \
@@ -370,14 +348,11 @@ extension Setting {
 
   private static let fleet = [
     Setting(
-      "fleet.node",
-      .text("1 to 64 letters, digits, `-`, `_` or `.`", where: Settings.Fleet.isNode),
-      \.fleet.node, default: "the host name",
-      "Name of this node. No two have the same, and it stays the same over restarts."),
+      "fleet.node", .text("1 to 64 letters, digits, `-`, `_` or `.`", where: Settings.Fleet.isNode), \.fleet.node,
+      default: "the host name", "Name of this node. No two have the same, and it stays the same over restarts."),
     Setting(
-      "fleet.address", .text("a host name or an IP address", where: HostName.isFit),
-      \.fleet.address, default: "the host name",
-      "Where commands on other machines reach this node, by ssh."),
+      "fleet.address", .text("a host name or an IP address", where: HostName.isFit), \.fleet.address,
+      default: "the host name", "Where commands on other machines reach this node, by ssh."),
     Setting(
       "fleet.shards_at_most", .whole(1...4_096), \.fleet.shardsAtMost,
       "Shards that this node takes. What is left over waits for another node."),

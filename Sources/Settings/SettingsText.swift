@@ -69,9 +69,7 @@ package struct SettingsText: Sendable, Equatable {
   /// A key of block style is the first on its line. YAML knows more line ends than this text is split at.
   private func check(_ node: YAMLNode, _ key: String) throws(UnknownForm) {
     let unknown = UnknownForm(key: key, line: node.position.line)
-    guard lines.indices.contains(node.position.line - 1), let name = node.name else {
-      throw unknown
-    }
+    guard lines.indices.contains(node.position.line - 1), let name = node.name else { throw unknown }
     let line = lines[node.position.line - 1]
     let indent = line.prefix { $0 == " " }.count
     guard indent == node.position.column - 1, line.dropFirst(indent).hasPrefix("\(name):"),
@@ -79,14 +77,11 @@ package struct SettingsText: Sendable, Equatable {
     else { throw unknown }
   }
 
-  private mutating func replace(
-    _ name: YAMLNode, _ value: YAMLNode, by new: String, _ key: String
-  ) throws(UnknownForm) {
+  private mutating func replace(_ name: YAMLNode, _ value: YAMLNode, by new: String, _ key: String) throws(UnknownForm)
+  {
     let (number, line) = (name.position.line, lines[name.position.line - 1])
     let unknown = UnknownForm(key: key, line: number)
-    guard let colon = line.firstIndex(of: ":"),
-      value.position.line == number || value.isNull
-    else { throw unknown }
+    guard let colon = line.firstIndex(of: ":"), value.position.line == number || value.isNull else { throw unknown }
     let rest = line[line.index(after: colon)...]
     guard let length = Self.length(of: rest) else { throw unknown }
     let comment = rest.dropFirst(length)
@@ -106,8 +101,7 @@ package struct SettingsText: Sendable, Equatable {
     for (depth, name) in names.enumerated() {
       let isLast = depth == names.count - 1
       new.append(
-        String(repeating: " ", count: indent + 2 * depth) + "\(name):"
-          + (isLast ? " \(Self.rendered(value))" : ""))
+        String(repeating: " ", count: indent + 2 * depth) + "\(name):" + (isLast ? " \(Self.rendered(value))" : ""))
     }
     lines.insert(contentsOf: new, at: section?.position.line ?? lines.count)
   }
@@ -149,12 +143,11 @@ package struct SettingsText: Sendable, Equatable {
   /// Whether YAML takes it for nothing but text: a name, a path, or an IPv4 address.
   private static func isSafe(_ text: String) -> Bool {
     let bytes = text.utf8
-    guard let first = bytes.first,
-      bytes.allSatisfy({ ASCII.isNameByte($0) || $0 == UInt8(ascii: "/") })
-    else { return false }
+    guard let first = bytes.first, bytes.allSatisfy({ ASCII.isNameByte($0) || $0 == UInt8(ascii: "/") }) else {
+      return false
+    }
     let words = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"]
     let isName = first | 0x20 >= UInt8(ascii: "a") && first | 0x20 <= UInt8(ascii: "z")
-    return isName && !words.contains(text.lowercased()) || first == UInt8(ascii: "/")
-      || HostName.isAddress(text)
+    return isName && !words.contains(text.lowercased()) || first == UInt8(ascii: "/") || HostName.isAddress(text)
   }
 }

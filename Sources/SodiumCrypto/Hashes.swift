@@ -5,29 +5,19 @@ package enum BLAKE2b {
   /// Writes the hash of `message` under `key` (16…64 bytes) to `output` (16…64 bytes). The
   /// length of the output is part of what is hashed.
   package static func hash(
-    _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
-    into output: UnsafeMutableRawBufferPointer
+    _ message: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
-    guard (16...64).contains(output.count) else {
-      throw .wrongLength(expected: 32, found: output.count)
-    }
-    guard (16...64).contains(key.count) else {
-      throw .wrongLength(expected: 32, found: key.count)
-    }
+    guard (16...64).contains(output.count) else { throw .wrongLength(expected: 32, found: output.count) }
+    guard (16...64).contains(key.count) else { throw .wrongLength(expected: 32, found: key.count) }
     let result = crypto_generichash_blake2b(
-      try output.requiredPointer(), output.count, message.pointer, UInt64(message.count),
-      key.pointer,
-      key.count)
+      try output.requiredPointer(), output.count, message.pointer, UInt64(message.count), key.pointer, key.count)
     guard result == 0 else { throw .notAuthentic }
   }
 
   /// The same as an array of `count` bytes.
-  package static func hash(
-    _ message: [UInt8], key: UnsafeRawBufferPointer, count: Int
-  ) throws(SodiumError) -> [UInt8] {
+  package static func hash(_ message: [UInt8], key: UnsafeRawBufferPointer, count: Int) throws(SodiumError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: count)
-    let result = crypto_generichash_blake2b(
-      &output, count, message, UInt64(message.count), key.pointer, key.count)
+    let result = crypto_generichash_blake2b(&output, count, message, UInt64(message.count), key.pointer, key.count)
     guard (16...64).contains(count), (16...64).contains(key.count), result == 0 else {
       throw .wrongLength(expected: 32, found: count)
     }
@@ -37,8 +27,7 @@ package enum BLAKE2b {
   /// The hash of `message` without a key: 32 bytes, a name for what is public.
   package static func hash256(_ message: [UInt8]) throws(SodiumError) -> [UInt8] {
     var output = [UInt8](repeating: 0, count: 32)
-    let result = crypto_generichash_blake2b(
-      &output, output.count, message, UInt64(message.count), nil, 0)
+    let result = crypto_generichash_blake2b(&output, output.count, message, UInt64(message.count), nil, 0)
     guard result == 0 else { throw .notAuthentic }
     return output
   }
@@ -116,18 +105,15 @@ package enum Argon2id {
     into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
     try parameters.check()
-    guard salt.count == saltLength else {
-      throw .wrongLength(expected: saltLength, found: salt.count)
-    }
+    guard salt.count == saltLength else { throw .wrongLength(expected: saltLength, found: salt.count) }
     let target = try output.requiredPointer()
     let saltBytes = try salt.requiredPointer()
     let result = try passphrase.withUnsafeBytes { bytes throws(SodiumError) in
       let start = try bytes.requiredPointer()
       return start.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
         crypto_pwhash_argon2id(
-          target, UInt64(output.count), $0, UInt64(bytes.count), saltBytes,
-          UInt64(parameters.operations), parameters.memory,
-          crypto_pwhash_argon2id_alg_argon2id13())
+          target, UInt64(output.count), $0, UInt64(bytes.count), saltBytes, UInt64(parameters.operations),
+          parameters.memory, crypto_pwhash_argon2id_alg_argon2id13())
       }
     }
     guard result == 0 else { throw .outOfMemory }

@@ -13,8 +13,7 @@ package enum SealedBox {
 
   /// - Throws: `wrongLength`; `unusableKey` for a public key with which every secret key would agree.
   package static func seal(
-    _ message: UnsafeRawBufferPointer, to publicKey: [UInt8],
-    into output: UnsafeMutableRawBufferPointer
+    _ message: UnsafeRawBufferPointer, to publicKey: [UInt8], into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
     guard publicKey.count == SealingKeyPair.keyLength else {
       throw .wrongLength(expected: SealingKeyPair.keyLength, found: publicKey.count)
@@ -23,15 +22,13 @@ package enum SealedBox {
       throw .wrongLength(expected: message.count + overhead, found: output.count)
     }
     try Sodium.initialize()
-    let result = crypto_box_seal(
-      try output.requiredPointer(), message.pointer, UInt64(message.count), publicKey)
+    let result = crypto_box_seal(try output.requiredPointer(), message.pointer, UInt64(message.count), publicKey)
     guard result == 0 else { throw .unusableKey }
   }
 
   /// Opens `sealed` into `output`, which must have room for it without the overhead.
   package static func open(
-    _ sealed: UnsafeRawBufferPointer, with keys: borrowing SealingKeyPair,
-    into output: UnsafeMutableRawBufferPointer
+    _ sealed: UnsafeRawBufferPointer, with keys: borrowing SealingKeyPair, into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
     guard sealed.count >= overhead, output.count == sealed.count - overhead else {
       throw .wrongLength(expected: output.count + overhead, found: sealed.count)
@@ -45,9 +42,7 @@ package enum SealedBox {
       let result =
         if let target = output.pointer {
           crypto_box_seal_open(target, source, UInt64(sealed.count), publicKey, key)
-        } else {
-          crypto_box_seal_open(&nothing, source, UInt64(sealed.count), publicKey, key)
-        }
+        } else { crypto_box_seal_open(&nothing, source, UInt64(sealed.count), publicKey, key) }
       guard result == 0 else { throw .notAuthentic }
     }
   }
@@ -81,12 +76,8 @@ package struct SealingKeyPair: ~Copyable, Sendable {
   package init(secretKey: any KeyMaterial) throws(SodiumError) {
     var publicKey = [UInt8](repeating: 0, count: Self.keyLength)
     try secretKey.withUnsafeBytes { secret throws(SodiumError) in
-      guard secret.count == Self.keyLength else {
-        throw .wrongLength(expected: Self.keyLength, found: secret.count)
-      }
-      guard crypto_scalarmult_base(&publicKey, try secret.requiredPointer()) == 0 else {
-        throw .notAuthentic
-      }
+      guard secret.count == Self.keyLength else { throw .wrongLength(expected: Self.keyLength, found: secret.count) }
+      guard crypto_scalarmult_base(&publicKey, try secret.requiredPointer()) == 0 else { throw .notAuthentic }
     }
     self.publicKey = publicKey
     self.secretKey = secretKey
@@ -99,19 +90,14 @@ package enum Ed25519 {
 
   /// Whether the signature is that of this key over exactly these bytes. Signatures and keys that are
   /// not in their one canonical form are refused, and so are keys of small order.
-  package static func isValid(
-    _ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]
-  ) -> Bool {
-    guard signature.count == signatureLength, publicKey.count == SigningKeyPair.keyLength else {
-      return false
-    }
+  package static func isValid(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
+    guard signature.count == signatureLength, publicKey.count == SigningKeyPair.keyLength else { return false }
     return crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
   }
 
   /// Whether this can be the public key of a pair: a point of the prime-order group.
   package static func isUsable(_ publicKey: [UInt8]) -> Bool {
-    publicKey.count == SigningKeyPair.keyLength
-      && crypto_core_ed25519_is_valid_point(publicKey) == 1
+    publicKey.count == SigningKeyPair.keyLength && crypto_core_ed25519_is_valid_point(publicKey) == 1
   }
 }
 
@@ -152,8 +138,7 @@ package struct SigningKeyPair: ~Copyable, Sendable {
   }
 
   private static func withExpanded(
-    _ seed: any KeyMaterial, publicKey: inout [UInt8],
-    _ body: (UnsafePointer<UInt8>) -> Bool
+    _ seed: any KeyMaterial, publicKey: inout [UInt8], _ body: (UnsafePointer<UInt8>) -> Bool
   ) throws(SodiumError) {
     let found = seed.withUnsafeBytes { $0.count }
     guard found == keyLength else { throw .wrongLength(expected: keyLength, found: found) }

@@ -13,10 +13,9 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
   package let count: Int
 
   /// Makes room for `capacity` bytes, lets `body` fill them and keeps the number it returns.
-  @inlinable
-  package init<E: Error>(
-    capacity: Int, initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Int
-  ) throws(E) {
+  @inlinable package init<E: Error>(capacity: Int, initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Int)
+    throws(E)
+  {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 1), alignment: 16)
     do {
       count = min(max(try body(.init(rebasing: memory[..<capacity])), 0), capacity)
@@ -45,17 +44,13 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
 
   deinit { Self.release(memory) }
 
-  @inlinable
-  package func withUnsafeBytes<R, E: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
+  @inlinable package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     // The memory is zeroed as soon as this is released.
     defer { withExtendedLifetime(self) {} }
     return try body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
   }
 
-  @usableFromInline
-  static func release(_ memory: UnsafeMutableRawBufferPointer) {
+  @usableFromInline static func release(_ memory: UnsafeMutableRawBufferPointer) {
     zero(memory)
     memory.deallocate()
   }
@@ -90,25 +85,22 @@ package protocol KeyMaterial: Sendable {
 // would pay more for the closures than for the encryption.
 
 /// Memory for the length of one call, on the stack where it is small, zeroed afterwards.
-@inlinable
-package func withScratchMemory<R>(
-  _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
-) rethrows -> R {
+@inlinable package func withScratchMemory<R>(_ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows
+  -> R
+{
   try withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { memory in
     defer { zero(memory) }
     return try body(memory)
   }
 }
 
-@usableFromInline
-func zero(_ memory: UnsafeMutableRawBufferPointer) {
+@usableFromInline func zero(_ memory: UnsafeMutableRawBufferPointer) {
   if let base = memory.baseAddress { sodium_memzero(base, memory.count) }
 }
 
 /// Zeroes what calls that have returned left on the stack of this thread, as far as they usually go: values such as
 /// keys, which the compiler keeps there.
-@inline(never)
-package func wipeDeadStack() { sodium_stackzero(deadStack) }
+@inline(never) package func wipeDeadStack() { sodium_stackzero(deadStack) }
 
 #if DEBUG
 // Without optimization, single functions have frames of 50 KB.
@@ -118,9 +110,7 @@ private let deadStack = 64 << 10
 #endif
 
 /// Zeroes bytes that held a secret.
-package func wipe(_ bytes: inout [UInt8]) {
-  bytes.withUnsafeMutableBytes { zero($0) }
-}
+package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { zero($0) } }
 
 /// A value that one thread at a time may touch.
 ///
@@ -142,8 +132,7 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 
   // Inlinable, so that a caller in another module pays for no closure.
-  @inlinable
-  package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+  @inlinable package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value)
@@ -171,15 +160,12 @@ package final class KeyArena: Sendable {
 
   deinit {
     // Every key holds its arena, so none is left.
-    regions.withLock { regions in
-      for base in regions.bases { sodium_free(UnsafeMutableRawPointer(bitPattern: base)) }
-    }
+    regions.withLock { regions in for base in regions.bases { sodium_free(UnsafeMutableRawPointer(bitPattern: base)) } }
   }
 
   /// A new key that `body` fills.
-  package func key<E: Error>(
-    initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Void
-  ) throws -> GuardedKey {
+  package func key<E: Error>(initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws -> GuardedKey
+  {
     let key = try GuardedKey(arena: self, address: takeSlot())
     try key.initialize(body)
     return key
@@ -187,9 +173,7 @@ package final class KeyArena: Sendable {
 
   /// A new random key.
   package func randomKey() throws -> GuardedKey {
-    try key { memory in
-      if let base = memory.baseAddress { randombytes_buf(base, memory.count) }
-    }
+    try key { memory in if let base = memory.baseAddress { randombytes_buf(base, memory.count) } }
   }
 
   /// A copy of 32 bytes.
@@ -201,13 +185,9 @@ package final class KeyArena: Sendable {
   }
 
   /// The subkey `number` of a key: see `KeyDerivation`.
-  package func subkey(
-    _ number: UInt64, context: StaticString, of key: GuardedKey
-  ) throws -> GuardedKey {
+  package func subkey(_ number: UInt64, context: StaticString, of key: GuardedKey) throws -> GuardedKey {
     try self.key { memory in
-      try key.withUnsafeBytes {
-        try KeyDerivation.derive(number, context: context, from: $0, into: memory)
-      }
+      try key.withUnsafeBytes { try KeyDerivation.derive(number, context: context, from: $0, into: memory) }
     }
   }
 
@@ -228,9 +208,7 @@ package final class KeyArena: Sendable {
   }
 
   func giveBack(_ address: UInt) {
-    if let pointer = UnsafeMutableRawPointer(bitPattern: address) {
-      sodium_memzero(pointer, Self.keyLength)
-    }
+    if let pointer = UnsafeMutableRawPointer(bitPattern: address) { sodium_memzero(pointer, Self.keyLength) }
     regions.withLock { $0.free.append(address) }
   }
 }
@@ -248,23 +226,15 @@ package final class GuardedKey: KeyMaterial {
   deinit { arena.giveBack(address) }
 
   /// Fills the key. Only the arena calls this, before anyone else has the key.
-  func initialize<E: Error>(
-    _ body: (UnsafeMutableRawBufferPointer) throws(E) -> Void
-  ) throws(E) {
+  func initialize<E: Error>(_ body: (UnsafeMutableRawBufferPointer) throws(E) -> Void) throws(E) {
     try body(
-      UnsafeMutableRawBufferPointer(
-        start: UnsafeMutableRawPointer(bitPattern: address), count: KeyArena.keyLength))
+      UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(bitPattern: address), count: KeyArena.keyLength))
   }
 
-  @inlinable
-  package func withUnsafeBytes<R, E: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(E) -> R
-  ) throws(E) -> R {
+  @inlinable package func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     // The place may be given to another key as soon as this one is released.
     defer { withExtendedLifetime(self) {} }
-    return try body(
-      UnsafeRawBufferPointer(
-        start: UnsafeRawPointer(bitPattern: address), count: KeyArena.keyLength))
+    return try body(UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: KeyArena.keyLength))
   }
 }
 

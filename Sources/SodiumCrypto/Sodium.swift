@@ -5,9 +5,7 @@ import Glibc
 package enum Sodium {
   /// Prepares libsodium: it picks the fastest code for this processor and opens the random source.
   /// Calling it again costs nothing, from any thread.
-  package static func initialize() throws(SodiumError) {
-    guard sodium_init() >= 0 else { throw .notInitialized }
-  }
+  package static func initialize() throws(SodiumError) { guard sodium_init() >= 0 else { throw .notInitialized } }
 }
 
 /// What libsodium can refuse. It never says which bytes were at fault.
@@ -31,22 +29,14 @@ package enum SodiumError: Error, Equatable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .notInitialized:
-      "libsodium found no source of random bytes"
-    case .wrongLength(let expected, let found):
-      "expected \(expected) bytes, found \(found)"
-    case .notAuthentic:
-      "the bytes were altered, or the key is another one"
-    case .unusableKey:
-      "this public key protects nothing"
-    case .badPadding:
-      "the padding is damaged"
-    case .outOfMemory:
-      "not enough memory"
-    case .refusedParameters(let reason):
-      reason
-    case .notHardened(let errno):
-      "core dumps could not be forbidden (errno \(errno))"
+    case .notInitialized: "libsodium found no source of random bytes"
+    case .wrongLength(let expected, let found): "expected \(expected) bytes, found \(found)"
+    case .notAuthentic: "the bytes were altered, or the key is another one"
+    case .unusableKey: "this public key protects nothing"
+    case .badPadding: "the padding is damaged"
+    case .outOfMemory: "not enough memory"
+    case .refusedParameters(let reason): reason
+    case .notHardened(let errno): "core dumps could not be forbidden (errno \(errno))"
     }
   }
 }
@@ -91,17 +81,14 @@ package enum ProcessHardening {
   /// this process starts keep the limit, not the second part.
   package static func forbidCoreDumps() throws(SodiumError) {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-    guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else {
-      throw .notHardened(errno: errno)
-    }
+    guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { throw .notHardened(errno: errno) }
     guard threadkeeper_forbid_dumping() == 0 else { throw .notHardened(errno: errno) }
   }
 
   /// Whether core dumps are forbidden now.
   package static var areCoreDumpsForbidden: Bool {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_max == 0
-    else { return false }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0, limit.rlim_max == 0 else { return false }
     return threadkeeper_dumpable() == 0
   }
 }

@@ -10,9 +10,8 @@ package enum XChaCha20Poly1305 {
 
   /// Seals `message` into `output`, which must have room for it and the tag.
   package static func seal(
-    _ message: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
-    nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
-    into output: UnsafeMutableRawBufferPointer
+    _ message: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
+    key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
     try check(key: key, nonce: nonce)
     guard output.count == message.count + tagLength else {
@@ -20,18 +19,16 @@ package enum XChaCha20Poly1305 {
     }
     var written: UInt64 = 0
     let result = crypto_aead_xchacha20poly1305_ietf_encrypt(
-      try output.requiredPointer(), &written, message.pointer, UInt64(message.count),
-      additionalData.pointer, UInt64(additionalData.count), nil, try nonce.requiredPointer(),
-      try key.requiredPointer())
+      try output.requiredPointer(), &written, message.pointer, UInt64(message.count), additionalData.pointer,
+      UInt64(additionalData.count), nil, try nonce.requiredPointer(), try key.requiredPointer())
     guard result == 0, written == UInt64(output.count) else { throw .notAuthentic }
   }
 
   /// Opens `sealed` into `output`, which must have room for it without its tag. Nothing is
   /// written unless all of it is authentic.
   package static func open(
-    _ sealed: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer,
-    nonce: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer,
-    into output: UnsafeMutableRawBufferPointer
+    _ sealed: UnsafeRawBufferPointer, additionalData: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
+    key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(SodiumError) {
     try check(key: key, nonce: nonce)
     guard sealed.count >= tagLength, output.count == sealed.count - tagLength else {
@@ -39,19 +36,14 @@ package enum XChaCha20Poly1305 {
     }
     var written: UInt64 = 0
     let result = crypto_aead_xchacha20poly1305_ietf_decrypt(
-      output.pointer, &written, nil, try sealed.requiredPointer(), UInt64(sealed.count),
-      additionalData.pointer, UInt64(additionalData.count), try nonce.requiredPointer(),
-      try key.requiredPointer())
+      output.pointer, &written, nil, try sealed.requiredPointer(), UInt64(sealed.count), additionalData.pointer,
+      UInt64(additionalData.count), try nonce.requiredPointer(), try key.requiredPointer())
     guard result == 0, written == UInt64(output.count) else { throw .notAuthentic }
   }
 
-  private static func check(
-    key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer
-  ) throws(SodiumError) {
+  private static func check(key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer) throws(SodiumError) {
     guard key.count == keyLength else { throw .wrongLength(expected: keyLength, found: key.count) }
-    guard nonce.count == nonceLength else {
-      throw .wrongLength(expected: nonceLength, found: nonce.count)
-    }
+    guard nonce.count == nonceLength else { throw .wrongLength(expected: nonceLength, found: nonce.count) }
   }
 }
 
@@ -67,13 +59,9 @@ package enum Padding {
   }
 
   /// The number of bytes before the padding, found in constant time.
-  package static func unpaddedCount(
-    _ buffer: UnsafeRawBufferPointer, block: Int
-  ) throws(SodiumError) -> Int {
+  package static func unpaddedCount(_ buffer: UnsafeRawBufferPointer, block: Int) throws(SodiumError) -> Int {
     var count = 0
-    guard try sodium_unpad(&count, buffer.requiredPointer(), buffer.count, block) == 0 else {
-      throw .badPadding
-    }
+    guard try sodium_unpad(&count, buffer.requiredPointer(), buffer.count, block) == 0 else { throw .badPadding }
     return count
   }
 }

@@ -44,9 +44,7 @@ final class ConnectionTable: Sendable {
   func add(_ peer: String?) -> (number: UInt64, evicted: UInt64?)? {
     let peer = limited(peer)
     return state.withLock { state in
-      guard peer == nil || state.places.values.count(where: { $0.peer == peer }) < mostOfPeer else {
-        return nil
-      }
+      guard peer == nil || state.places.values.count(where: { $0.peer == peer }) < mostOfPeer else { return nil }
       var evicted: UInt64?
       if state.places.count >= most {
         evicted = state.places.filter { !$0.value.hasRequest }.keys.min()
@@ -76,9 +74,7 @@ final class ConnectionTable: Sendable {
 
   /// Nil for who has no limit: on loopback all users of the machine have one address.
   private func limited(_ peer: String?) -> String? {
-    if let address = peer.flatMap(PeerAddress.init), address.isLoopback || address == unlimited {
-      return nil
-    }
+    if let address = peer.flatMap(PeerAddress.init), address.isLoopback || address == unlimited { return nil }
     return peer
   }
 }

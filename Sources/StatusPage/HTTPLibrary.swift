@@ -24,8 +24,7 @@ struct HTTPHandle {
 
   /// The first header with this name, in any case.
   func header(_ name: String) -> String? {
-    library.functions.pointee.lookup_connection_value(pointer, .HEADER_KIND, name)
-      .map { String(cString: $0) }
+    library.functions.pointee.lookup_connection_value(pointer, .HEADER_KIND, name).map { String(cString: $0) }
   }
 
   /// Bytes of the first line and all headers.

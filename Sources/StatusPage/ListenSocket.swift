@@ -31,15 +31,13 @@ final class ListenSocket {
     }
 
     func withPointer<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
-      withUnsafePointer(to: storage) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
-      }
+      withUnsafePointer(to: storage) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) } }
     }
 
     /// Has a system call fill it in.
-    fileprivate mutating func fill(
-      _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
-    ) -> Int32 {
+    fileprivate mutating func fill(_ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32)
+      -> Int32
+    {
       length = socklen_t(MemoryLayout<sockaddr_storage>.size)
       return withUnsafeMutablePointer(to: &storage) { storage in
         storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
@@ -69,22 +67,17 @@ final class ListenSocket {
     hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(address, "\(port)", &hints, &found) == 0, let found else {
-      throw .system(EADDRNOTAVAIL)
-    }
+    guard getaddrinfo(address, "\(port)", &hints, &found) == 0, let found else { throw .system(EADDRNOTAVAIL) }
     defer { freeaddrinfo(found) }
     descriptor = socket(
-      found.pointee.ai_family,
-      Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+      found.pointee.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw .system(errno) }
     // The sockets of clients inherit it.
     for (option, value) in [(SO_REUSEADDR, 1), (SO_SNDBUF, Self.sendBuffer)] as [(Int32, Int32)] {
       var value = value
-      setsockopt(
-        descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
+      setsockopt(descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
-    guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0,
-      listen(descriptor, Self.backlog) == 0
+    guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, Self.backlog) == 0
     else { throw .system(errno) }
     var own = Address()
     if own.fill({ getsockname(descriptor, $0, $1) }) == 0 { self.port = own.port ?? port }

@@ -44,9 +44,7 @@ package enum MetricsText {
 
 /// A figure for monitoring, with a sample for each set of labels.
 package struct Metric: Sendable {
-  package enum Kind: String, Sendable {
-    case counter, gauge, histogram
-  }
+  package enum Kind: String, Sendable { case counter, gauge, histogram }
 
   /// A value with its labels.
   package struct Sample: Sendable {
@@ -89,10 +87,7 @@ package struct Metric: Sendable {
     /// Of all values.
     package var sum: Double
 
-    package init(
-      _ labels: [(name: String, value: String)] = [], bounds: [Double], counts: [UInt64],
-      sum: Double
-    ) {
+    package init(_ labels: [(name: String, value: String)] = [], bounds: [Double], counts: [UInt64], sum: Double) {
       self.labels = labels
       self.bounds = bounds
       self.counts = counts
@@ -122,9 +117,7 @@ package struct Metric: Sendable {
   }
 
   /// The same metrics of several parts of the process, each once, with a label that names the part.
-  package static func joined(
-    by label: String, _ parts: [(name: String, metrics: [Metric])]
-  ) -> [Metric] {
+  package static func joined(by label: String, _ parts: [(name: String, metrics: [Metric])]) -> [Metric] {
     guard let first = parts.first else { return [] }
     return first.metrics.indices.map { index in
       let metric = first.metrics[index]

@@ -26,9 +26,7 @@ package struct PageAccess: Sendable {
   /// Whether the request shows the token as `Authorization: Bearer`.
   package func isShown(by request: PageRequest) -> Bool {
     let scheme = "bearer "
-    guard let given = request.authorization, given.lowercased().hasPrefix(scheme) else {
-      return false
-    }
+    guard let given = request.authorization, given.lowercased().hasPrefix(scheme) else { return false }
     return isToken(given.dropFirst(scheme.count))
   }
 
@@ -36,15 +34,11 @@ package struct PageAccess: Sendable {
     isTrusted(request) || token.current == nil && proxy == nil || hasToken(request)
   }
 
-  private func hasToken(_ request: PageRequest) -> Bool {
-    isShown(by: request) || isInCookie(of: request)
-  }
+  private func hasToken(_ request: PageRequest) -> Bool { isShown(by: request) || isInCookie(of: request) }
 
   /// Whether the page offers what changes something: only with the token, also from this machine, or through the proxy
   /// where that may.
-  func offersChanges(to request: PageRequest) -> Bool {
-    hasToken(request) || mayProxyChange && isTrusted(request)
-  }
+  func offersChanges(to request: PageRequest) -> Bool { hasToken(request) || mayProxyChange && isTrusted(request) }
 
   /// Where it is the browser that shows the token, or that the proxy knows, the page that asks has to be ours: a
   /// browser names the page's origin in every POST (https://fetch.spec.whatwg.org/#origin-header).
@@ -96,9 +90,7 @@ extension PageAccess {
     var current: String? { text.withLock { $0 } }
 
     /// - Parameter make: gives another one; may wait for the disk. One call at a time.
-    func findOrMake(
-      replacing: Bool, _ make: () throws -> String
-    ) throws -> (text: String, isNew: Bool) {
+    func findOrMake(replacing: Bool, _ make: () throws -> String) throws -> (text: String, isNew: Bool) {
       try turn.withLock { _ in
         if let token = current, !replacing { return (text: token, isNew: false) }
         let token = try make()
@@ -117,25 +109,19 @@ extension PageAccess {
 package struct HostCheck: Sendable {
   private let names: Set<String>
 
-  package init(names: [String]) {
-    self.names = Set((["localhost"] + names).map(Self.normal))
-  }
+  package init(names: [String]) { self.names = Set((["localhost"] + names).map(Self.normal)) }
 
   /// - Parameter host: of the header `Host` (RFC 9110, 7.2): a name or an address, and perhaps a port.
   package func allows(_ host: String) -> Bool {
     if host.first == "[" {
-      guard let end = host.lastIndex(of: "]"), Self.isPort(host[host.index(after: end)...]) else {
-        return false
-      }
+      guard let end = host.lastIndex(of: "]"), Self.isPort(host[host.index(after: end)...]) else { return false }
       var address = in6_addr()
-      return inet_pton(AF_INET6, String(host[host.index(after: host.startIndex)..<end]), &address)
-        == 1
+      return inet_pton(AF_INET6, String(host[host.index(after: host.startIndex)..<end]), &address) == 1
     }
     let name = host.prefix { $0 != ":" }
     guard Self.isPort(host[name.endIndex...]) else { return false }
     var address = in_addr()
-    return inet_pton(AF_INET, String(name), &address) == 1
-      || names.contains(Self.normal(String(name)))
+    return inet_pton(AF_INET, String(name), &address) == 1 || names.contains(Self.normal(String(name)))
   }
 
   private static func normal(_ name: String) -> String {

@@ -33,8 +33,7 @@ package enum PageChange: Sendable, Equatable {
   }
 
   static let paths = [
-    "/networks/accept", "/networks/prefer", "/networks/keep", "/networks/forget",
-    "/routers/accept", "/routers/forget",
+    "/networks/accept", "/networks/prefer", "/networks/keep", "/networks/forget", "/routers/accept", "/routers/forget",
     "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
@@ -46,19 +45,13 @@ package enum PageChange: Sendable, Equatable {
     switch (path, fields.home, fields.extPanId, fields.borderAgentId, fields.id) {
     case ("/networks/accept", let home?, let network?, _, _):
       self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
-    case ("/networks/prefer", let home?, let network?, _, _):
-      self = .prefer(home: home, network: network)
+    case ("/networks/prefer", let home?, let network?, _, _): self = .prefer(home: home, network: network)
     case ("/networks/keep", let home?, _, _, let id?): self = .keepKeys(home: home, since: id)
-    case ("/networks/forget", let home?, let network?, _, _):
-      self = .forgetPreferred(home: home, network: network)
-    case ("/routers/accept", let home?, _, let router?, _):
-      self = .acceptRouter(home: home, router: router)
-    case ("/routers/forget", let home?, _, let router?, _):
-      self = .forgetRouter(home: home, router: router)
-    case ("/consent/approve", _, _, _, let id?):
-      self = .approve(id: id, always: fields.always ?? false)
-    case ("/consent/ask", let home?, _, let router?, _):
-      self = .askAgain(home: home, router: router)
+    case ("/networks/forget", let home?, let network?, _, _): self = .forgetPreferred(home: home, network: network)
+    case ("/routers/accept", let home?, _, let router?, _): self = .acceptRouter(home: home, router: router)
+    case ("/routers/forget", let home?, _, let router?, _): self = .forgetRouter(home: home, router: router)
+    case ("/consent/approve", _, _, _, let id?): self = .approve(id: id, always: fields.always ?? false)
+    case ("/consent/ask", let home?, _, let router?, _): self = .askAgain(home: home, router: router)
     case ("/consent/deny", _, _, _, let id?): self = .deny(id: id)
     default: return nil
     }
@@ -93,8 +86,7 @@ extension PageRoutes {
     guard access.mayChange(request) else {
       guard !access.offersChanges(to: request) else {
         return outcome(
-          .forbidden,
-          "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",
+          .forbidden, "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",
           "A proxy before the daemon has to pass on the header `Host`.")
       }
       if access.isTrusted(request) {
@@ -102,30 +94,22 @@ extension PageRoutes {
           .forbidden, "Changes through the proxy are off.",
           "Set `http.trusted_proxy_changes: true`, in the add-on `page_changes`, and restart.")
       }
-      return outcome(
-        .forbidden, "Changes need the token.",
-        "Run `threadkeeper page token`, and open the link.")
+      return outcome(.forbidden, "Changes need the token.", "Run `threadkeeper page token`, and open the link.")
     }
     // What a form of another page can send is no JSON.
-    guard request.contentType == "application/json" else {
-      return outcome(.badRequest, "A change is JSON.", nil)
-    }
+    guard request.contentType == "application/json" else { return outcome(.badRequest, "A change is JSON.", nil) }
     guard let change = PageChange(path: request.path, body: request.body) else {
       return outcome(.badRequest, "The request does not say what is to be changed.", nil)
     }
     do {
       defer { readNow() }
       return outcome(.ok, try await source.make(change), nil)
-    } catch let refusal as PageRefusal {
-      return outcome(.conflict, refusal.message, refusal.remedy)
-    } catch {
+    } catch let refusal as PageRefusal { return outcome(.conflict, refusal.message, refusal.remedy) } catch {
       return outcome(.failed, "An unexpected failure.", nil)
     }
   }
 
-  private func outcome(
-    _ status: PageReply.Status, _ message: String, _ remedy: String?
-  ) -> PageReply {
+  private func outcome(_ status: PageReply.Status, _ message: String, _ remedy: String?) -> PageReply {
     .json(status, Outcome(message: message, remedy: remedy))
   }
 }

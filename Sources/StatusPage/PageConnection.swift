@@ -87,15 +87,12 @@ final class PageConnection {
   /// - Parameters:
   ///   - part: of the body; empty with everything else.
   ///   - keepsPlace: whether there is a place for a whole request; asked once.
-  func step(
-    _ handle: HTTPHandle, part: UnsafeRawBufferPointer, keepsPlace: () -> Bool
-  ) -> Step {
+  func step(_ handle: HTTPHandle, part: UnsafeRawBufferPointer, keepsPlace: () -> Bool) -> Step {
     if isDropped { return .drop }
     switch state {
     case .headers:
       guard handle.headerBytes <= limits.headerBytes else {
-        return answer(
-          .text(.headersTooLarge, "the headers have at most \(limits.headerBytes) bytes"))
+        return answer(.text(.headersTooLarge, "the headers have at most \(limits.headerBytes) bytes"))
       }
       // libmicrohttpd would wait busily for the end of a long line between chunks.
       guard handle.header("Transfer-Encoding") == nil else {

@@ -8,8 +8,7 @@ package enum PageDocument {
   ///   - address: where programs find the page that the proxy does not let in, such as Home Assistant.
   ///   - state: JSON of what it shows at first, so that nobody waits for the first event; nil where there is none.
   static func html(
-    nonce: String, mayChange: Bool, isThroughProxy: Bool = false, address: String? = nil,
-    state: [UInt8]? = nil
+    nonce: String, mayChange: Bool, isThroughProxy: Bool = false, address: String? = nil, state: [UInt8]? = nil
   ) -> String {
     """
     <!doctype html>
@@ -79,8 +78,7 @@ package enum PageDocument {
   /// - Parameter isFramed: whether pages of the same origin may show it in a frame.
   static func policy(nonce: String, isFramed: Bool = false) -> String {
     "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
-      + "img-src data:; base-uri 'none'; form-action 'none'; "
-      + "frame-ancestors '\(isFramed ? "self" : "none")'"
+      + "img-src data:; base-uri 'none'; form-action 'none'; " + "frame-ancestors '\(isFramed ? "self" : "none")'"
   }
 
   /// 128 bits for one document, in hexadecimal digits. The system's generator is one for cryptography.
@@ -103,7 +101,5 @@ extension PageDocument {
   static let script = text(PackageResources.page_js)
 
   /// A file of `Resources`, which is built into the program, without its last line end.
-  private static func text(_ file: [UInt8]) -> String {
-    String(decoding: file.dropLast(), as: UTF8.self)
-  }
+  private static func text(_ file: [UInt8]) -> String { String(decoding: file.dropLast(), as: UTF8.self) }
 }

@@ -61,13 +61,11 @@ final class PageLoop {
 
   let port: Int
 
-  init(
-    _ configuration: PageConfiguration, routes: PageRoutes, table: ConnectionTable,
-    inbox: PageInbox
-  ) throws(PageObstacle) {
+  init(_ configuration: PageConfiguration, routes: PageRoutes, table: ConnectionTable, inbox: PageInbox)
+    throws(PageObstacle)
+  {
     library = try HTTPLibrary(configuration.library)
-    let listener = try ListenSocket(
-      configuration.http.address, port: Int(configuration.http.port))
+    let listener = try ListenSocket(configuration.http.address, port: Int(configuration.http.port))
     self.listener = listener
     port = listener.port
     limits = configuration.limits
@@ -77,8 +75,7 @@ final class PageLoop {
     daemon = MHDStart(
       library.functions, limits.headerBytes + Self.headerRoom,
       { context, pointer, _, method, _, data, size, _ in
-        guard let loop = PageLoop.from(context), let pointer, let method, let size
-        else { return .NO }
+        guard let loop = PageLoop.from(context), let pointer, let method, let size else { return .NO }
         let part = UnsafeRawBufferPointer(start: data, count: size.pointee)
         size.pointee = 0
         return loop.handle(pointer, method: String(cString: method), part: part) ? .YES : .NO
@@ -143,15 +140,11 @@ final class PageLoop {
     let viewers = connections.values.filter(\.isIdleViewer)
     if let again = acceptsAgain, again <= .now { acceptsAgain = nil }
     let clients = acceptsAgain == nil ? listener?.descriptor ?? -1 : -1
-    var polled = [events, inbox.signal.descriptor, clients].map {
-      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-    }
+    var polled = [events, inbox.signal.descriptor, clients].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     polled += viewers.map { pollfd(fd: $0.descriptor, events: Self.readEnd, revents: 0) }
     guard poll(&polled, nfds_t(polled.count), timeout) > 0 else { return }
     if polled[2].revents != 0 { accept() }
-    for (viewer, polled) in zip(viewers, polled.dropFirst(3)) where polled.revents != 0 {
-      viewer.drop()
-    }
+    for (viewer, polled) in zip(viewers, polled.dropFirst(3)) where polled.revents != 0 { viewer.drop() }
   }
 
   /// For `poll`; -1: there is nothing to wait for but the descriptors.
@@ -188,9 +181,7 @@ final class PageLoop {
       library.functions.pointee.add_connection(daemon, client.descriptor, $0, $1)
     }
     // It has closed the socket then: the next client may get the same descriptor.
-    if added != .YES, let lost = arriving.removeValue(forKey: client.descriptor) {
-      table.remove(lost.number)
-    }
+    if added != .YES, let lost = arriving.removeValue(forKey: client.descriptor) { table.remove(lost.number) }
   }
 
   // MARK: What libmicrohttpd calls
@@ -200,8 +191,7 @@ final class PageLoop {
   }
 
   private func connection(_ pointer: OpaquePointer) -> PageConnection? {
-    MHDContext(library.functions, pointer)
-      .map { Unmanaged<PageConnection>.fromOpaque($0).takeUnretainedValue() }
+    MHDContext(library.functions, pointer).map { Unmanaged<PageConnection>.fromOpaque($0).takeUnretainedValue() }
   }
 
   private func begin(_ pointer: OpaquePointer) -> PageConnection? {
@@ -220,9 +210,7 @@ final class PageLoop {
   }
 
   /// - Returns: false where libmicrohttpd is to close the connection.
-  private func handle(
-    _ pointer: OpaquePointer, method: String, part: UnsafeRawBufferPointer
-  ) -> Bool {
+  private func handle(_ pointer: OpaquePointer, method: String, part: UnsafeRawBufferPointer) -> Bool {
     guard let connection = connection(pointer), let handle = connection.handle else { return false }
     let step = connection.step(handle, part: part) {
       table.keep(connection.number, isHealthCheck: connection.isHealthCheck)
@@ -253,9 +241,8 @@ final class PageLoop {
 extension PageRequest {
   fileprivate init(_ connection: PageConnection, _ handle: HTTPHandle, method: String) {
     self.init(
-      connection.target, method: method, host: handle.header("Host"),
-      origin: handle.header("Origin"), authorization: handle.header("Authorization"),
-      cookie: handle.header("Cookie"), contentType: handle.header("Content-Type"),
-      body: connection.body, peer: connection.peer)
+      connection.target, method: method, host: handle.header("Host"), origin: handle.header("Origin"),
+      authorization: handle.header("Authorization"), cookie: handle.header("Cookie"),
+      contentType: handle.header("Content-Type"), body: connection.body, peer: connection.peer)
   }
 }

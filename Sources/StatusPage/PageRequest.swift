@@ -26,9 +26,9 @@ package struct PageRequest: Sendable {
   package var peer: String?
 
   package init(
-    _ target: String, method: String = "GET", host: String? = "localhost",
-    origin: String? = nil, authorization: String? = nil, cookie: String? = nil,
-    contentType: String? = nil, body: [UInt8] = [], peer: String? = nil
+    _ target: String, method: String = "GET", host: String? = "localhost", origin: String? = nil,
+    authorization: String? = nil, cookie: String? = nil, contentType: String? = nil, body: [UInt8] = [],
+    peer: String? = nil
   ) {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     self.method = method
@@ -110,9 +110,7 @@ package struct PageReply: Sendable {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else {
-      return .text(.failed, "an unexpected failure")
-    }
+    guard let data = try? encoder.encode(value) else { return .text(.failed, "an unexpected failure") }
     return PageReply(status, type: "application/json", Array(data) + [UInt8(ascii: "\n")])
   }
 }
@@ -120,15 +118,9 @@ package struct PageReply: Sendable {
 /// What every reply says to a browser: nothing is loaded, framed, guessed, kept or passed on.
 enum SecurityHeaders {
   static let all: [(name: String, value: String)] = [
-    (
-      "Content-Security-Policy",
-      "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
-    ("X-Content-Type-Options", "nosniff"),
-    ("X-Frame-Options", "DENY"),
-    ("Referrer-Policy", "no-referrer"),
-    ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+    ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Cache-Control", "no-store"),
   ]
 

@@ -25,8 +25,7 @@ package struct PageRoutes: Sendable {
     self.source = source
     addressBesideProxy = configuration.addressBesideProxy
     feed = StateFeed(
-      most: configuration.limits.viewers,
-      shortestPause: .milliseconds(configuration.limits.shortestPauseMilliseconds),
+      most: configuration.limits.viewers, shortestPause: .milliseconds(configuration.limits.shortestPauseMilliseconds),
       longestPause: .seconds(configuration.limits.longestPauseSeconds)
     ) { await source.state() }
     first = SharedValue(for: .milliseconds(500)) { await source.state() }
@@ -40,8 +39,7 @@ package struct PageRoutes: Sendable {
     guard let host = request.host else { return .text(.badRequest, "a request names its host") }
     // What a browser asks the proxy for has the proxy's name.
     guard access.isTrusted(request) || hosts.allows(host) else {
-      return .text(
-        .misdirected, "this host name is not known here; list it in the setting `http.names`")
+      return .text(.misdirected, "this host name is not known here; list it in the setting `http.names`")
     }
     switch request.path {
     case "/healthz": return await reading(request) { .json(.ok, Liveness()) }
@@ -55,9 +53,7 @@ package struct PageRoutes: Sendable {
       }
     case let path where PageChange.paths.contains(path): return await change(request)
     default:
-      guard let blueprint = Blueprints.files[request.path] else {
-        return .text(.notFound, "there is nothing here")
-      }
+      guard let blueprint = Blueprints.files[request.path] else { return .text(.notFound, "there is nothing here") }
       return await reading(request) { PageReply(.ok, type: "application/yaml", blueprint) }
     }
   }
@@ -65,9 +61,7 @@ package struct PageRoutes: Sendable {
   /// Probes have no token. They learn whether it works, and not why.
   private func ready(_ request: PageRequest) -> PageReply {
     let readiness = source.readiness
-    return .json(
-      readiness.ready ? .ok : .unavailable,
-      access.mayLook(request) ? readiness : readiness.withoutReasons)
+    return .json(readiness.ready ? .ok : .unavailable, access.mayLook(request) ? readiness : readiness.withoutReasons)
   }
 
   /// Ends the answers that would go on.
@@ -91,8 +85,7 @@ package struct PageRoutes: Sendable {
     }
     guard access.mayLook(request) else {
       return .text(
-        .unauthorized,
-        "This page needs the link that `threadkeeper page token` prints on the daemon's machine.")
+        .unauthorized, "This page needs the link that `threadkeeper page token` prints on the daemon's machine.")
     }
     let nonce = PageDocument.makeNonce()
     let isTrusted = access.isTrusted(request)
@@ -104,8 +97,7 @@ package struct PageRoutes: Sendable {
     }
     var reply = PageReply(.ok, type: Self.html, Array((document ?? "").utf8))
     // The proxy's own pages show it in a frame.
-    reply.headers.append(
-      ("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isTrusted)))
+    reply.headers.append(("Content-Security-Policy", PageDocument.policy(nonce: nonce, isFramed: isTrusted)))
     if isTrusted { reply.headers.append(("X-Frame-Options", "SAMEORIGIN")) }
     return reply
   }
@@ -113,9 +105,7 @@ package struct PageRoutes: Sendable {
   private func events(_ request: PageRequest) -> PageReply {
     guard access.mayLook(request) else { return refusal }
     guard request.method == "GET" else { return PageReply(.ok, type: Self.eventStream) }
-    guard let viewer = feed.join() else {
-      return .text(.unavailable, "too many pages are open, or the daemon ends")
-    }
+    guard let viewer = feed.join() else { return .text(.unavailable, "too many pages are open, or the daemon ends") }
     var reply = PageReply(.ok, type: Self.eventStream)
     reply.viewer = viewer
     return reply
@@ -130,9 +120,7 @@ package struct PageRoutes: Sendable {
     return reply
   }
 
-  private func reading(
-    _ request: PageRequest, _ reply: () async -> PageReply
-  ) async -> PageReply {
+  private func reading(_ request: PageRequest, _ reply: () async -> PageReply) async -> PageReply {
     guard request.method == "GET" || request.method == "HEAD" else {
       var refusal = PageReply.text(.notAllowed, "this can only be read")
       refusal.headers.append(("Allow", "GET, HEAD"))

@@ -27,8 +27,7 @@ package struct PageServer: Service {
     self.configuration = configuration
     routes = PageRoutes(configuration, source: source)
     table = ConnectionTable(
-      most: configuration.limits.connections,
-      healthChecks: configuration.limits.healthChecks,
+      most: configuration.limits.connections, healthChecks: configuration.limits.healthChecks,
       mostOfPeer: configuration.limits.connectionsOfPeer,
       unlimited: configuration.http.trustedProxy.flatMap(PeerAddress.init))
     self.logger = logger
@@ -41,9 +40,7 @@ package struct PageServer: Service {
   /// The token, or another one, which counts from now on: answers that follow events end.
   ///
   /// - Parameter make: gives another one; may wait for the disk. One call at a time.
-  package func findOrMakeToken(
-    replacing: Bool, _ make: () throws -> String
-  ) throws -> (text: String, isNew: Bool) {
+  package func findOrMakeToken(replacing: Bool, _ make: () throws -> String) throws -> (text: String, isNew: Bool) {
     let token = try routes.access.token.findOrMake(replacing: replacing, make)
     if token.isNew { routes.endViewers() }
     return token
@@ -81,22 +78,18 @@ package struct PageServer: Service {
       let loop = try PageLoop(configuration, routes: routes, table: table, inbox: inbox)
       condition.set(.listening(port: loop.port))
       logger.notice(
-        "the HTTP server listens",
-        metadata: ["address": "\(configuration.http.address)", "port": "\(loop.port)"])
+        "the HTTP server listens", metadata: ["address": "\(configuration.http.address)", "port": "\(loop.port)"])
       listening(loop.port)
       loop.run()
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   private func report(_ obstacle: PageObstacle) {
     let state = PageCondition.State(obstacle, at: configuration)
     guard condition.set(state), case .unavailable(let reason, let remedy) = state else { return }
     logger.warning(
-      "the HTTP server cannot listen; trying again",
-      metadata: ["reason": "\(reason)", "remedy": "\(remedy)"])
+      "the HTTP server cannot listen; trying again", metadata: ["reason": "\(reason)", "remedy": "\(remedy)"])
   }
 }
 
@@ -171,9 +164,7 @@ package protocol PageSource: Sendable {
   func document(nonce: String) async -> String?
 }
 
-extension PageSource {
-  package func document(nonce: String) async -> String? { nil }
-}
+extension PageSource { package func document(nonce: String) async -> String? { nil } }
 
 /// Whether the server can be reached.
 package final class PageCondition: Sendable {
@@ -189,8 +180,7 @@ package final class PageCondition: Sendable {
   package var current: State { state.withLock { $0 } }
 
   /// - Returns: whether it was another one before.
-  @discardableResult
-  func set(_ new: State) -> Bool {
+  @discardableResult func set(_ new: State) -> Bool {
     state.withLock { state in
       defer { state = new }
       return state != new
@@ -212,8 +202,7 @@ extension PageCondition.State {
     self =
       switch obstacle {
       case .library(let reason):
-        .unavailable(
-          "libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
+        .unavailable("libmicrohttpd cannot be loaded: \(reason)", remedy: "Run `apt install libmicrohttpd12`.")
       case .system(EADDRINUSE):
         .unavailable(
           "port \(port) of \(address) is taken by another program",
@@ -226,8 +215,7 @@ extension PageCondition.State {
         .unavailable(
           "the daemon's user may not listen on port \(port)",
           remedy: "Choose an `http.port` of 1024 or above, and restart.")
-      case .system(let code):
-        .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
+      case .system(let code): .unavailable(String(cString: strerror(code)), remedy: "It is tried again.")
       }
   }
 }
@@ -267,6 +255,4 @@ package struct Readiness: Sendable, Equatable, Encodable {
 }
 
 /// That the daemon answers.
-struct Liveness: Encodable {
-  var status = "ok"
-}
+struct Liveness: Encodable { var status = "ok" }

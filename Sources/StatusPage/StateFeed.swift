@@ -29,10 +29,7 @@ final class StateFeed: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter read: gives JSON without a line end; nil where it cannot be read now.
-  init(
-    most: Int, shortestPause: Duration, longestPause: Duration,
-    read: @escaping @Sendable () async -> [UInt8]?
-  ) {
+  init(most: Int, shortestPause: Duration, longestPause: Duration, read: @escaping @Sendable () async -> [UInt8]?) {
     self.most = most
     self.shortestPause = shortestPause
     self.longestPause = longestPause
@@ -43,8 +40,7 @@ final class StateFeed: Sendable {
 
   /// - Returns: nil where there are too many already, or the daemon ends.
   func join() -> Viewer? {
-    let (frames, sender) = AsyncStream.makeStream(
-      of: [UInt8].self, bufferingPolicy: .bufferingNewest(1))
+    let (frames, sender) = AsyncStream.makeStream(of: [UInt8].self, bufferingPolicy: .bufferingNewest(1))
     let number: Int? = state.withLock { state in
       guard !state.isOver, state.viewers.count < most else { return nil }
       state.next += 1
@@ -58,9 +54,7 @@ final class StateFeed: Sendable {
       }
       return state.next
     }
-    return number.map { number in
-      Viewer(frames: frames) { [weak self] in self?.leave(number) }
-    }
+    return number.map { number in Viewer(frames: frames) { [weak self] in self?.leave(number) } }
   }
 
   /// Ends every answer. Clients come back when the daemon does.

@@ -76,9 +76,7 @@ public struct ChannelMask: Sendable, Hashable {
   public let entries: [Entry]
 
   /// - Parameter entries: the entries; whether they fit is checked when a dataset is made of them.
-  public init(entries: [Entry]) {
-    self.entries = entries
-  }
+  public init(entries: [Entry]) { self.entries = entries }
 
   /// A mask of page 0. Numbers above 31 have no bit in it and are left out.
   public init(channels: some Sequence<UInt16>) {
@@ -87,17 +85,13 @@ public struct ChannelMask: Sendable, Hashable {
   }
 
   /// The numbers of the channels of page 0, rising.
-  public var channels: [UInt16] {
-    entries.filter { $0.page == 0 }.flatMap(\.channels)
-  }
+  public var channels: [UInt16] { entries.filter { $0.page == 0 }.flatMap(\.channels) }
 
   /// False when there is no entry, when one is cut off, or when one of page 0 has not 4 bytes.
   static func isSound(_ bytes: ArraySlice<UInt8>) -> Bool {
     var rest = bytes
     while let page = rest.popFirst() {
-      guard let length = rest.popFirst(), length <= rest.count, page != 0 || length == 4 else {
-        return false
-      }
+      guard let length = rest.popFirst(), length <= rest.count, page != 0 || length == 4 else { return false }
       rest = rest.dropFirst(Int(length))
     }
     return !bytes.isEmpty
@@ -115,7 +109,5 @@ public struct ChannelMask: Sendable, Hashable {
     self.init(entries: entries)
   }
 
-  var bytes: [UInt8] {
-    entries.flatMap { [$0.page, UInt8(truncatingIfNeeded: $0.mask.count)] + $0.mask }
-  }
+  var bytes: [UInt8] { entries.flatMap { [$0.page, UInt8(truncatingIfNeeded: $0.mask.count)] + $0.mask } }
 }

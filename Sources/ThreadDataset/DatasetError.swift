@@ -44,9 +44,7 @@ public struct DatasetError: Error, Sendable, Equatable {
   }
 
   /// The name of the TLV concerned; `nil` where its type is unknown or where there is none.
-  public var tlvName: String? {
-    type.flatMap(TLVType.init(rawValue:))?.name
-  }
+  public var tlvName: String? { type.flatMap(TLVType.init(rawValue:))?.name }
 }
 
 extension DatasetError.Code: Comparable {
@@ -76,19 +74,15 @@ extension DatasetError {
   init(_ error: Hexadecimal.NotHexadecimal) {
     let message =
       switch error {
-      case .strangeCharacter(let position):
-        "character \(position + 1) is not a hexadecimal digit"
-      case .oddCount(let count):
-        "\(count) hexadecimal digits, expected two for each byte: one is missing or too many"
+      case .strangeCharacter(let position): "character \(position + 1) is not a hexadecimal digit"
+      case .oddCount(let count): "\(count) hexadecimal digits, expected two for each byte: one is missing or too many"
       }
     self.init(code: .notHex, type: nil, offset: error.position / 2, message: message)
   }
 
   static func tooLong(count: Int) -> Self {
     let maximum = OperationalDataset.maximumLength
-    return Self(
-      code: .tooLong, type: nil, offset: maximum,
-      message: "\(count) bytes, expected at most \(maximum)")
+    return Self(code: .tooLong, type: nil, offset: maximum, message: "\(count) bytes, expected at most \(maximum)")
   }
 
   static func noLength(type: UInt8, offset: Int) -> Self {
@@ -122,17 +116,13 @@ extension DatasetError {
   }
 
   /// - Parameter types: all that are missing, at least one.
-  static func missing(
-    _ types: [TLVType], from dataset: OperationalDataset, isPending: Bool
-  ) -> Self {
+  static func missing(_ types: [TLVType], from dataset: OperationalDataset, isPending: Bool) -> Self {
     let kind = isPending ? "a pending" : "an active"
     let message =
       dataset.bytes.isEmpty
       ? "the dataset is empty, expected \(kind) dataset"
       : "\(list(types.map(\.name))) missing, expected in \(kind) dataset"
-    return Self(
-      code: .missingTLV, type: types.first?.rawValue, offset: dataset.bytes.count,
-      message: message)
+    return Self(code: .missingTLV, type: types.first?.rawValue, offset: dataset.bytes.count, message: message)
   }
 
   /// `A is`, `A and B are`, `A, B and C are`.

@@ -18,25 +18,18 @@ package enum Hexadecimal {
 
   /// Lower-case text of bytes.
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.withContiguousStorageIfAvailable(text(of:))
-      ?? Array(bytes).withUnsafeBufferPointer(text(of:))
+    bytes.withContiguousStorageIfAvailable(text(of:)) ?? Array(bytes).withUnsafeBufferPointer(text(of:))
   }
 
   /// The bytes of text in upper or lower case; `nil` when it has anything else than pairs of digits.
-  package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-    try? bytes(of: text)
-  }
+  package static func decode(_ text: some StringProtocol) -> [UInt8]? { try? bytes(of: text) }
 
   /// The same of text as UTF-8.
-  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-    try? parse(text).get()
-  }
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? { try? parse(text).get() }
 
   /// The bytes of text in upper or lower case.
   static func bytes(of text: some StringProtocol) throws(NotHexadecimal) -> [UInt8] {
-    let outcome =
-      text.utf8.withContiguousStorageIfAvailable(parse)
-      ?? Array(text.utf8).withUnsafeBufferPointer(parse)
+    let outcome = text.utf8.withContiguousStorageIfAvailable(parse) ?? Array(text.utf8).withUnsafeBufferPointer(parse)
     return try outcome.get()
   }
 
@@ -44,8 +37,7 @@ package enum Hexadecimal {
   static func trimmed(_ text: String) -> Substring {
     let isSpace = { (character: UInt8) in character == 0x20 || (0x09...0x0D).contains(character) }
     let utf8 = text.utf8
-    guard let first = utf8.firstIndex(where: { !isSpace($0) }),
-      let last = utf8.lastIndex(where: { !isSpace($0) })
+    guard let first = utf8.firstIndex(where: { !isSpace($0) }), let last = utf8.lastIndex(where: { !isSpace($0) })
     else { return "" }
     return Substring(utf8[first...last])
   }
@@ -79,13 +71,10 @@ package enum Hexadecimal {
     if let strange { return .failure(.strangeCharacter(position: strange)) }
     if text.count.isMultiple(of: 2) { return .success(bytes) }
     let last = text.count - 1
-    return .failure(
-      digit(text[last]) <= 0x0F ? .oddCount(text.count) : .strangeCharacter(position: last))
+    return .failure(digit(text[last]) <= 0x0F ? .oddCount(text.count) : .strangeCharacter(position: last))
   }
 
-  private static func character(_ digit: UInt8) -> UInt8 {
-    digit < 10 ? 0x30 + digit : 0x61 - 10 + digit
-  }
+  private static func character(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x61 - 10 + digit }
 
   /// 0 to 15, or 0xFF for what is no digit.
   private static func digit(_ character: UInt8) -> UInt8 {

@@ -2,12 +2,10 @@
 ///
 /// Thread specification: Extended PAN ID TLV.
 public struct ExtendedPANID: Sendable, Hashable {
-  @usableFromInline
-  let value: UInt64
+  @usableFromInline let value: UInt64
 
   /// - Parameter bytes: 8 bytes; `nil` for any other number, and where all are zero.
-  @inlinable
-  public init?(bytes: some Collection<UInt8>) {
+  @inlinable public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 8 else { return nil }
     value = UInt64(bigEndianBytes: bytes)
     if value == 0 { return nil }
@@ -41,15 +39,12 @@ extension ExtendedPANID: CustomStringConvertible {
 ///
 /// Thread specification: Border Agent ID TLV, and the service instance `_meshcop._udp`.
 public struct BorderAgentID: Sendable, Hashable {
-  @usableFromInline
-  let high: UInt64
+  @usableFromInline let high: UInt64
   /// 0: the id has 8 bytes.
-  @usableFromInline
-  let low: UInt64
+  @usableFromInline let low: UInt64
 
   /// - Parameter bytes: 8 or 16 bytes; `nil` for any other number, and where all are zero.
-  @inlinable
-  public init?(bytes: some Collection<UInt8>) {
+  @inlinable public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 8 || bytes.count == 16 else { return nil }
     high = UInt64(bigEndianBytes: bytes.prefix(8))
     low = bytes.count == 16 ? UInt64(bigEndianBytes: bytes.suffix(8)) : 0
@@ -57,8 +52,7 @@ public struct BorderAgentID: Sendable, Hashable {
   }
 
   /// Of what has no identity yet.
-  @inlinable
-  package var isZero: Bool { high == 0 && low == 0 }
+  @inlinable package var isZero: Bool { high == 0 && low == 0 }
 
   /// For a compact form.
   package var numbers: (high: UInt64, low: UInt64) { (high, low) }
@@ -111,9 +105,7 @@ public struct MeshLocalPrefix: Sendable, Hashable {
   /// RFC 5952: no leading zeros, lower case, and `::` for the longest run of zeros. The lower half
   /// is all zeros, so that run always begins with the zero groups at the end of the prefix.
   public var ipv6Text: String {
-    var groups = stride(from: 48, through: 0, by: -16).map {
-      UInt16(truncatingIfNeeded: value >> $0)
-    }
+    var groups = stride(from: 48, through: 0, by: -16).map { UInt16(truncatingIfNeeded: value >> $0) }
     while groups.last == 0 { groups.removeLast() }
     return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
   }

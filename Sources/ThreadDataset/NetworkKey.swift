@@ -11,11 +11,9 @@ public struct NetworkKey: ThreadSecret {
   }
 
   /// Lends the 16 bytes for the time of the call, without a copy on the heap.
-  public func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try Swift.withUnsafeBytes(of: value.bigEndian, body)
-  }
+  public func withUnsafeBytes<Result, Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Result)
+    throws(Failure) -> Result
+  { try Swift.withUnsafeBytes(of: value.bigEndian, body) }
 }
 
 extension NetworkKey {
@@ -28,19 +26,14 @@ extension NetworkKey {
   private static let wellKnown = Set(
     [
       // Trivial.
-      "00000000000000000000000000000000",
-      "ffffffffffffffffffffffffffffffff",
+      "00000000000000000000000000000000", "ffffffffffffffffffffffffffffffff",
       // Guides of OpenThread, of chip makers and of Home Assistant.
       "00112233445566778899aabbccddeeff",
       // Guides of OpenThread's command line, of its simulation, of its service registry.
-      "dfd34f0f05cad978ec4e32b0413038ff",
-      "7fcbae4153cc2955c28440c15d4d4219",
+      "dfd34f0f05cad978ec4e32b0413038ff", "7fcbae4153cc2955c28440c15d4d4219",
       // Test data of OpenThread, of its border router, of Android and of Matter.
-      "eaf9149fdc7378770698d59180221958",
-      "f26b3153760f519a63bafddffc80d2af",
-      "ba088fc2bd6c3b3897f7a10f58263ff3",
-      "ed916e454d96fd00184f10a6f5c9e1d3",
-      "f366cec7a446bab978d90d27abe38f23",
+      "eaf9149fdc7378770698d59180221958", "f26b3153760f519a63bafddffc80d2af", "ba088fc2bd6c3b3897f7a10f58263ff3",
+      "ed916e454d96fd00184f10a6f5c9e1d3", "f366cec7a446bab978d90d27abe38f23",
     ].compactMap { NetworkKey(hex: $0) })
 }
 
@@ -57,26 +50,23 @@ public struct PSKc: ThreadSecret {
   }
 
   /// Lends the 16 bytes for the time of the call, without a copy on the heap.
-  public func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try Swift.withUnsafeBytes(of: value.bigEndian, body)
-  }
+  public func withUnsafeBytes<Result, Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Result)
+    throws(Failure) -> Result
+  { try Swift.withUnsafeBytes(of: value.bigEndian, body) }
 }
 
 /// A secret of 16 bytes. Whatever prints it, prints `<16 bytes>`.
 ///
 /// Who needs the bytes says so: ``bytes``, ``withUnsafeBytes(_:)`` or ``revealedHex``.
-public protocol ThreadSecret: Sendable, Hashable, CustomStringConvertible,
-  CustomDebugStringConvertible, CustomReflectable
+public protocol ThreadSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+  CustomReflectable
 {
   /// - Parameter bytes: 16 bytes; `nil` for any other number.
   init?(bytes: some Collection<UInt8>)
 
   /// Lends the 16 bytes for the time of the call, without a copy on the heap.
-  func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result
+  func withUnsafeBytes<Result, Failure: Error>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Result)
+    throws(Failure) -> Result
 }
 
 extension ThreadSecret {

@@ -18,17 +18,15 @@ extension OperationalDataset {
         throw .truncated(type: type, offset: offset, length: length, left: bytes.count - start)
       }
       let flaw = flaw(of: type, at: offset, in: bytes[start..<start + length], seen: &seen)
-      if let flaw, flaw.code < gravest?.code ?? .missingTLV {
-        gravest = flaw
-      }
+      if let flaw, flaw.code < gravest?.code ?? .missingTLV { gravest = flaw }
       offset = start + length
     }
     if let gravest { throw gravest }
   }
 
-  private static func flaw(
-    of type: UInt8, at offset: Int, in value: ArraySlice<UInt8>, seen: inout TypeSet
-  ) -> DatasetError? {
+  private static func flaw(of type: UInt8, at offset: Int, in value: ArraySlice<UInt8>, seen: inout TypeSet)
+    -> DatasetError?
+  {
     guard seen.insert(type) else { return .duplicate(type: type, offset: offset) }
     guard let known = TLVType(rawValue: type), let flaw = known.flaw(in: value) else { return nil }
     return .flawed(known, offset: offset, flaw: flaw, length: value.count)
@@ -65,9 +63,7 @@ extension OperationalDataset {
   public func requireComplete() throws(DatasetError) {
     let types = presentTypes
     let missing = missing(among: types)
-    guard missing.isEmpty else {
-      throw .missing(missing, from: self, isPending: isPending(types))
-    }
+    guard missing.isEmpty else { throw .missing(missing, from: self, isPending: isPending(types)) }
   }
 
   /// The types that it lacks to be complete, in the order of ``requireComplete()``.
@@ -81,15 +77,12 @@ extension OperationalDataset {
   /// `src/lib/support/ThreadOperationalDataset.cpp`, asked by `GenericThreadDriver::AddOrUpdateNetwork`).
   package var isUsableByMatter: Bool {
     let types = presentTypes
-    return !isPending(types)
-      && [.channel, .extendedPANID, .networkKey, .panID].allSatisfy(types.contains)
+    return !isPending(types) && [.channel, .extendedPANID, .networkKey, .panID].allSatisfy(types.contains)
   }
 
   private var presentTypes: TypeSet {
     var types = TypeSet()
-    for tlv in TLVSequence(bytes) {
-      _ = types.insert(tlv.type)
-    }
+    for tlv in TLVSequence(bytes) { _ = types.insert(tlv.type) }
     return types
   }
 
@@ -99,9 +92,7 @@ extension OperationalDataset {
     return active + TLVType.ofPendingDataset.filter { !types.contains($0) }
   }
 
-  private func isPending(_ types: TypeSet) -> Bool {
-    TLVType.ofPendingDataset.contains { types.contains($0) }
-  }
+  private func isPending(_ types: TypeSet) -> Bool { TLVType.ofPendingDataset.contains { types.contains($0) } }
 }
 
 extension OperationalDataset {

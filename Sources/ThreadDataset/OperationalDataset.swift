@@ -33,9 +33,7 @@ public struct OperationalDataset: Sendable, Hashable {
   }
 
   /// For bytes that are known to be sound.
-  init(unchecked bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
   /// Decodes hexadecimal text.
   ///
@@ -44,11 +42,7 @@ public struct OperationalDataset: Sendable, Hashable {
   /// - Throws: ``DatasetError`` with the code `not_hex`, or what ``init(bytes:)`` throws.
   public init(hex: String) throws(DatasetError) {
     let bytes: [UInt8]
-    do {
-      bytes = try Hexadecimal.bytes(of: Hexadecimal.trimmed(hex))
-    } catch {
-      throw DatasetError(error)
-    }
+    do { bytes = try Hexadecimal.bytes(of: Hexadecimal.trimmed(hex)) } catch { throw DatasetError(error) }
     try self.init(bytes: bytes)
   }
 
@@ -68,9 +62,7 @@ public struct OperationalDataset: Sendable, Hashable {
   }
 }
 
-extension OperationalDataset: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension OperationalDataset: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// For instance `<dataset, 111 bytes>`.
   public var description: String { "<dataset, \(bytes.count) bytes>" }
   /// The same as `description`.
@@ -81,75 +73,47 @@ extension OperationalDataset: CustomStringConvertible, CustomDebugStringConverti
 
 extension OperationalDataset {
   /// Active Timestamp: says which of two datasets of one network is newer.
-  public var activeTimestamp: Timestamp? {
-    value(of: .activeTimestamp).map(Timestamp.init(bytes:))
-  }
+  public var activeTimestamp: Timestamp? { value(of: .activeTimestamp).map(Timestamp.init(bytes:)) }
 
   /// Pending Timestamp; in pending datasets only.
-  public var pendingTimestamp: Timestamp? {
-    value(of: .pendingTimestamp).map(Timestamp.init(bytes:))
-  }
+  public var pendingTimestamp: Timestamp? { value(of: .pendingTimestamp).map(Timestamp.init(bytes:)) }
 
   /// Delay Timer in milliseconds; in pending datasets only.
-  public var delayTimer: UInt32? {
-    value(of: .delayTimer).map(UInt32.init(bigEndianBytes:))
-  }
+  public var delayTimer: UInt32? { value(of: .delayTimer).map(UInt32.init(bigEndianBytes:)) }
 
   /// Channel: 11 to 26 on page 0.
-  public var channel: Channel? {
-    value(of: .channel).map(Channel.init(bytes:))
-  }
+  public var channel: Channel? { value(of: .channel).map(Channel.init(bytes:)) }
 
   /// Wake-up Channel: 11 to 26 on page 0. Newer routers send it.
-  public var wakeUpChannel: Channel? {
-    value(of: .wakeUpChannel).map(Channel.init(bytes:))
-  }
+  public var wakeUpChannel: Channel? { value(of: .wakeUpChannel).map(Channel.init(bytes:)) }
 
   /// Channel Mask: the channels that the network may use.
-  public var channelMask: ChannelMask? {
-    value(of: .channelMask).flatMap(ChannelMask.init(bytes:))
-  }
+  public var channelMask: ChannelMask? { value(of: .channelMask).flatMap(ChannelMask.init(bytes:)) }
 
   /// PAN ID, 0x0000 to 0xFFFE.
-  public var panID: UInt16? {
-    value(of: .panID).map(UInt16.init(bigEndianBytes:))
-  }
+  public var panID: UInt16? { value(of: .panID).map(UInt16.init(bigEndianBytes:)) }
 
   /// Extended PAN ID: the identity of the network.
-  public var extendedPANID: ExtendedPANID? {
-    value(of: .extendedPANID).flatMap(ExtendedPANID.init(bytes:))
-  }
+  public var extendedPANID: ExtendedPANID? { value(of: .extendedPANID).flatMap(ExtendedPANID.init(bytes:)) }
 
   /// Network Name, 1 to 16 bytes of UTF-8 without control characters. It came from outside: format characters turn the
   /// direction of what is written after it.
-  public var networkName: String? {
-    value(of: .networkName).map { String(decoding: $0, as: UTF8.self) }
-  }
+  public var networkName: String? { value(of: .networkName).map { String(decoding: $0, as: UTF8.self) } }
 
   /// Mesh-Local Prefix, 64 bits that begin with 0xFD.
-  public var meshLocalPrefix: MeshLocalPrefix? {
-    value(of: .meshLocalPrefix).flatMap(MeshLocalPrefix.init(bytes:))
-  }
+  public var meshLocalPrefix: MeshLocalPrefix? { value(of: .meshLocalPrefix).flatMap(MeshLocalPrefix.init(bytes:)) }
 
   /// Network Key, secret.
-  public var networkKey: NetworkKey? {
-    value(of: .networkKey).flatMap(NetworkKey.init(bytes:))
-  }
+  public var networkKey: NetworkKey? { value(of: .networkKey).flatMap(NetworkKey.init(bytes:)) }
 
   /// PSKc, the commissioner's pre-shared key, secret.
-  public var pskc: PSKc? {
-    value(of: .pskc).flatMap(PSKc.init(bytes:))
-  }
+  public var pskc: PSKc? { value(of: .pskc).flatMap(PSKc.init(bytes:)) }
 
   /// Security Policy: key rotation, and what the network allows.
-  public var securityPolicy: SecurityPolicy? {
-    value(of: .securityPolicy).flatMap(SecurityPolicy.init(bytes:))
-  }
+  public var securityPolicy: SecurityPolicy? { value(of: .securityPolicy).flatMap(SecurityPolicy.init(bytes:)) }
 
   /// Thread Domain Name, 0 to 16 bytes of UTF-8, as the Network Name.
-  public var domainName: String? {
-    value(of: .domainName).map { String(decoding: $0, as: UTF8.self) }
-  }
+  public var domainName: String? { value(of: .domainName).map { String(decoding: $0, as: UTF8.self) } }
 
   /// The TLVs of types that this library does not know, in their order.
   public var unknown: [TLV] {
@@ -259,58 +223,42 @@ extension OperationalDataset {
   ///
   /// - Throws: ``DatasetError`` when a value is out of its range or occurs twice, or when all of
   ///   them together have more than 254 bytes. Completeness is not asked for.
-  public init(_ components: [DatasetComponent]) throws(DatasetError) {
-    try self.init(tlvs: components.map(\.tlv))
-  }
+  public init(_ components: [DatasetComponent]) throws(DatasetError) { try self.init(tlvs: components.map(\.tlv)) }
 
   /// Makes a dataset of values, in the order given. See ``init(_:)-([DatasetComponent])``.
-  public init(_ components: DatasetComponent...) throws(DatasetError) {
-    try self.init(components)
-  }
+  public init(_ components: DatasetComponent...) throws(DatasetError) { try self.init(components) }
 
   /// Makes a complete active dataset. What is not given is random, but for these: the Active Timestamp is 1, the
   /// Channel Mask has all channels of page 0, and the Security Policy is OpenThread's own.
   ///
   /// - Parameter random: has to be a secure one where the network is to be used.
   /// - Throws: ``DatasetError`` as ``init(_:)-([DatasetComponent])``.
-  package init(
-    completing components: [DatasetComponent], from random: inout some RandomNumberGenerator
-  ) throws(DatasetError) {
-    func bytes(_ count: Int) -> [UInt8] {
-      (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-    }
+  package init(completing components: [DatasetComponent], from random: inout some RandomNumberGenerator)
+    throws(DatasetError)
+  {
+    func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
     let others: [TLV] = [
       TLV(.activeTimestamp, [0, 0, 0, 0, 0, 1, 0, 0]),
       // Many radios send with less power on channel 26.
       TLV(.channel, Channel(number: .random(in: 11...25, using: &random)).bytes),
-      TLV(.channelMask, ChannelMask(channels: Channel.numbersOfPage0).bytes),
-      TLV(.extendedPANID, bytes(8)),
-      TLV(.meshLocalPrefix, [MeshLocalPrefix.firstByte] + bytes(7)),
-      TLV(.networkKey, bytes(16)),
+      TLV(.channelMask, ChannelMask(channels: Channel.numbersOfPage0).bytes), TLV(.extendedPANID, bytes(8)),
+      TLV(.meshLocalPrefix, [MeshLocalPrefix.firstByte] + bytes(7)), TLV(.networkKey, bytes(16)),
       TLV(.networkName, Array("Thread-\(Hexadecimal.encode(bytes(2)))".utf8)),
-      TLV(.panID, UInt16.random(in: 0..<0xFFFF, using: &random).bigEndianBytes),
-      TLV(.pskc, bytes(16)),
+      TLV(.panID, UInt16.random(in: 0..<0xFFFF, using: &random).bigEndianBytes), TLV(.pskc, bytes(16)),
       TLV(.securityPolicy, [0x02, 0xA0, 0xF7, 0xF8]),
     ]
     let given = components.map(\.tlv)
-    try self.init(
-      tlvs: given + others.filter { other in !given.contains { $0.type == other.type } })
+    try self.init(tlvs: given + others.filter { other in !given.contains { $0.type == other.type } })
   }
 
   /// The same dataset with other values: a component takes the place of the TLV of its type, or is
   /// added at the end. Everything else stays as and where it is, unknown TLVs too.
   ///
   /// - Throws: ``DatasetError`` as ``init(bytes:)``.
-  public func replacing(_ components: DatasetComponent...) throws(DatasetError)
-    -> OperationalDataset
-  {
+  public func replacing(_ components: DatasetComponent...) throws(DatasetError) -> OperationalDataset {
     var tlvs = self.tlvs
     for tlv in components.map(\.tlv) {
-      if let index = tlvs.firstIndex(where: { $0.type == tlv.type }) {
-        tlvs[index] = tlv
-      } else {
-        tlvs.append(tlv)
-      }
+      if let index = tlvs.firstIndex(where: { $0.type == tlv.type }) { tlvs[index] = tlv } else { tlvs.append(tlv) }
     }
     return try OperationalDataset(tlvs: tlvs)
   }
@@ -321,9 +269,7 @@ extension OperationalDataset {
     return OperationalDataset(unchecked: Self.encode(tlvs.filter { !removed.contains($0.type) }))
   }
 
-  private var tlvs: [TLV] {
-    TLVSequence(bytes).map { TLV(type: $0.type, value: Array($0.value)) }
-  }
+  private var tlvs: [TLV] { TLVSequence(bytes).map { TLV(type: $0.type, value: Array($0.value)) } }
 
   private init(tlvs: [TLV]) throws(DatasetError) {
     // A longer value has no length byte. The whole would be too long anyway.

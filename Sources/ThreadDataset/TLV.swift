@@ -35,8 +35,8 @@ public enum TLVType: UInt8, Sendable, Hashable, CaseIterable {
 
   /// What an active dataset has, in the order in which a missing one is reported.
   static let ofActiveDataset: [TLVType] = [
-    .activeTimestamp, .channel, .channelMask, .extendedPANID, .meshLocalPrefix, .networkKey,
-    .networkName, .panID, .pskc, .securityPolicy,
+    .activeTimestamp, .channel, .channelMask, .extendedPANID, .meshLocalPrefix, .networkKey, .networkName, .panID,
+    .pskc, .securityPolicy,
   ]
 
   /// What a pending dataset has besides.
@@ -63,9 +63,7 @@ public enum TLVType: UInt8, Sendable, Hashable, CaseIterable {
   }
 
   /// The name of any type byte, for people: `Channel`, `TLV 170`.
-  static func name(of type: UInt8) -> String {
-    TLVType(rawValue: type)?.name ?? "TLV \(type)"
-  }
+  static func name(of type: UInt8) -> String { TLVType(rawValue: type)?.name ?? "TLV \(type)" }
 }
 
 extension TLVType {
@@ -94,46 +92,34 @@ extension TLVType {
   ///
   /// An expectation never repeats a byte of the value: it may be shown to anybody.
   func flaw(in value: ArraySlice<UInt8>) -> Flaw? {
-    guard allowedLengths.contains(value.count) else {
-      return Flaw(code: .badLength, expected: expectedLength)
-    }
+    guard allowedLengths.contains(value.count) else { return Flaw(code: .badLength, expected: expectedLength) }
     return expectationFailed(by: value).map { Flaw(code: .badValue, expected: $0) }
   }
 
   private var expectedLength: String {
     let lengths = allowedLengths
     if lengths.count == 1 { return "\(lengths.lowerBound)" }
-    if lengths.upperBound == OperationalDataset.maximumLength {
-      return "\(lengths.lowerBound) or more"
-    }
+    if lengths.upperBound == OperationalDataset.maximumLength { return "\(lengths.lowerBound) or more" }
     return "\(lengths.lowerBound) to \(lengths.upperBound)"
   }
 
   /// What a value of sound length had to be and is not.
   private func expectationFailed(by value: ArraySlice<UInt8>) -> String? {
     switch self {
-    case .channel, .wakeUpChannel:
-      Channel(bytes: value).isAllowed ? nil : "channel 11 to 26 on page 0"
-    case .panID:
-      UInt16(bigEndianBytes: value) < 0xFFFF ? nil : "0x0000 to 0xFFFE"
-    case .meshLocalPrefix:
-      value.first == MeshLocalPrefix.firstByte ? nil : "a prefix that begins with 0xFD"
-    case .networkName, .domainName:
-      Self.isName(value) ? nil : "UTF-8 without control characters such as NUL"
+    case .channel, .wakeUpChannel: Channel(bytes: value).isAllowed ? nil : "channel 11 to 26 on page 0"
+    case .panID: UInt16(bigEndianBytes: value) < 0xFFFF ? nil : "0x0000 to 0xFFFE"
+    case .meshLocalPrefix: value.first == MeshLocalPrefix.firstByte ? nil : "a prefix that begins with 0xFD"
+    case .networkName, .domainName: Self.isName(value) ? nil : "UTF-8 without control characters such as NUL"
     case .channelMask:
       if !ChannelMask.isSound(value) {
         "entries of page, length and mask; 4 bytes of mask on page 0"
-      } else if ChannelMask(bytes: value)?.channels.allSatisfy(Channel.numbersOfPage0.contains)
-        != true
-      {
+      } else if ChannelMask(bytes: value)?.channels.allSatisfy(Channel.numbersOfPage0.contains) != true {
         "channels 11 to 26 on page 0, channel 0 in the highest bit: 001fffe0 for all of them"
       } else {
         nil
       }
-    case .extendedPANID:
-      ExtendedPANID(bytes: value) == nil ? "bytes that are not all zero" : nil
-    case .pskc, .networkKey, .securityPolicy, .activeTimestamp, .pendingTimestamp, .delayTimer:
-      nil
+    case .extendedPANID: ExtendedPANID(bytes: value) == nil ? "bytes that are not all zero" : nil
+    case .pskc, .networkKey, .securityPolicy, .activeTimestamp, .pendingTimestamp, .delayTimer: nil
     }
   }
 
@@ -166,9 +152,7 @@ public struct TLV: Sendable, Hashable {
     self.value = value
   }
 
-  init(_ type: TLVType, _ value: [UInt8]) {
-    self.init(type: type.rawValue, value: value)
-  }
+  init(_ type: TLVType, _ value: [UInt8]) { self.init(type: type.rawValue, value: value) }
 }
 
 extension TLV: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
@@ -185,9 +169,7 @@ struct TLVSequence: Sequence, IteratorProtocol {
   private let bytes: [UInt8]
   private var offset = 0
 
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func next() -> (type: UInt8, value: ArraySlice<UInt8>)? {
     guard offset + 1 < bytes.count else { return nil }
@@ -210,23 +192,16 @@ struct TypeSet {
     return bits[word] & bit == 0
   }
 
-  func contains(_ type: TLVType) -> Bool {
-    bits[Int(type.rawValue >> 6)] & (1 << UInt64(type.rawValue & 63)) != 0
-  }
+  func contains(_ type: TLVType) -> Bool { bits[Int(type.rawValue >> 6)] & (1 << UInt64(type.rawValue & 63)) != 0 }
 }
 
 extension FixedWidthInteger {
   /// The number whose bytes these are, the highest first. Bytes missing in front are zero.
-  @inlinable
-  init(bigEndianBytes bytes: some Sequence<UInt8>) {
+  @inlinable init(bigEndianBytes bytes: some Sequence<UInt8>) {
     self = 0
-    for byte in bytes {
-      self = self << 8 | Self(truncatingIfNeeded: byte)
-    }
+    for byte in bytes { self = self << 8 | Self(truncatingIfNeeded: byte) }
   }
 
   /// The bytes of the number, the highest first.
-  var bigEndianBytes: [UInt8] {
-    withUnsafeBytes(of: bigEndian) { Array($0) }
-  }
+  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }

@@ -48,9 +48,7 @@ public struct Timestamp: Sendable {
     return Timestamp(unchecked: self.seconds + min(seconds, left), like: self)
   }
 
-  var bytes: [UInt8] {
-    (seconds << 16 | UInt64(ticks) << 1 | (isAuthoritative ? 1 : 0)).bigEndianBytes
-  }
+  var bytes: [UInt8] { (seconds << 16 | UInt64(ticks) << 1 | (isAuthoritative ? 1 : 0)).bigEndianBytes }
 
   private var order: UInt64 { seconds << 15 | UInt64(ticks) }
 }
@@ -96,8 +94,7 @@ public struct SecurityPolicy: Sendable, Hashable {
   }
 
   init?(bytes: ArraySlice<UInt8>) {
-    self.init(
-      rotationTime: UInt16(bigEndianBytes: bytes.prefix(2)), flags: Array(bytes.dropFirst(2)))
+    self.init(rotationTime: UInt16(bigEndianBytes: bytes.prefix(2)), flags: Array(bytes.dropFirst(2)))
   }
 
   var bytes: [UInt8] { rotationTime.bigEndianBytes + flags }
@@ -113,9 +110,7 @@ public struct SecurityPolicy: Sendable, Hashable {
   /// B: legacy beacons are sent. Says nothing about which network it is.
   public var sendsLegacyBeacons: Bool { isSet(Self.legacyBeaconBit) }
 
-  private func isSet(_ bit: UInt8) -> Bool {
-    (flags.first ?? 0) & bit != 0
-  }
+  private func isSet(_ bit: UInt8) -> Bool { (flags.first ?? 0) & bit != 0 }
 
   private static let legacyBeaconBit: UInt8 = 0x08
 

@@ -131,17 +131,13 @@ extension CredentialValues {
   }
 
   init?(_ coder: NSCoder) {
-    func data(_ key: String) -> Data? {
-      coder.decodeObject(of: NSData.self, forKey: key).map { Data(referencing: $0) }
-    }
+    func data(_ key: String) -> Data? { coder.decodeObject(of: NSData.self, forKey: key).map { Data(referencing: $0) } }
     func date(_ key: String) -> Date? {
       coder.decodeObject(of: NSDate.self, forKey: key).map {
         Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate)
       }
     }
-    guard let channel = UInt8(exactly: coder.decodeInteger(forKey: Key.channel)) else {
-      return nil
-    }
+    guard let channel = UInt8(exactly: coder.decodeInteger(forKey: Key.channel)) else { return nil }
     self.channel = channel
     networkName = coder.decodeObject(of: NSString.self, forKey: Key.networkName).map { "\($0)" }
     extendedPANID = data(Key.extendedPANID)
@@ -158,18 +154,12 @@ extension CredentialValues {
     coder.encode(networkName.map { NSString(string: $0) }, forKey: Key.networkName)
     for (key, value) in [
       (Key.extendedPANID, extendedPANID), (Key.borderAgentID, borderAgentID),
-      (Key.activeOperationalDataSet, activeOperationalDataSet), (Key.networkKey, networkKey),
-      (Key.pskc, pskc), (Key.panID, panID),
-    ] {
-      coder.encode(value.map { NSData(data: $0) }, forKey: key)
-    }
+      (Key.activeOperationalDataSet, activeOperationalDataSet), (Key.networkKey, networkKey), (Key.pskc, pskc),
+      (Key.panID, panID),
+    ] { coder.encode(value.map { NSData(data: $0) }, forKey: key) }
     coder.encode(Int(channel), forKey: Key.channel)
-    for (key, value) in [
-      (Key.creationDate, creationDate), (Key.lastModificationDate, lastModificationDate),
-    ] {
-      coder.encode(
-        value.map { NSDate(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) },
-        forKey: key)
+    for (key, value) in [(Key.creationDate, creationDate), (Key.lastModificationDate, lastModificationDate)] {
+      coder.encode(value.map { NSDate(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }, forKey: key)
     }
   }
 }

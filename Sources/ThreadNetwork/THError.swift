@@ -80,17 +80,12 @@ public final class THError: NSError, @unchecked Sendable {
   public var offset: Int? { userInfo[Self.offsetKey] as? Int }
 
   /// The domain, the code and the words.
-  public override var description: String {
-    "Error Domain=\(domain) Code=\(code) \"\(localizedDescription)\""
-  }
+  public override var description: String { "Error Domain=\(domain) Code=\(code) \"\(localizedDescription)\"" }
 
   /// - Parameters:
   ///   - message: a sentence without its full stop.
   ///   - help: the same, for what can be done.
-  init(
-    _ reason: Code, _ message: String, help: String? = nil, info: [String: Any] = [:],
-    isTemporary: Bool = false
-  ) {
+  init(_ reason: Code, _ message: String, help: String? = nil, info: [String: Any] = [:], isTemporary: Bool = false) {
     self.isTemporary = isTemporary
     var info = info
     info[NSLocalizedDescriptionKey] = help.map { "\(message); \($0)" } ?? message
@@ -113,16 +108,12 @@ extension THError {
     info[Self.tlvKey] = failure.tlv
     info[Self.offsetKey] = failure.offset
     let reason: Code =
-      if failure.ofDataset != nil {
-        .invalidDataset
-      } else {
+      if failure.ofDataset != nil { .invalidDataset } else {
         failure.known.map { Self.reason(of: $0, to: command) } ?? .badAnswer
       }
     // The code, the TLV and the offset are in the words, too: not everybody prints `userInfo`.
     let message =
-      if reason == .invalidDataset {
-        "the dataset is refused (\(Self.place(failure))): \(failure.message)"
-      } else {
+      if reason == .invalidDataset { "the dataset is refused (\(Self.place(failure))): \(failure.message)" } else {
         failure.message
       }
     self.init(
@@ -183,14 +174,12 @@ extension THError {
         .interrupted, "the daemon at \(path) has not answered: \(error.message)",
         help: "it may have done what it was asked for; `threadkeeper status` tells whether it runs",
         isTemporary: error.reason == .closed)
-    case .tooLarge, .malformed:
-      self.init(.badAnswer, "the daemon at \(path) cannot be understood: \(error.message)")
+    case .tooLarge, .malformed: self.init(.badAnswer, "the daemon at \(path) cannot be understood: \(error.message)")
     case .taken, .system:
       self.init(
         .unavailable, "the daemon at \(path) cannot be asked: \(error.message)",
         help: "`threadkeeper status` tells whether it runs")
-    @unknown default:
-      self.init(.unavailable, "the daemon at \(path) cannot be asked: \(error.message)")
+    @unknown default: self.init(.unavailable, "the daemon at \(path) cannot be asked: \(error.message)")
     }
   }
 
@@ -198,8 +187,7 @@ extension THError {
   convenience init(_ error: KeychainError) {
     if let holder = error.lockHolder {
       self.init(
-        .storeInUse, "\(error.message)",
-        help: "\(holder) holds it and answers no calls: end it, or let it start")
+        .storeInUse, "\(error.message)", help: "\(holder) holds it and answers no calls: end it, or let it start")
       return
     }
     let reason: Code =

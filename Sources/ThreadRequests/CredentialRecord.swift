@@ -20,9 +20,7 @@ package struct CredentialRecord: Hashable, Sendable {
   package var dataset: OperationalDataset?
 
   /// Without what its dataset says.
-  package init(
-    agent: BorderAgentID?, network: ExtendedPANID, networkName: String, isActive: Bool
-  ) {
+  package init(agent: BorderAgentID?, network: ExtendedPANID, networkName: String, isActive: Bool) {
     self.agent = agent
     self.network = network
     self.networkName = networkName
@@ -30,9 +28,7 @@ package struct CredentialRecord: Hashable, Sendable {
   }
 
   /// - Parameter dataset: what is stored; it stays in the record.
-  package init(
-    agent: BorderAgentID?, network: ExtendedPANID, dataset: OperationalDataset, isActive: Bool
-  ) {
+  package init(agent: BorderAgentID?, network: ExtendedPANID, dataset: OperationalDataset, isActive: Bool) {
     self.agent = agent
     self.network = network
     self.networkName = dataset.networkName ?? ""
@@ -80,10 +76,10 @@ extension CredentialRecord: Codable {
 
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    agent = try fields.decodeIfPresent(String.self, forKey: .agent)
-      .map { try Self.value(BorderAgentID(hex: $0), .agent, fields) }
-    network = try Self.value(
-      ExtendedPANID(hex: try fields.decode(String.self, forKey: .network)), .network, fields)
+    agent = try fields.decodeIfPresent(String.self, forKey: .agent).map {
+      try Self.value(BorderAgentID(hex: $0), .agent, fields)
+    }
+    network = try Self.value(ExtendedPANID(hex: try fields.decode(String.self, forKey: .network)), .network, fields)
     networkName = try fields.decode(String.self, forKey: .networkName)
     channel = try fields.decodeIfPresent(Int.self, forKey: .channel)
     panID = try fields.decodeIfPresent(UInt16.self, forKey: .panID)
@@ -91,24 +87,22 @@ extension CredentialRecord: Codable {
     created = try Self.date(.created, fields)
     modified = try Self.date(.modified, fields)
     isActive = try fields.decode(Bool.self, forKey: .isActive)
-    dataset = try fields.decodeIfPresent(String.self, forKey: .dataset)
-      .map { try Self.value(try? OperationalDataset(hex: $0), .dataset, fields) }
+    dataset = try fields.decodeIfPresent(String.self, forKey: .dataset).map {
+      try Self.value(try? OperationalDataset(hex: $0), .dataset, fields)
+    }
   }
 
-  private static func date(
-    _ key: CodingKeys, _ fields: KeyedDecodingContainer<CodingKeys>
-  ) throws -> Date? {
-    try fields.decodeIfPresent(String.self, forKey: key)
-      .map { try value(try? Date($0, strategy: .iso8601), key, fields) }
+  private static func date(_ key: CodingKeys, _ fields: KeyedDecodingContainer<CodingKeys>) throws -> Date? {
+    try fields.decodeIfPresent(String.self, forKey: key).map {
+      try value(try? Date($0, strategy: .iso8601), key, fields)
+    }
   }
 
   /// The value itself is in no error: it may be secret.
-  private static func value<T>(
-    _ value: T?, _ key: CodingKeys, _ fields: KeyedDecodingContainer<CodingKeys>
-  ) throws -> T {
+  private static func value<T>(_ value: T?, _ key: CodingKeys, _ fields: KeyedDecodingContainer<CodingKeys>) throws -> T
+  {
     guard let value else {
-      throw DecodingError.dataCorruptedError(
-        forKey: key, in: fields, debugDescription: "not a sound value")
+      throw DecodingError.dataCorruptedError(forKey: key, in: fields, debugDescription: "not a sound value")
     }
     return value
   }
@@ -127,8 +121,7 @@ package struct FormerNetworkRecord: Codable, Hashable, Sendable {
   package var until: String
 
   package init(
-    id: String, networkName: String, extendedPANID: String, channel: UInt16?,
-    activeTimestamp: UInt64?, until: String
+    id: String, networkName: String, extendedPANID: String, channel: UInt16?, activeTimestamp: UInt64?, until: String
   ) {
     self.id = id
     self.networkName = networkName

@@ -15,9 +15,7 @@ package enum JSONValue: Hashable, Sendable {
     self = try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value))
   }
 
-  package subscript(_ name: String) -> JSONValue? {
-    if case .object(let members) = self { members[name] } else { nil }
-  }
+  package subscript(_ name: String) -> JSONValue? { if case .object(let members) = self { members[name] } else { nil } }
   package var text: String? { if case .text(let text) = self { text } else { nil } }
   package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
   package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }

@@ -40,13 +40,13 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   /// Whether it changes what is stored.
   package var writes: Bool {
     switch self {
-    case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred,
-      .forgetNetwork, .approveConsent, .denyConsent, .askConsent:
+    case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred, .forgetNetwork,
+      .approveConsent, .denyConsent, .askConsent:
       true
     // The question.
     case .getNetwork, .nearbyNetworks, .getPreferred: true
-    case .ping, .getCredentials, .listCredentials, .listActiveCredentials, .isPreferredAvailable,
-      .checkPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+    case .ping, .getCredentials, .listCredentials, .listActiveCredentials, .isPreferredAvailable, .checkPreferred,
+      .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       false
     }
   }

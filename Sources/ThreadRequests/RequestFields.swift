@@ -73,9 +73,7 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   func isWrong(_ name: String) -> Bool { wrong.contains(name) }
 
   /// The transaction, where it is one that an answer can repeat.
-  package var soundTransaction: String? {
-    transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil }
-  }
+  package var soundTransaction: String? { transaction.flatMap { ThreadRequest.isSound(transaction: $0) ? $0 : nil } }
 }
 
 /// Why fields cannot be read.
@@ -90,8 +88,8 @@ package enum RequestFlaw: Error {
 extension RequestFields {
   /// Of several fields of another type the first of these is named.
   private static let order = [
-    "home", "transaction", "border_agent_id", "dataset", "ext_pan_id", "network_name", "id",
-    "scope", "purpose", "token", "sealed", "program", "administrator",
+    "home", "transaction", "border_agent_id", "dataset", "ext_pan_id", "network_name", "id", "scope", "purpose",
+    "token", "sealed", "program", "administrator",
   ]
 
   package init(json: [UInt8], on wire: Wire) throws(RequestFlaw) {
@@ -102,9 +100,9 @@ extension RequestFields {
         wrong = reader.problems.filter { $0.reason == .badValue }.compactMap(\.field)
         if isWrong("dataset") { datasetError = Self.datasetError(reader.text("dataset") ?? "") }
         for name in Self.order {
-          guard let problem = reader.problems.first(where: { $0.field == name }),
-            problem.reason != .badValue
-          else { continue }
+          guard let problem = reader.problems.first(where: { $0.field == name }), problem.reason != .badValue else {
+            continue
+          }
           return problem.reason == .unpairedSurrogate ? .unreadable : .type(of: name)
         }
         return nil
@@ -112,9 +110,7 @@ extension RequestFields {
     if let flaw { throw flaw }
   }
 
-  private static func read<Value>(
-    _ json: [UInt8], _ body: (inout WireReader) -> Value
-  ) throws(RequestFlaw) -> Value {
+  private static func read<Value>(_ json: [UInt8], _ body: (inout WireReader) -> Value) throws(RequestFlaw) -> Value {
     do {
       let value = try WireReader.read(json, depth: nesting) { reader in
         reader.countsNull = true
@@ -129,23 +125,16 @@ extension RequestFields {
     do throws(DatasetError) {
       _ = try OperationalDataset(hex: hex)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   /// - Throws: `AnswerFailure` with the code `invalid_payload` that names the field, where it is one.
   package init(json: [UInt8]) throws(AnswerFailure) {
-    do throws(RequestFlaw) {
-      try self.init(json: json, on: .mqtt)
-    } catch {
+    do throws(RequestFlaw) { try self.init(json: json, on: .mqtt) } catch {
       switch error {
-      case .unreadable:
-        throw AnswerFailure(.invalidPayload, "the payload is not a JSON object")
+      case .unreadable: throw AnswerFailure(.invalidPayload, "the payload is not a JSON object")
       case .type(let field):
-        throw AnswerFailure(
-          .invalidPayload, field: field,
-          "expected \(field == "sealed" ? "an envelope" : "a text")")
+        throw AnswerFailure(.invalidPayload, field: field, "expected \(field == "sealed" ? "an envelope" : "a text")")
       }
     }
   }
@@ -234,8 +223,7 @@ package struct ProgramName: Hashable, Sendable {
 
   /// - Returns: nil where nothing of it is left.
   package init?(_ given: String) {
-    let shown = given.unicodeScalars.prefix(Self.longest).map { scalar in
-      Self.isPlain(scalar) ? Character(scalar) : "_"
+    let shown = given.unicodeScalars.prefix(Self.longest).map { scalar in Self.isPlain(scalar) ? Character(scalar) : "_"
     }
     text = String(shown)
     guard shown.contains(where: { $0.isLetter || $0.isNumber }) else { return nil }

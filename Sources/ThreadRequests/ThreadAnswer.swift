@@ -6,9 +6,7 @@ import ThreadDataset
 ///     {"status":"ok","v":1}
 ///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
 package struct ThreadAnswer: Codable, Hashable, Sendable {
-  package enum Status: String, Codable, Sendable {
-    case ok, error
-  }
+  package enum Status: String, Codable, Sendable { case ok, error }
 
   /// Of the form of requests and answers. Another one is not guessed at.
   package static let version = 1
@@ -31,9 +29,9 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
 
   /// Nil for what is no answer, or one of another version.
   package init?(json: [UInt8]) {
-    guard let answer = try? JSONDecoder().decode(ThreadAnswer.self, from: Data(json)),
-      answer.v == Self.version
-    else { return nil }
+    guard let answer = try? JSONDecoder().decode(ThreadAnswer.self, from: Data(json)), answer.v == Self.version else {
+      return nil
+    }
     self = answer
   }
 
@@ -105,15 +103,12 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
   package var exit: Int32?
 
   package init(
-    _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String,
-    help: String? = nil, exit: Int32? = nil
-  ) {
-    self.init(code: code.rawValue, field: field, offset: offset, message, help: help, exit: exit)
-  }
+    _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String, help: String? = nil,
+    exit: Int32? = nil
+  ) { self.init(code: code.rawValue, field: field, offset: offset, message, help: help, exit: exit) }
 
   package init(
-    code: String, field: String? = nil, offset: Int? = nil, _ message: String,
-    help: String? = nil, exit: Int32? = nil
+    code: String, field: String? = nil, offset: Int? = nil, _ message: String, help: String? = nil, exit: Int32? = nil
   ) {
     self.code = code
     self.message = message
@@ -138,9 +133,7 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
 /// What a request comes to: the fields that its command has, see docs/reference/mqtt-protocol.md.
 package struct AnswerData: Codable, Hashable, Sendable {
   /// What a store has changed.
-  package enum Change: String, Codable, Sendable {
-    case stored, updated, unchanged
-  }
+  package enum Change: String, Codable, Sendable { case stored, updated, unchanged }
 
   /// How a dataset compares with the preferred network.
   package enum Check: String, Codable, Sendable {
@@ -190,13 +183,9 @@ package struct AnswerData: Codable, Hashable, Sendable {
 
   package init() {}
 
-  package init(sealed: SealedText) {
-    self.sealed = sealed
-  }
+  package init(sealed: SealedText) { self.sealed = sealed }
 
-  package init(credentials: [CredentialRecord]) {
-    self.credentials = credentials
-  }
+  package init(credentials: [CredentialRecord]) { self.credentials = credentials }
 
   /// Whether it holds what nobody but the requester may see.
   package var isSecret: Bool { credentials?.contains { $0.dataset != nil } ?? false }

@@ -1,8 +1,7 @@
 import ThreadDataset
 
 /// A request whose fields are sound and complete for its command, and are no others.
-@dynamicMemberLookup
-package struct ThreadRequest: Sendable, Equatable {
+@dynamicMemberLookup package struct ThreadRequest: Sendable, Equatable {
   /// Bytes of a `transaction`.
   package static let transactionBytes = 256
 
@@ -14,9 +13,7 @@ package struct ThreadRequest: Sendable, Equatable {
     set { fields[keyPath: path] = newValue }
   }
 
-  package init(_ command: RequestCommand) {
-    self.command = command
-  }
+  package init(_ command: RequestCommand) { self.command = command }
 
   /// Checks what the command needs. Fields that it does not need are ignored.
   ///
@@ -29,8 +26,7 @@ package struct ThreadRequest: Sendable, Equatable {
     if let transaction = fields.transaction {
       guard Self.isSound(transaction: transaction) else {
         throw AnswerFailure(
-          .invalidPayload, field: "transaction",
-          "a transaction has at most \(Self.transactionBytes) bytes")
+          .invalidPayload, field: "transaction", "a transaction has at most \(Self.transactionBytes) bytes")
       }
       self.transaction = transaction
     }
@@ -41,8 +37,7 @@ package struct ThreadRequest: Sendable, Equatable {
     case .deleteCredentials, .getCredentials, .askConsent: self.agent = try Self.agent(fields)
     case .getNetwork, .shareCredentials: self.network = try Self.network(fields)
     case .checkPreferred: self.dataset = try Self.dataset(fields)
-    case .setPreferred:
-      try readPreferred(fields)
+    case .setPreferred: try readPreferred(fields)
     case .forgetNetwork:
       self.id = fields.id
       if fields.id == nil { self.network = try Self.network(fields) }
@@ -55,19 +50,15 @@ package struct ThreadRequest: Sendable, Equatable {
       }
       (self.id, self.token, self.scope) = (id, fields.token, fields.scope)
     case .getPreferred:
-      guard !fields.isWrong("purpose") else {
-        throw AnswerFailure(.invalidPayload, field: "purpose", "expected write")
-      }
+      guard !fields.isWrong("purpose") else { throw AnswerFailure(.invalidPayload, field: "purpose", "expected write") }
       self.purpose = fields.purpose
-    case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-      .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+    case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable, .forgetPreferred,
+      .pendingConsents, .listRouters, .listNetworks, .listAlerts:
       break
     }
   }
 
-  package static func isSound(transaction: String) -> Bool {
-    transaction.utf8.count <= transactionBytes
-  }
+  package static func isSound(transaction: String) -> Bool { transaction.utf8.count <= transactionBytes }
 
   package func fields(on wire: RequestFields.Wire) -> RequestFields {
     var fields = fields
@@ -82,51 +73,38 @@ package struct ThreadRequest: Sendable, Equatable {
     let named = [hasNetwork, hasDataset, fields.networkName != nil, fields.id != nil]
     guard named.count(where: { $0 }) == 1 else {
       throw AnswerFailure(
-        .invalidPayload, field: "ext_pan_id",
-        "expected exactly one of `ext_pan_id`, `network_name`, `id` and `dataset`")
+        .invalidPayload, field: "ext_pan_id", "expected exactly one of `ext_pan_id`, `network_name`, `id` and `dataset`"
+      )
     }
     if hasDataset { self.dataset = try Self.dataset(fields) }
     if hasNetwork { self.network = try Self.network(fields) }
     (self.networkName, self.id) = (fields.networkName, fields.id)
-    if hasNetwork, fields.has("border_agent_id", fields.agent) {
-      self.agent = try Self.agent(fields)
-    }
+    if hasNetwork, fields.has("border_agent_id", fields.agent) { self.agent = try Self.agent(fields) }
   }
 
   private static func agent(_ fields: RequestFields) throws(AnswerFailure) -> BorderAgentID {
     guard let agent = fields.agent else {
-      throw AnswerFailure(
-        .invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits that are not all 0"
-      )
+      throw AnswerFailure(.invalidPayload, field: "border_agent_id", "expected 16 or 32 hex digits that are not all 0")
     }
     return agent
   }
 
   private static func network(_ fields: RequestFields) throws(AnswerFailure) -> ExtendedPANID {
     guard let network = fields.network else {
-      throw AnswerFailure(
-        .invalidPayload, field: "ext_pan_id", "expected 16 hex digits that are not all 0")
+      throw AnswerFailure(.invalidPayload, field: "ext_pan_id", "expected 16 hex digits that are not all 0")
     }
     return network
   }
 
-  private static func dataset(
-    _ fields: RequestFields
-  ) throws(AnswerFailure) -> OperationalDataset {
+  private static func dataset(_ fields: RequestFields) throws(AnswerFailure) -> OperationalDataset {
     if let error = fields.datasetError { throw AnswerFailure(error) }
     guard let dataset = fields.dataset else {
-      throw AnswerFailure(
-        .invalidPayload, field: "dataset", "expected the active operational dataset's TLVs as hex")
+      throw AnswerFailure(.invalidPayload, field: "dataset", "expected the active operational dataset's TLVs as hex")
     }
-    do throws(DatasetError) {
-      try dataset.requireComplete()
-    } catch {
-      throw AnswerFailure(error)
-    }
+    do throws(DatasetError) { try dataset.requireComplete() } catch { throw AnswerFailure(error) }
     guard dataset.kind == .complete else {
       throw AnswerFailure(
-        .incompleteDataset, field: "dataset",
-        "this is a pending dataset; the active one is asked for")
+        .incompleteDataset, field: "dataset", "this is a pending dataset; the active one is asked for")
     }
     return dataset
   }

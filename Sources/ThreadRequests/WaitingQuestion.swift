@@ -21,8 +21,7 @@ package struct WaitingQuestion: Codable, Hashable, Sendable {
   }
 
   package init(
-    id: String, command: String, extendedPANID: String?, expiresAt: String,
-    transactions: [String]?, reason: String?
+    id: String, command: String, extendedPANID: String?, expiresAt: String, transactions: [String]?, reason: String?
   ) {
     self.id = id
     self.command = command
@@ -42,8 +41,7 @@ extension WaitingQuestion {
   /// For the terminal of who asked and may not decide: who does, and how. It holds what the daemon has
   /// sent, so it is to be made harmless before it is shown.
   package func words(now: Date = Date()) -> String {
-    let seconds = (try? Date(expiresAt, strategy: .iso8601))
-      .map { max(0, Int($0.timeIntervalSince(now).rounded(.up))) }
+    let seconds = (try? Date(expiresAt, strategy: .iso8601)).map { max(0, Int($0.timeIntervalSince(now).rounded(.up))) }
     let limit = seconds.map { ", up to \($0) s" } ?? ""
     return "Waiting for consent\(limit): `threadkeeper consent approve \(id)`, "
       + "by the daemon's user on its machine."
@@ -51,6 +49,4 @@ extension WaitingQuestion {
 }
 
 /// For how long an approval holds.
-package enum ConsentScope: String, Sendable, Codable, CaseIterable {
-  case once, always
-}
+package enum ConsentScope: String, Sendable, Codable, CaseIterable { case once, always }

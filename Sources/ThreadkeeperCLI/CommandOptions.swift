@@ -19,10 +19,9 @@ struct CommandOptions: ParsableArguments {
   /// Gets a reply, and prints it.
   ///
   /// - Parameter text: of the reply, where JSON is not asked for.
-  @discardableResult
-  func show<Reply: Encodable>(
-    _ reply: (DaemonClient) async throws -> Reply, text: (Reply) -> String
-  ) async throws -> Reply {
+  @discardableResult func show<Reply: Encodable>(_ reply: (DaemonClient) async throws -> Reply, text: (Reply) -> String)
+    async throws -> Reply
+  {
     let reply = try await reply(daemon())
     try output.show(reply, text: text(reply))
     return reply
@@ -39,9 +38,7 @@ struct CommandOptions: ParsableArguments {
   ) async throws {
     let daemon = try daemon()
     let list = try await daemon.list(operation(daemon))
-    try output.show(
-      list.rows,
-      text: Table(list.rows, columns, ifAny: others).text(none: (list.note ?? none) + "\n"))
+    try output.show(list.rows, text: Table(list.rows, columns, ifAny: others).text(none: (list.note ?? none) + "\n"))
     try CommandFailure.check(unreadable: list.unreadable)
   }
 }
@@ -53,15 +50,12 @@ struct SettingsOptions: ParsableArguments {
     help: ArgumentHelp(
       "The configuration file.",
       discussion: "Without it: $THREADKEEPER_CONFIG, ~/.config/threadkeeper/threadkeeper.yaml, "
-        + "/etc/threadkeeper/threadkeeper.yaml; without any of them, defaults.",
-      valueName: "file"))
-  var config: String?
+        + "/etc/threadkeeper/threadkeeper.yaml; without any of them, defaults.", valueName: "file")) var config: String?
 
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "Where the store and its key lie unless the configuration says otherwise.",
-      valueName: "directory"))
+      "Where the store and its key lie unless the configuration says otherwise.", valueName: "directory"))
   var stateDirectory: String?
 
   /// Reads the settings, with everything that is wrong with them.
@@ -90,21 +84,15 @@ struct SettingsOptions: ParsableArguments {
     return try loadAny()
   }
 
-  fileprivate func loadAny() throws -> Settings {
-    try read().usable()
-  }
+  fileprivate func loadAny() throws -> Settings { try read().usable() }
 }
 
 extension SettingsResult {
   /// Prints what is wrong with the settings.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
-  func usable(
-    printing isPrinted: (SettingsProblem) -> Bool = { _ in true }
-  ) throws -> Settings {
-    for problem in problems where isPrinted(problem) {
-      try StandardStream.error.write("\(problem)\n")
-    }
+  func usable(printing isPrinted: (SettingsProblem) -> Bool = { _ in true }) throws -> Settings {
+    for problem in problems where isPrinted(problem) { try StandardStream.error.write("\(problem)\n") }
     guard let settings else {
       throw CommandFailure(
         .configuration, "the configuration cannot be used",
@@ -116,12 +104,9 @@ extension SettingsResult {
 
 /// Which home is meant.
 struct HomeOption: ParsableArguments {
-  @Option(help: "The home; needed only where there is more than one.")
-  var home: String?
+  @Option(help: "The home; needed only where there is more than one.") var home: String?
 
-  func name(_ daemon: DaemonClient) throws(CommandFailure) -> String {
-    try daemon.settings.home(named: home)
-  }
+  func name(_ daemon: DaemonClient) throws(CommandFailure) -> String { try daemon.settings.home(named: home) }
 }
 
 extension SettingsOptions {
@@ -173,11 +158,8 @@ extension SettingsOptions {
     let environment = ProcessInfo.processInfo.environment
     let places = SystemPlaces(environment: environment)
     guard file == places.configuration, access(places.readersSocket, W_OK) == 0 else { return nil }
-    let result = SettingsLoader.load(
-      file: file, environment: environment, skipsRefusedSecrets: true)
-    let settings =
-      result.settings
-      ?? SettingsLoader.load(text: "", as: file, environment: environment).settings
+    let result = SettingsLoader.load(file: file, environment: environment, skipsRefusedSecrets: true)
+    let settings = result.settings ?? SettingsLoader.load(text: "", as: file, environment: environment).settings
     return settings.flatMap(serviceStore)
   }
 
@@ -195,8 +177,7 @@ extension SettingsOptions {
 /// `threadkeeper check-config`
 struct CheckConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check-config",
-    abstract: "Check the configuration, and say everything that is wrong with it.",
+    commandName: "check-config", abstract: "Check the configuration, and say everything that is wrong with it.",
     discussion: """
       Exits 0 when the configuration can be used, 78 otherwise.
 
@@ -228,7 +209,7 @@ struct ConfigReport: Encodable {
 
   var text: String {
     let source = file.map { "The configuration in \($0)" } ?? "The default configuration"
-    return (problems.map { "\($0)" } + ["\(source) \(usable ? "can be used." : "cannot be used.")"])
-      .map { $0 + "\n" }.joined()
+    return (problems.map { "\($0)" } + ["\(source) \(usable ? "can be used." : "cannot be used.")"]).map { $0 + "\n" }
+      .joined()
   }
 }

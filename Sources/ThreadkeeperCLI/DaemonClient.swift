@@ -30,8 +30,7 @@ struct DaemonClient: Sendable {
     switch error.reason {
     case .closed: Ended()
     case .abandoned: LeftOpen()
-    case .untrusted:
-      CommandFailure(.notPermitted, "the running daemon cannot be asked: \(error.message)")
+    case .untrusted: CommandFailure(.notPermitted, "the running daemon cannot be asked: \(error.message)")
     case .forbidden: OpenStore.forbidden(error.message, settings)
     case .timedOut:
       CommandFailure(
@@ -50,16 +49,14 @@ struct DaemonClient: Sendable {
   ///   - ask: nil when no daemon listens.
   /// - Throws: `CommandFailure` with status 69 when none runs, among others.
   func askRunning<R: Sendable>(
-    isRepeatable: Bool = true, orStore store: (() async throws -> R)? = nil,
-    _ ask: () async throws -> R?
+    isRepeatable: Bool = true, orStore store: (() async throws -> R)? = nil, _ ask: () async throws -> R?
   ) async throws -> R {
     try await Self.orStore(isRepeatable: isRepeatable, daemon: ask) {
       if let store { return try await store() }
       try checkIsFree()
       throw CommandFailure(
         .unavailable, "no daemon runs on the store \(settings.store.path)",
-        remedy:
-          "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package;"
+        remedy: "`threadkeeper run` starts one, `sudo systemctl start threadkeeper` that of the package;"
           + " `--state-directory` names another place")
     }
   }
@@ -85,9 +82,9 @@ struct DaemonClient: Sendable {
 
   /// - Returns: nil when no daemon listens.
   /// - Throws: `Ended`, among others.
-  func performIfThere<Performed: Operation>(
-    _ operation: Performed, within limit: Duration = .seconds(60)
-  ) async throws -> Performed.Reply? {
+  func performIfThere<Performed: Operation>(_ operation: Performed, within limit: Duration = .seconds(60)) async throws
+    -> Performed.Reply?
+  {
     let operation = OperationCall(operation)
     return try await call(operation.method, operation, within: limit).map { own($0.reply) }
   }
@@ -96,8 +93,7 @@ struct DaemonClient: Sendable {
   ///
   /// - Returns: the last reply.
   func follow<Performed: StreamOperation>(
-    _ operation: Performed, firstWithin limit: Duration = .seconds(60),
-    each: (Performed.Reply) async throws -> Void
+    _ operation: Performed, firstWithin limit: Duration = .seconds(60), each: (Performed.Reply) async throws -> Void
   ) async throws -> Performed.Reply {
     try await askRunning(isRepeatable: Performed.isRepeatable) {
       try await followIfThere(operation, firstWithin: limit, each: each)
@@ -107,15 +103,12 @@ struct DaemonClient: Sendable {
   /// - Returns: nil when no daemon listens.
   /// - Throws: `Ended`, among others.
   func followIfThere<Performed: StreamOperation>(
-    _ operation: Performed, firstWithin limit: Duration,
-    each: (Performed.Reply) async throws -> Void
+    _ operation: Performed, firstWithin limit: Duration, each: (Performed.Reply) async throws -> Void
   ) async throws -> Performed.Reply? {
     let operation = OperationCall(operation)
     return try await with(operation.stream.access, within: limit) {
       var last: Performed.Reply?
-      for try await answer in try $0.replies(
-        to: operation.stream, operation, firstWithin: limit)
-      {
+      for try await answer in try $0.replies(to: operation.stream, operation, firstWithin: limit) {
         let reply = own(answer.reply)
         try await each(reply)
         last = reply
@@ -140,9 +133,7 @@ struct DaemonClient: Sendable {
   func list<Listed: ListOperation>(_ operation: Listed) async throws -> Rows<Listed.Row> {
     try await askRunning(isRepeatable: Listed.isRepeatable) {
       var rows: [Listed.Row] = []
-      var whole = try await followIfThere(operation, firstWithin: .seconds(60)) {
-        rows += $0.rows
-      }
+      var whole = try await followIfThere(operation, firstWithin: .seconds(60)) { rows += $0.rows }
       whole?.rows = rows
       return whole
     }
@@ -162,9 +153,7 @@ struct DaemonClient: Sendable {
           hasBegun = true
         }
       } catch let failure as CommandFailure {
-        guard hasBegun, failure.status == .unavailable || failure.status == .temporary else {
-          throw failure
-        }
+        guard hasBegun, failure.status == .unavailable || failure.status == .temporary else { throw failure }
       }
       try await Task.sleep(for: .milliseconds(300))
     }
@@ -172,9 +161,7 @@ struct DaemonClient: Sendable {
 
   /// How the daemon is.
   func status() async throws -> StatusReport {
-    try await askRunning {
-      try await call(StatusMethods.get, VarlinkNothing(), within: .seconds(60))?.status
-    }
+    try await askRunning { try await call(StatusMethods.get, VarlinkNothing(), within: .seconds(60))?.status }
   }
 
   /// The same, where one may run. A process that has the store and does not listen may be starting.
@@ -188,9 +175,7 @@ struct DaemonClient: Sendable {
       let reply = try? await call(StatusMethods.get, VarlinkNothing(), within: .seconds(10))
       if let reply { return reply.status }
       try Task.checkCancellation()
-      guard ContinuousClock.now < end,
-        StoreLock.holder(of: OpenStore.location(settings)) != nil
-      else { return nil }
+      guard ContinuousClock.now < end, StoreLock.holder(of: OpenStore.location(settings)) != nil else { return nil }
       try await Task.sleep(for: .milliseconds(100))
     }
   }
@@ -200,16 +185,14 @@ struct DaemonClient: Sendable {
   /// - Parameters:
   ///   - isAdministrator: over every team.
   ///   - isRepeatable: whether to do it twice comes to the same answer.
-  func perform(
-    _ request: ThreadRequest, isAdministrator: Bool = true, isRepeatable: Bool = false
-  ) async throws -> AnswerData {
+  func perform(_ request: ThreadRequest, isAdministrator: Bool = true, isRepeatable: Bool = false) async throws
+    -> AnswerData
+  {
     guard let method = RequestMethods.method(request.command) else { throw Self.unreadable }
     var fields = request.fields(on: .socket)
     fields.asAdministrator = isAdministrator
     return try await askRunning(isRepeatable: isRepeatable) { [fields] in
-      try await with(method.access, within: .seconds(60)) {
-        try await $0.call(method, fields, within: .seconds(60))
-      }
+      try await with(method.access, within: .seconds(60)) { try await $0.call(method, fields, within: .seconds(60)) }
     }
   }
 
@@ -225,8 +208,7 @@ struct DaemonClient: Sendable {
   ///   - daemon: nil when none listens.
   ///   - store: throws a `CommandFailure` with status 75 while another has the lock.
   static func orStore<R: Sendable>(
-    isRepeatable: Bool, within limit: Duration = startOrEnd, daemon: () async throws -> R?,
-    store: () async throws -> R
+    isRepeatable: Bool, within limit: Duration = startOrEnd, daemon: () async throws -> R?, store: () async throws -> R
   ) async throws -> R {
     var deadline: ContinuousClock.Instant?
     var isInDoubt = false
@@ -235,9 +217,7 @@ struct DaemonClient: Sendable {
         let failure: CommandFailure
         do {
           if let result = try await daemon() { return result }
-          do {
-            return try await store()
-          } catch let locked as CommandFailure {
+          do { return try await store() } catch let locked as CommandFailure {
             guard locked.status == .temporary else { throw locked }
             failure = locked
           }
@@ -284,8 +264,7 @@ extension DaemonClient {
   }
 
   private func with<Reply>(
-    _ access: VarlinkAccess, within limit: Duration,
-    _ body: (VarlinkClient) async throws -> Reply
+    _ access: VarlinkAccess, within limit: Duration, _ body: (VarlinkClient) async throws -> Reply
   ) async throws -> Reply? {
     do {
       guard let client = try await connect(for: access, within: limit) else { return nil }
@@ -294,19 +273,14 @@ extension DaemonClient {
     } catch let error as SocketError where error.reason == .malformed {
       // What was asked for may be done: this is no reason to ask again.
       throw Self.unreadable
-    } catch let error as SocketError {
-      throw failure(error)
-    } catch let error as VarlinkError {
+    } catch let error as SocketError { throw failure(error) } catch let error as VarlinkError {
       throw error.commandFailure
     }
   }
 
-  private func connect(
-    for access: VarlinkAccess, within limit: Duration
-  ) async throws -> VarlinkClient? {
+  private func connect(for access: VarlinkAccess, within limit: Duration) async throws -> VarlinkClient? {
     do {
-      return try await VarlinkClient.connect(
-        to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
+      return try await VarlinkClient.connect(to: LocalAPISocket.path(settings), within: limit, actingForOwner: true)
     } catch let error as SocketError where error.reason == .forbidden && access <= .reader {
       guard let client = try? await connectAsReader(within: limit) else { throw error }
       return client
@@ -316,8 +290,7 @@ extension DaemonClient {
   /// The machine's daemon, for members of its group; nil where none listens, or its store is another one.
   private func connectAsReader(within limit: Duration) async throws -> VarlinkClient? {
     let places = SystemPlaces(environment: ProcessInfo.processInfo.environment)
-    let client = try await VarlinkClient.connect(
-      to: places.readersSocket, within: limit, admittingOthers: true)
+    let client = try await VarlinkClient.connect(to: places.readersSocket, within: limit, admittingOthers: true)
     let status = try await client?.call(StatusMethods.get, VarlinkNothing(), within: limit).status
     return status?.store.path == settings.store.path ? client : nil
   }

@@ -11,8 +11,7 @@ import Fleet
 /// `threadkeeper run`
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run",
-    abstract: "Run the daemon until it is stopped.",
+    commandName: "run", abstract: "Run the daemon until it is stopped.",
     discussion: """
       Without a configuration it starts a private broker on a loopback port and makes an encrypted \
       store in the state directory. Logs go to standard error. SIGTERM, SIGINT and \
@@ -30,12 +29,10 @@ struct RunCommand: AsyncParsableCommand {
     StopSignals.ignoreOthers()
     let settings = try options.load()
     if settings.store.url != nil { return try await runNode(settings) }
-    let daemon = try Daemon.start(
-      settings, ask: { try StoreSecret.ask($0) }, logger: .init(settings.log))
+    let daemon = try Daemon.start(settings, ask: { try StoreSecret.ask($0) }, logger: .init(settings.log))
     defer { daemon.end() }
     if let broker = daemon.embeddedBroker {
-      try StandardStream.error.write(
-        EmbeddedBrokerNotice(broker: broker, settings: settings).text)
+      try StandardStream.error.write(EmbeddedBrokerNotice(broker: broker, settings: settings).text)
     }
     try await daemon.run()
   }
@@ -59,8 +56,7 @@ extension Logger {
     let level = log.level
     switch log.format {
     case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }
-    case .json:
-      self.init(label: "threadkeeper") { JSONLogHandler(label: $0, level: level) }
+    case .json: self.init(label: "threadkeeper") { JSONLogHandler(label: $0, level: level) }
     }
   }
 }

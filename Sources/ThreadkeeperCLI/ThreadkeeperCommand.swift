@@ -8,8 +8,7 @@ import ThreadkeeperDaemon
 /// The command that all others hang from.
 package struct ThreadkeeperCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "threadkeeper",
-    abstract: "Keeps the Thread credentials of a home's border routers.",
+    commandName: "threadkeeper", abstract: "Keeps the Thread credentials of a home's border routers.",
     discussion: """
       A daemon listens on MQTT to border routers that announce themselves, leave or change their \
       dataset, keeps their credentials in an encrypted store, and raises an alert when a router is \
@@ -20,29 +19,21 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
         threadkeeper setup         name your broker, and what it needs
         threadkeeper run           run it, with a private broker unless configured
         threadkeeper status        see how it is
-      """,
-    version: threadkeeperVersion,
+      """, version: threadkeeperVersion,
     groupedSubcommands: [
-      CommandGroup(
-        name: "Run it",
-        subcommands: [
-          RunCommand.self, DemoCommand.self, AgentCommand.self,
-        ]),
+      CommandGroup(name: "Run it", subcommands: [RunCommand.self, DemoCommand.self, AgentCommand.self]),
       CommandGroup(
         name: "Look at it",
         subcommands: [
-          StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self,
-          AlertsCommand.self,
+          StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
           CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
-        ]),
-      CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),
+        ]), CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),
       CommandGroup(
         name: "Set it up",
         subcommands: [
-          SetupCommand.self, LoginCommand.self, KeysCommand.self, CheckConfigCommand.self,
-          ACLCommand.self, ClientsCommand.self, StoreCommand.self, PageCommand.self,
-        ]),
-      CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
+          SetupCommand.self, LoginCommand.self, KeysCommand.self, CheckConfigCommand.self, ACLCommand.self,
+          ClientsCommand.self, StoreCommand.self, PageCommand.self,
+        ]), CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
     ] + fleet)
 
   #if Fleet
@@ -74,9 +65,7 @@ extension ThreadkeeperCommand {
       try await run(asyncParseAsRoot(words))
       #endif
       return ExitCode.success.rawValue
-    } catch let failure as CommandFailure {
-      return status(failure)
-    } catch let error as KeychainError {
+    } catch let failure as CommandFailure { return status(failure) } catch let error as KeychainError {
       return status(CommandFailure(error))
     } catch is CancellationError {
       // A question that was broken off: what opens the store is asked for before anything is done.
@@ -85,9 +74,7 @@ extension ThreadkeeperCommand {
       return stop("The running daemon may have done it all the same: `threadkeeper status` tells.")
     } catch let error as SQLiteError {
       return status(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
-    } catch {
-      return status(error, of: words)
-    }
+    } catch { return status(error, of: words) }
   }
 
   private static func status(_ failure: CommandFailure) -> Int32 {

@@ -14,9 +14,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
   /// Of `io.threadkeeper.Failed`, where it is another one than that of the status.
   package let code: AnswerCode?
 
-  package init(
-    _ status: ExitStatus, _ message: String, remedy: String? = nil, code: AnswerCode? = nil
-  ) {
+  package init(_ status: ExitStatus, _ message: String, remedy: String? = nil, code: AnswerCode? = nil) {
     self.status = status
     self.message = message
     self.remedy = remedy
@@ -62,8 +60,7 @@ package enum SameCommand {
   ///   - stateDirectory: where the store lies; nil where the configuration says so.
   ///   - arguments: with the program.
   package static func by(
-    _ user: UInt32 = 0, stateDirectory: String? = nil,
-    arguments: [String] = CommandLine.arguments,
+    _ user: UInt32 = 0, stateDirectory: String? = nil, arguments: [String] = CommandLine.arguments,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String {
     let places = SystemPlaces(environment: environment)
@@ -75,18 +72,13 @@ package enum SameCommand {
       let runs = argument.split { !$0.isHexDigit }
       return runs.contains { $0.count > longestID } ? "DATASET" : argument.quoted
     }
-    func isGiven(_ option: String) -> Bool {
-      arguments.contains { $0 == option || $0.hasPrefix(option + "=") }
-    }
-    if !isGiven("--config"),
-      let file = SettingsLoader.file(named: nil, environment: environment),
+    func isGiven(_ option: String) -> Bool { arguments.contains { $0 == option || $0.hasPrefix(option + "=") } }
+    if !isGiven("--config"), let file = SettingsLoader.file(named: nil, environment: environment),
       file != places.configuration
     {
       words += ["--config", file.quoted]
     }
-    if let stateDirectory, !isGiven("--state-directory"),
-      user != 0 || stateDirectory != places.stateDirectory
-    {
+    if let stateDirectory, !isGiven("--state-directory"), user != 0 || stateDirectory != places.stateDirectory {
       words += ["--state-directory", stateDirectory.quoted]
     }
     return words.joined(separator: " ")

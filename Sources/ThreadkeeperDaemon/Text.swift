@@ -46,8 +46,8 @@ extension String {
       && utf8.allSatisfy { byte in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-          UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: ":"):
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+          UInt8(ascii: "/"), UInt8(ascii: "@"), UInt8(ascii: ":"):
           true
         default: false
         }
@@ -70,15 +70,13 @@ package enum JSONText {
     try text(value, [.sortedKeys, .withoutEscapingSlashes])
   }
 
-  private static func text(
-    _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting
-  ) throws(CommandFailure) -> String {
+  private static func text(_ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting) throws(CommandFailure)
+    -> String
+  {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = formatting
-    do {
-      return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
-    } catch {
+    do { return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n" } catch {
       throw CommandFailure(.software, "no JSON for \(type(of: value))")
     }
   }

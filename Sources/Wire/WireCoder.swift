@@ -36,9 +36,7 @@ public protocol WireObject {
   var rules: String { get }
 }
 
-extension WireObject {
-  public var rules: String { "" }
-}
+extension WireObject { public var rules: String { "" } }
 
 /// An object within a message.
 public protocol WirePart: WireObject, WireValue {
@@ -63,59 +61,49 @@ public protocol WireCoder {
     _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse)
 
   /// A field that is also read, and must be there.
-  mutating func needed<Value: WireReadable>(
-    _ name: StaticString, _ value: inout Value, _ form: WireForm?)
+  mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value, _ form: WireForm?)
 }
 
 extension WireCoder {
   // Who does not read takes the value.
 
-  @inlinable
-  public mutating func field<Value: WireReadable>(
+  @inlinable public mutating func field<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse
   ) { field(name, value, form) }
 
-  @inlinable
-  public mutating func needed<Value: WireReadable>(
+  @inlinable public mutating func needed<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value, _ form: WireForm?
   ) { needed(name, value, form) }
 
   // Where the type says all.
 
-  @inlinable
-  public mutating func field<Value: WireValue>(_ name: StaticString, _ value: Value?) {
+  @inlinable public mutating func field<Value: WireValue>(_ name: StaticString, _ value: Value?) {
     field(name, value, nil)
   }
 
-  @inlinable
-  public mutating func needed<Value: WireValue>(_ name: StaticString, _ value: Value) {
+  @inlinable public mutating func needed<Value: WireValue>(_ name: StaticString, _ value: Value) {
     needed(name, value, nil)
   }
 
-  @inlinable
-  public mutating func field<Value: WireReadable>(
+  @inlinable public mutating func field<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value?, _ form: WireForm? = nil
   ) { field(name, &value, form, .counts) }
 
-  @inlinable
-  public mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value) {
+  @inlinable public mutating func needed<Value: WireReadable>(_ name: StaticString, _ value: inout Value) {
     needed(name, &value, nil)
   }
 
   /// `"v":1`, which messages with a version have.
-  @inlinable
-  public mutating func version() { needed("v", WireVersion(), nil) }
+  @inlinable public mutating func version() { needed("v", WireVersion(), nil) }
 }
 
 /// Writes a message straight to bytes, in the order of the calls.
 public struct WireWriter: WireCoder {
   public var json: JSONWriter
 
-  @inlinable
-  public init(_ json: consuming JSONWriter) { self.json = json }
+  @inlinable public init(_ json: consuming JSONWriter) { self.json = json }
 
-  @inlinable @inline(__always)
-  public mutating func field<Value: WireValue>(
+  @inlinable @inline(__always) public mutating func field<Value: WireValue>(
     _ name: StaticString, _ value: Value?, _ form: WireForm?
   ) {
     guard let value else { return }
@@ -123,8 +111,7 @@ public struct WireWriter: WireCoder {
     value.write(to: &json)
   }
 
-  @inlinable @inline(__always)
-  public mutating func needed<Value: WireValue>(
+  @inlinable @inline(__always) public mutating func needed<Value: WireValue>(
     _ name: StaticString, _ value: Value, _ form: WireForm?
   ) {
     json.name(name)
@@ -133,8 +120,7 @@ public struct WireWriter: WireCoder {
 }
 
 extension WireWriter {
-  @inlinable
-  public mutating func write<Object: WireObject>(_ message: inout Object) {
+  @inlinable public mutating func write<Object: WireObject>(_ message: inout Object) {
     json.open()
     message.fields(&self)
     json.close()
@@ -143,8 +129,7 @@ extension WireWriter {
 
 extension WireObject {
   /// The message as it is published.
-  @inlinable
-  public consuming func json(capacity: Int = 1_024) -> [UInt8] {
+  @inlinable public consuming func json(capacity: Int = 1_024) -> [UInt8] {
     var writer = WireWriter(JSONWriter(capacity: capacity))
     writer.write(&self)
     return writer.json.bytes
@@ -152,8 +137,7 @@ extension WireObject {
 }
 
 extension WirePart {
-  @inlinable
-  public func write(to json: inout JSONWriter) {
+  @inlinable public func write(to json: inout JSONWriter) {
     var message = self
     // The writer alone has the bytes, so that they are not copied.
     var writer = WireWriter(json)
@@ -162,7 +146,5 @@ extension WirePart {
     json = writer.json
   }
 
-  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
-    describer.nested(sample)
-  }
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { describer.nested(sample) }
 }

@@ -26,22 +26,20 @@ public struct WireDescriber: WireCoder, Sendable {
     copy.fields(&self)
   }
 
-  public mutating func field<Value: WireValue>(
-    _ name: StaticString, _ value: Value?, _ form: WireForm?
-  ) { add(name, Value.self, form, isNeeded: false) }
+  public mutating func field<Value: WireValue>(_ name: StaticString, _ value: Value?, _ form: WireForm?) {
+    add(name, Value.self, form, isNeeded: false)
+  }
 
-  public mutating func needed<Value: WireValue>(
-    _ name: StaticString, _ value: Value, _ form: WireForm?
-  ) { add(name, Value.self, form, isNeeded: true) }
+  public mutating func needed<Value: WireValue>(_ name: StaticString, _ value: Value, _ form: WireForm?) {
+    add(name, Value.self, form, isNeeded: true)
+  }
 
   private mutating func add<Value: WireValue>(
     _ name: StaticString, _ type: Value.Type, _ form: WireForm?, isNeeded: Bool
   ) {
     let form = form ?? Value.form
     hasSecrets = hasSecrets || form.over(Value.form).isSecret
-    fields.append(
-      Field(
-        name: "\(name)", schema: schema(of: type, form), isNeeded: isNeeded))
+    fields.append(Field(name: "\(name)", schema: schema(of: type, form), isNeeded: isNeeded))
   }
 
   /// The schema of a value, or a reference to its definition.
@@ -58,9 +56,7 @@ public struct WireDescriber: WireCoder, Sendable {
   mutating func nested(_ sample: some WireObject) -> String {
     let inner = WireDescriber(sample)
     hasSecrets = hasSecrets || inner.hasSecrets
-    for one in inner.definitions where !definitions.contains(where: { $0.name == one.name }) {
-      definitions.append(one)
-    }
+    for one in inner.definitions where !definitions.contains(where: { $0.name == one.name }) { definitions.append(one) }
     return inner.members
   }
 
@@ -82,14 +78,11 @@ public struct WireDescriber: WireCoder, Sendable {
   ///
   /// - Parameters:
   ///   - title: the topic.
-  public static func document(
-    _ sample: some WireObject, title: String, about: String? = nil
-  ) -> String {
+  public static func document(_ sample: some WireObject, title: String, about: String? = nil) -> String {
     let describer = WireDescriber(sample)
     let definitions = describer.definitions.map { #""\#($0.name)": \#($0.schema)"# }
     return #"{"$schema": "http://json-schema.org/draft-07/schema#", "title": "\#(title)", "#
       + (about.map { #""description": "\#($0)", "# } ?? "") + describer.members
-      + (definitions.isEmpty
-        ? "" : #", "definitions": {\#(definitions.joined(separator: ", "))}"#) + "}"
+      + (definitions.isEmpty ? "" : #", "definitions": {\#(definitions.joined(separator: ", "))}"#) + "}"
   }
 }

@@ -17,8 +17,7 @@ public struct WireForm: Sendable {
   /// A network key, a PSKc, a code or a dataset: never in anything that is retained.
   public let isSecret: Bool
 
-  @inlinable
-  public init(
+  @inlinable public init(
     name: StaticString? = nil, _ about: StaticString, least: UInt64 = 0, most: UInt64 = .max,
     pattern: StaticString? = nil, isSecret: Bool = false
   ) {
@@ -31,13 +30,11 @@ public struct WireForm: Sendable {
   }
 
   /// A text of at least one character, or a list of at least one element.
-  @inlinable
-  public static func filled(_ about: StaticString, most: UInt64 = .max) -> WireForm {
+  @inlinable public static func filled(_ about: StaticString, most: UInt64 = .max) -> WireForm {
     WireForm(about, least: 1, most: most)
   }
 
-  @inlinable
-  public static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
+  @inlinable public static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
     WireForm(about, pattern: pattern)
   }
 }
@@ -46,39 +43,29 @@ extension WireForm {
   /// With the limits of the value's type, where it has none of its own.
   func over(_ type: WireForm) -> WireForm {
     WireForm(
-      name: name, about, least: least == 0 ? type.least : least,
-      most: most == .max ? type.most : most, pattern: pattern ?? type.pattern,
-      isSecret: isSecret || type.isSecret)
+      name: name, about, least: least == 0 ? type.least : least, most: most == .max ? type.most : most,
+      pattern: pattern ?? type.pattern, isSecret: isSecret || type.isSecret)
   }
 
   @inlinable func allows(_ number: UInt64) -> Bool { least <= number && number <= most }
 
   /// Members of a schema; none for what is not limited.
   func bounds(_ lower: String, _ upper: String) -> String {
-    (least == 0 ? "" : #", "\#(lower)": \#(least)"#)
-      + (most == .max ? "" : #", "\#(upper)": \#(most)"#)
+    (least == 0 ? "" : #", "\#(lower)": \#(least)"#) + (most == .max ? "" : #", "\#(upper)": \#(most)"#)
   }
 }
 
 extension WireForm: ExpressibleByStringLiteral {
-  @inlinable
-  public init(stringLiteral about: StaticString) { self.init(about) }
+  @inlinable public init(stringLiteral about: StaticString) { self.init(about) }
 }
 
 // What several messages have, by the names of the definitions in the schemas.
 extension WireForm {
-  @inlinable public static var home: WireForm {
-    WireForm(name: "home", "The home's name.", least: 1)
-  }
-  @inlinable public static var user: WireForm {
-    WireForm(name: "user", "A login of the broker.", least: 1, most: 256)
-  }
-  @inlinable public static var label: WireForm {
-    WireForm(name: "label", "A text that a router reported.", most: 512)
-  }
+  @inlinable public static var home: WireForm { WireForm(name: "home", "The home's name.", least: 1) }
+  @inlinable public static var user: WireForm { WireForm(name: "user", "A login of the broker.", least: 1, most: 256) }
+  @inlinable public static var label: WireForm { WireForm(name: "label", "A text that a router reported.", most: 512) }
   @inlinable public static var extendedAddress: WireForm {
-    WireForm(
-      name: "ext_address", "Extended address: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
+    WireForm(name: "ext_address", "Extended address: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
   }
   @inlinable public static var networkName: WireForm {
     WireForm(name: "network_name", "Name of a Thread network.", most: 16)
@@ -89,26 +76,19 @@ extension WireForm {
   @inlinable public static var channel: WireForm {
     WireForm(name: "channel", "IEEE 802.15.4 channel.", least: 11, most: 26)
   }
-  @inlinable public static var panID: WireForm {
-    WireForm(name: "pan_id", "PAN ID.", most: 65_535)
-  }
+  @inlinable public static var panID: WireForm { WireForm(name: "pan_id", "PAN ID.", most: 65_535) }
   @inlinable public static var activeTimestamp: WireForm {
-    WireForm(
-      name: "active_timestamp", "Seconds of the Active Timestamp.", most: 281_474_976_710_655)
+    WireForm(name: "active_timestamp", "Seconds of the Active Timestamp.", most: 281_474_976_710_655)
   }
   @inlinable public static var sharingLogins: WireForm {
     WireForm(
-      name: "sharing_logins",
-      "Logins that are no border routers and share credentials of the network.",
-      least: 1)
+      name: "sharing_logins", "Logins that are no border routers and share credentials of the network.", least: 1)
   }
   @inlinable public static var alertFingerprint: WireForm {
     WireForm(name: "alert_fingerprint", "Names the alert for good.", pattern: "^[0-9a-f]{16}$")
   }
   @inlinable public static var keyFingerprint: WireForm {
-    WireForm(
-      name: "key_fingerprint", "Of somebody's public keys.",
-      pattern: "^([0-9a-f]{4}-){7}[0-9a-f]{4}$")
+    WireForm(name: "key_fingerprint", "Of somebody's public keys.", pattern: "^([0-9a-f]{4}-){7}[0-9a-f]{4}$")
   }
   @inlinable public static var consentID: WireForm {
     WireForm(name: "consent_id", "Of a request for consent.", pattern: "^c-[0-9a-f]{16}$")

@@ -66,8 +66,7 @@ public struct WireReader: WireCoder {
   /// In the order of the fields.
   public private(set) var problems: [WireProblem] = []
 
-  @usableFromInline
-  init(_ members: [JSONMember], of bytes: UnsafeBufferPointer<UInt8>) {
+  @usableFromInline init(_ members: [JSONMember], of bytes: UnsafeBufferPointer<UInt8>) {
     self.members = members
     start = bytes.baseAddress
   }
@@ -77,10 +76,9 @@ public struct WireReader: WireCoder {
   ///   - depth: the most objects and arrays within each other.
   ///   - body: reads a message; the reader is valid as long.
   /// - Returns: nil for what is no object.
-  @inlinable
-  public static func read<Result>(
-    _ bytes: [UInt8], depth: Int, _ body: (inout WireReader) -> Result
-  ) throws(JSONFlaw) -> Result? {
+  @inlinable public static func read<Result>(_ bytes: [UInt8], depth: Int, _ body: (inout WireReader) -> Result)
+    throws(JSONFlaw) -> Result?
+  {
     try bytes.withUnsafeBufferPointer { bytes throws(JSONFlaw) in
       guard let members = try UntrustedJSON.members(of: bytes, depth: depth) else { return nil }
       var reader = WireReader(members, of: bytes)
@@ -88,8 +86,7 @@ public struct WireReader: WireCoder {
     }
   }
 
-  @inlinable
-  public mutating func field<Value: WireReadable>(
+  @inlinable public mutating func field<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse
   ) {
     var index = first
@@ -109,8 +106,7 @@ public struct WireReader: WireCoder {
     }
   }
 
-  @inlinable
-  public mutating func needed<Value: WireReadable>(
+  @inlinable public mutating func needed<Value: WireReadable>(
     _ name: StaticString, _ value: inout Value, _ form: WireForm?
   ) {
     var read: Value?
@@ -124,15 +120,11 @@ public struct WireReader: WireCoder {
   public func needed<Value: WireValue>(_: StaticString, _: Value, _: WireForm?) {}
 
   /// - Returns: whether it counts.
-  @usableFromInline
-  mutating func note(
-    _ index: Int, _ name: StaticString, _ type: WireType, _ use: WireUse
-  ) -> Bool {
+  @usableFromInline mutating func note(_ index: Int, _ name: StaticString, _ type: WireType, _ use: WireUse) -> Bool {
     let member = members[index]
     var reason = WireProblem.Reason.wrongType(type)
     switch (member.value, type) {
-    case (.string(let string), .text):
-      reason = string.text == nil ? .unpairedSurrogate : .badValue
+    case (.string(let string), .text): reason = string.text == nil ? .unpairedSurrogate : .badValue
     case (.number(let number), .number(let bits)):
       if let value = number.unsigned, value >> (bits - 1) < 2 { reason = .badValue }
     default: break
@@ -147,8 +139,7 @@ public struct WireReader: WireCoder {
     return true
   }
 
-  @usableFromInline
-  mutating func noteMissing(_ name: StaticString) {
+  @usableFromInline mutating func noteMissing(_ name: StaticString) {
     problems.append(WireProblem(reason: .missing, field: "\(name)", offset: nil))
   }
 
@@ -186,9 +177,7 @@ extension WireMessage {
         message.fields(&reader)
         return reader.problems.first.map { .failure($0) } ?? .success(message)
       }
-    } catch {
-      throw WireProblem(reason: .json(error.reason), field: nil, offset: error.offset)
-    }
+    } catch { throw WireProblem(reason: .json(error.reason), field: nil, offset: error.offset) }
     guard let read else { throw WireProblem(reason: .notAnObject, field: nil, offset: 0) }
     self = try read.get()
   }

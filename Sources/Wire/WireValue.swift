@@ -25,9 +25,7 @@ public protocol WireReadable: WireValue {
   static func read(_ member: JSONMember, _ form: WireForm?) -> Self?
 }
 
-extension WireReadable {
-  @inlinable public static var type: WireType { .text }
-}
+extension WireReadable { @inlinable public static var type: WireType { .text } }
 
 extension WireValue {
   public static var form: WireForm { "" }
@@ -40,8 +38,7 @@ extension WireValue {
 }
 
 extension String: WireReadable {
-  @inlinable
-  public func write(to json: inout JSONWriter) { json.text(self) }
+  @inlinable public func write(to json: inout JSONWriter) { json.text(self) }
 
   public static func read(_ member: JSONMember, _ form: WireForm?) -> String? {
     guard case .string(let string) = member.value, let text = string.text else { return nil }
@@ -54,8 +51,7 @@ extension String: WireReadable {
 }
 
 extension Bool: WireReadable {
-  @inlinable
-  public func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
+  @inlinable public func write(to json: inout JSONWriter) { json.raw(self ? "true" : "false") }
 
   public static var type: WireType { .bool }
 
@@ -63,31 +59,26 @@ extension Bool: WireReadable {
     if case .bool(let isTrue) = member.value { isTrue } else { nil }
   }
 
-  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
-    #""type": "boolean""#
-  }
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { #""type": "boolean""# }
 }
 
 extension WireReadable where Self: FixedWidthInteger {
-  @inlinable
-  public func write(to json: inout JSONWriter) {
+  @inlinable public func write(to json: inout JSONWriter) {
     if self < 0 { json.byte(0x2D) }
     json.number(UInt64(magnitude))
   }
 
   @inlinable public static var type: WireType { .number(bits: bitWidth) }
 
-  @inlinable
-  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
-    guard case .number(let number) = member.value, let unsigned = number.unsigned,
-      form?.allows(unsigned) ?? true
-    else { return nil }
+  @inlinable public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
+    guard case .number(let number) = member.value, let unsigned = number.unsigned, form?.allows(unsigned) ?? true else {
+      return nil
+    }
     return Self(exactly: unsigned)
   }
 
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
-    #""type": "integer", "minimum": \#(form.least)"#
-      + (form.most == .max ? "" : #", "maximum": \#(form.most)"#)
+    #""type": "integer", "minimum": \#(form.least)"# + (form.most == .max ? "" : #", "maximum": \#(form.most)"#)
   }
 }
 
@@ -95,9 +86,7 @@ extension Int: WireReadable {}
 extension Int64: WireReadable {}
 extension UInt8: WireReadable {}
 extension UInt16: WireReadable {}
-extension UInt32: WireReadable {
-  public static var form: WireForm { WireForm("", most: 4_294_967_295) }
-}
+extension UInt32: WireReadable { public static var form: WireForm { WireForm("", most: 4_294_967_295) } }
 extension UInt64: WireReadable {}
 
 extension Array: WireValue where Element: WireValue {
@@ -146,11 +135,9 @@ extension ExactName: WireValue {
 public struct WireHex: WireReadable, Sendable {
   public let number: UInt64
 
-  @inlinable
-  public init(_ number: UInt64) { self.number = number }
+  @inlinable public init(_ number: UInt64) { self.number = number }
 
-  @inlinable
-  public func write(to json: inout JSONWriter) {
+  @inlinable public func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.hex(number)
     json.byte(0x22)
@@ -158,12 +145,8 @@ public struct WireHex: WireReadable, Sendable {
 
   public static func read(_ member: JSONMember, _ form: WireForm?) -> WireHex? {
     guard case .string(let string) = member.value else { return nil }
-    guard string.hasEscapes else {
-      return string.bytes.count == 16 ? string.hex(at: 0).map { WireHex($0) } : nil
-    }
-    guard let bytes = string.text.flatMap({ Hexadecimal.decode($0) }), bytes.count == 8 else {
-      return nil
-    }
+    guard string.hasEscapes else { return string.bytes.count == 16 ? string.hex(at: 0).map { WireHex($0) } : nil }
+    guard let bytes = string.text.flatMap({ Hexadecimal.decode($0) }), bytes.count == 8 else { return nil }
     return WireHex(bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
 
@@ -171,9 +154,7 @@ public struct WireHex: WireReadable, Sendable {
 }
 
 /// The TLVs of a dataset as hexadecimal digits. It is not shown: it has keys.
-public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvertible,
-  CustomReflectable
-{
+public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   public let bytes: [UInt8]
 
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -184,15 +165,12 @@ public struct WireDataset: WireReadable, Hashable, Sendable, CustomStringConvert
   public static func read(_ member: JSONMember, _ form: WireForm?) -> WireDataset? {
     guard case .string(let string) = member.value else { return nil }
     let bytes =
-      Hexadecimal.decode(string.bytes)
-      // With white space around it, or in escapes.
+      Hexadecimal.decode(string.bytes)  // With white space around it, or in escapes.
       ?? OperationalDataset.read(member, form)?.bytes
     return bytes.map(WireDataset.init)
   }
 
-  public static var form: WireForm {
-    WireForm("", pattern: "^([0-9A-Fa-f]{2}){1,254}$", isSecret: true)
-  }
+  public static var form: WireForm { WireForm("", pattern: "^([0-9A-Fa-f]{2}){1,254}$", isSecret: true) }
 
   public var description: String { "\(bytes.count) bytes" }
   public var customMirror: Mirror { Mirror(self, children: []) }
@@ -218,8 +196,7 @@ extension ExtendedPANID: WireReadable {
   }
 
   public static var form: WireForm {
-    WireForm(
-      name: "ext_pan_id", "Extended PAN ID: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
+    WireForm(name: "ext_pan_id", "Extended PAN ID: 16 digits in lower case.", pattern: "^[0-9a-f]{16}$")
   }
 }
 
@@ -234,8 +211,7 @@ extension BorderAgentID: WireReadable {
     guard case .string(let string) = member.value else { return nil }
     if string.hasEscapes { return string.text.flatMap { Self(hex: $0) } }
     let count = string.bytes.count
-    guard count == 16 || count == 32, let high = string.hex(at: 0),
-      let low = count == 32 ? string.hex(at: 16) : 0
+    guard count == 16 || count == 32, let high = string.hex(at: 0), let low = count == 32 ? string.hex(at: 16) : 0
     else { return nil }
     let agent = BorderAgentID(high: high, low: low)
     return agent.isZero ? nil : agent
@@ -259,28 +235,22 @@ extension JSONWriter {
 
 /// The version of a message's form, which is 1.
 public struct WireVersion: WireValue, Sendable {
-  @inlinable
-  public init() {}
+  @inlinable public init() {}
 
-  @inlinable
-  public func write(to json: inout JSONWriter) { json.byte(0x31) }
+  @inlinable public func write(to json: inout JSONWriter) { json.byte(0x31) }
 
   public static var form: WireForm { WireForm(name: "version", "Of the form of this message.") }
 
-  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
-    #""const": 1"#
-  }
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { #""const": 1"# }
 }
 
 /// A value whose field is always there: `null` stands for none.
 public struct WireNull<Value: WireValue>: WireValue {
   public let value: Value?
 
-  @inlinable
-  public init(_ value: Value?) { self.value = value }
+  @inlinable public init(_ value: Value?) { self.value = value }
 
-  @inlinable
-  public func write(to json: inout JSONWriter) {
+  @inlinable public func write(to json: inout JSONWriter) {
     if let value { value.write(to: &json) } else { json.raw("null") }
   }
 

@@ -6,9 +6,7 @@ import ThreadDataset
 import ThreadkeeperSupport
 
 /// A value of a home that is called by a word in everything that is published.
-public protocol WireWord: WireReadable, CaseIterable {
-  var word: StaticString { get }
-}
+public protocol WireWord: WireReadable, CaseIterable { var word: StaticString { get } }
 
 extension WireWord {
   /// - Returns: nil for what no value is called.
@@ -17,15 +15,11 @@ extension WireWord {
     self = value
   }
 
-  private func isCalled(_ text: String) -> Bool {
-    word.withUTF8Buffer { text.utf8.elementsEqual($0) }
-  }
+  private func isCalled(_ text: String) -> Bool { word.withUTF8Buffer { text.utf8.elementsEqual($0) } }
 
-  @inlinable
-  public func write(to json: inout JSONWriter) { json.word(word) }
+  @inlinable public func write(to json: inout JSONWriter) { json.word(word) }
 
-  @inlinable
-  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
+  @inlinable public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
     guard case .string(let string) = member.value else { return nil }
     for value in allCases where value.word ~= string { return value }
     return nil
@@ -37,9 +31,7 @@ extension WireWord {
 }
 
 /// A value of which routers report some.
-public protocol WireReportedWord: WireWord, Equatable {
-  static var reported: [Self] { get }
-}
+public protocol WireReportedWord: WireWord, Equatable { static var reported: [Self] { get } }
 
 /// One of those.
 public struct WireReported<Value: WireReportedWord>: WireReadable {
@@ -63,8 +55,7 @@ public struct WireReported<Value: WireReportedWord>: WireReadable {
 public protocol WireName: WireReadable, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension WireName {
-  @inlinable
-  public func write(to json: inout JSONWriter) { json.text(rawValue) }
+  @inlinable public func write(to json: inout JSONWriter) { json.text(rawValue) }
 
   public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
     if case .string(let string) = member.value { string.text.flatMap(Self.init) } else { nil }
@@ -179,9 +170,7 @@ extension OfflineReason: WireReportedWord {
   }
 
   /// What an `offline` event may give as its reason.
-  package static let reported: [OfflineReason] = [
-    .stopped, .unreachable, .frozen, .untrusted, .noNetwork, .failing,
-  ]
+  package static let reported: [OfflineReason] = [.stopped, .unreachable, .frozen, .untrusted, .noNetwork, .failing]
 }
 
 extension AdoptionState: WireReportedWord {
@@ -207,9 +196,7 @@ extension AdoptionState: WireReportedWord {
   }
 
   /// As it is published of a router.
-  package enum Published: String, WireName {
-    case asked, agreed, sent, failed
-  }
+  package enum Published: String, WireName { case asked, agreed, sent, failed }
 
   /// Nil where nobody was asked yet.
   package var published: Published? {
@@ -223,9 +210,7 @@ extension AdoptionState: WireReportedWord {
   }
 
   /// What an `announce` or `dataset` may give as its reason.
-  package static let reported: [AdoptionState] = [
-    .pendingChange, .refused, .noAnswer, .notAttached,
-  ]
+  package static let reported: [AdoptionState] = [.pendingChange, .refused, .noAnswer, .notAttached]
 }
 
 extension AlertFacts.Trigger: WireWord {
@@ -263,8 +248,7 @@ extension PreferredCheck {
     case match, mismatch, none
 
     package static var form: WireForm {
-      WireForm(
-        name: "check", "Against the preferred network; none: there is nothing to compare.")
+      WireForm(name: "check", "Against the preferred network; none: there is nothing to compare.")
     }
   }
 
@@ -284,9 +268,7 @@ extension HomeSettings.OnMismatch: WireName {}
 extension DatasetDifferences: WireValue {
   package func write(to json: inout JSONWriter) { parameters.write(to: &json) }
 
-  package static var form: WireForm {
-    WireForm(name: "differs", "Names of the parameters that differ, never a value.")
-  }
+  package static var form: WireForm { WireForm(name: "differs", "Names of the parameters that differ, never a value.") }
 
   package static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     [DatasetParameter].schema(form, &describer) + #", "uniqueItems": true"#

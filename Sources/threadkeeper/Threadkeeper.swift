@@ -1,8 +1,3 @@
 import ThreadkeeperCLI
 
-@main
-enum Threadkeeper {
-  static func main() async {
-    await ThreadkeeperCommand.runAndExit()
-  }
-}
+@main enum Threadkeeper { static func main() async { await ThreadkeeperCommand.runAndExit() } }

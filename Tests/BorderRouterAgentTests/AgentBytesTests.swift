@@ -12,8 +12,7 @@ import enum Home.ThreadState
 @testable import BorderRouterAgent
 
 /// What agents publish, byte for byte, and what they read of what the daemon sends them, in files.
-@Suite("Bytes of agents")
-struct AgentBytesTests {
+@Suite("Bytes of agents") struct AgentBytesTests {
   private static let now: Int64 = 1_800_000_000
   private static let awkward = "Attic \"2\" é\u{1}/\\\n😀"
 
@@ -23,8 +22,7 @@ struct AgentBytesTests {
       + "\(expiry) answer=\(publication.responseTopic ?? "none")\n"
   }
 
-  @Test("Each event of a router, an SSID, shared credentials and of the agent itself")
-  func published() throws {
+  @Test("Each event of a router, an SSID, shared credentials and of the agent itself") func published() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1)
     let agent = try Sample.agent()
     var whole = RouterEvent(.announce, of: agent)
@@ -52,9 +50,7 @@ struct AgentBytesTests {
     var writer = EventWriter(base: "tk", user: "hub")
     let description = RouterDescription(name: Self.awkward, vendor: "Maker", model: "M1")
     var text = ""
-    for event in events {
-      text += try Self.line(writer.publication(of: InboundEvent(event, description), now: 7))
-    }
+    for event in events { text += try Self.line(writer.publication(of: InboundEvent(event, description), now: 7)) }
     let last = InboundEvent(RouterEvent(.offline, of: agent))
     text += try Self.line(#require(writer.lastWill(of: last)))
     for standing in [AgentStanding.works, .fails(Self.awkward), .reportedByRouter] {
@@ -76,61 +72,46 @@ struct AgentBytesTests {
 
   // MARK: What the daemon sends
 
-  private static func line(
-    _ payload: [UInt8], _ read: String, _ hex: String, _ kind: String
-  ) -> String {
+  private static func line(_ payload: [UInt8], _ read: String, _ hex: String, _ kind: String) -> String {
     let shown = MessageTemplate.line(Array("\(kind) ".utf8) + payload, [hex: "DATASET"])
     return "\(shown) -> \(read.replacing(hex, with: "DATASET"))\n"
   }
 
   /// Each line has what it is, the message (of an order what is sealed), ` -> ` and what it is read as.
-  @Test("Orders of adoptions, and answers to events and requests, right and wrong ones")
-  func read() throws {
+  @Test("Orders of adoptions, and answers to events and requests, right and wrong ones") func read() throws {
     let (own, daemon) = (try Identity(), try Identity())
     let keys = AgentKeys(own: own, daemon: daemon.keys)
     let hex = try SampleNetwork.home.dataset(at: 1).hex
     var text = ""
     let order = MessageTemplate(
-      [
-        "border_agent_id": #""11111111111111111111111111111111""#, "dataset": "\"\(hex)\"",
-        "id": #""a-1""#,
-      ], needs: ["border_agent_id", "dataset", "id"])
+      ["border_agent_id": #""11111111111111111111111111111111""#, "dataset": "\"\(hex)\"", "id": #""a-1""#],
+      needs: ["border_agent_id", "dataset", "id"])
     for body in order.ofFields + order.ofWhole {
       let topic = "tk/out/hub/dataset/set"
-      let place = Envelope.Place(
-        topic: topic, order: .identifier("a-1"), now: Self.now, lifetime: 300)
+      let place = Envelope.Place(topic: topic, order: .identifier("a-1"), now: Self.now, lifetime: 300)
       // Nothing but a JSON object can be sealed, and no large one.
-      guard let envelope = try? Envelope.seal(body, to: own.keys, from: daemon, at: place) else {
-        continue
-      }
-      let message = IncomingMessage(
-        topic: topic, payload: Array("{\"sealed\":".utf8) + envelope + Array("}".utf8))
+      guard let envelope = try? Envelope.seal(body, to: own.keys, from: daemon, at: place) else { continue }
+      let message = IncomingMessage(topic: topic, payload: Array("{\"sealed\":".utf8) + envelope + Array("}".utf8))
       var read = ""
       do throws(AdoptionOrder.Refusal) {
         let order = try AdoptionOrder(message, keys: keys, now: Self.now)
         read = Described.fields([
-          "order": order.id.debugDescription, "router": "\(order.agent)",
-          "dataset": order.dataset.hex, "issued": "\(order.issuedAt)",
-          "expires": "\(order.expiresAt)",
+          "order": order.id.debugDescription, "router": "\(order.agent)", "dataset": order.dataset.hex,
+          "issued": "\(order.issuedAt)", "expires": "\(order.expiresAt)",
         ])
-      } catch {
-        read = "!\(error)"
-      }
+      } catch { read = "!\(error)" }
       text += Self.line(body, read, hex, "order")
     }
 
     let answer = MessageTemplate(
-      [
-        "status": #""error""#, "v": "1",
-        "error": #"{"code":"not_found","field":"seq","message":"no \"é\""}"#,
-      ], needs: ["status"])
+      ["status": #""error""#, "v": "1", "error": #"{"code":"not_found","field":"seq","message":"no \"é\""}"#],
+      needs: ["status"])
     for payload in answer.ofFields + answer.ofWhole {
       let outcome = EventOutcome(
         IncomingMessage(topic: "t", payload: payload, correlationData: Array("announce 7".utf8)))
       let read = outcome.map {
         Described.fields([
-          "\($0.kind)": "\($0.token)", "code": $0.code, "field": $0.field,
-          "message": $0.message.debugDescription,
+          "\($0.kind)": "\($0.token)", "code": $0.code, "field": $0.field, "message": $0.message.debugDescription,
         ])
       }
       text += Self.line(payload, read ?? "nothing", hex, "answer")
@@ -138,15 +119,14 @@ struct AgentBytesTests {
 
     let network = #"{"ext_pan_id":"1111111122222222","preferred":true,"active_timestamp":5}"#
     let list = MessageTemplate(
-      ["status": #""ok""#, "data": "{\"networks\":[\(network)]}", "transaction": #""t""#],
-      needs: ["status", "data"])
+      ["status": #""ok""#, "data": "{\"networks\":[\(network)]}", "transaction": #""t""#], needs: ["status", "data"])
     for payload in list.ofFields + list.ofWhole {
       var requester = SealedRequester(base: "tk", user: "ha", keys: keys)
       let asked = try requester.publication(.networks, now: Self.now)
       let answer = requester.answer(
         IncomingMessage(
-          topic: requester.answerTopic(.networks), payload: payload,
-          correlationData: asked.correlationData), now: Self.now)
+          topic: requester.answerTopic(.networks), payload: payload, correlationData: asked.correlationData),
+        now: Self.now)
       let read =
         switch answer {
         case .home(let home?): "network=\(home.network) seconds=\(home.timestamp)"

@@ -36,14 +36,12 @@ package struct MovedStore {
       for user in ["hub", "router"] {
         let keys = try Identity().keys
         let client = EnrolledClient(
-          line: keys.line, fingerprint: keys.fingerprint, trust: .broker, at: Self.now,
-          by: "a test")
+          line: keys.line, fingerprint: keys.fingerprint, trust: .broker, at: Self.now, by: "a test")
         home.take(.enroll(client, ExactName(user), by: Self.person))
       }
       let dataset = try SampleNetwork.home.dataset(at: 1)
       guard let summary = DatasetSummary(dataset, key: key) else { throw Unexpected() }
-      var owner = RequestContext(
-        Requester(.systemUser(0), team: "root"), reply: .caller, actor: "a test")
+      var owner = RequestContext(Requester(.systemUser(0), team: "root"), reply: .caller, actor: "a test")
       owner.isAdministrator = true
       home.take(.request(.setPreferred(.dataset(summary)), owner), dataset: dataset)
       let id = try Self.ask("phone", &home)
@@ -57,8 +55,7 @@ package struct MovedStore {
     try change { home, key in
       let dataset = try SampleNetwork.home.dataset(at: 1)
       guard let summary = DatasetSummary(dataset, key: key) else { throw Unexpected() }
-      let context = RequestContext(
-        Requester(.systemUser(1_000), team: "bob"), reply: .caller, actor: "a test")
+      let context = RequestContext(Requester(.systemUser(1_000), team: "bob"), reply: .caller, actor: "a test")
       home.take(.request(.storeCredentials(router, summary), context), dataset: dataset)
     }
   }
@@ -73,16 +70,13 @@ package struct MovedStore {
   /// Alters the record with the name of the only home.
   ///
   /// - Returns: its number, which is that of the home.
-  package func damageName() throws -> Int64 {
-    try damage("state", of: "SELECT max(home) FROM records")
-  }
+  package func damageName() throws -> Int64 { try damage("state", of: "SELECT max(home) FROM records") }
 
   /// The manifest has the last 16 bytes of each part, which stay.
   private func damage(_ part: String, of record: StaticString) throws -> Int64 {
     var number: Int64?
     try store.reopen {
-      let database = try SQLiteDatabase(
-        path: store.location.databasePath, access: .readWrite(create: false))
+      let database = try SQLiteDatabase(path: store.location.databasePath, access: .readWrite(create: false))
       defer { database.close() }
       number = try database.write { tx in
         guard let number = try tx.first(record, row: { $0.integer(0) }) else { throw Unexpected() }
@@ -104,9 +98,7 @@ package struct MovedStore {
 
   /// What a user sends sealed counts no more.
   package func revoke(_ user: String) throws {
-    try change { home, _ in
-      home.take(.revoke(ExactName(user), forgets: false, by: Self.person))
-    }
+    try change { home, _ in home.take(.revoke(ExactName(user), forgets: false, by: Self.person)) }
   }
 
   fileprivate static let now = WireTime(milliseconds: 1_795_235_760_000)
@@ -115,8 +107,7 @@ package struct MovedStore {
   /// As a program without a daemon does.
   private func change(_ body: (inout StoredHome, SecretBytes) throws -> Void) throws {
     try SealedRecords(keychain).inTransaction { records in
-      var home = try StoredHome(
-        "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+      var home = try StoredHome("home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
       try body(&home, try records.hashKey())
       try home.commit(to: records)
     }
@@ -125,18 +116,13 @@ package struct MovedStore {
   private static func ask(_ user: String, _ home: inout StoredHome) throws -> ConsentID {
     let context = RequestContext(
       Requester(.login(ExactName(user)), team: ExactName(user)), reply: .caller, actor: "a test")
-    guard case .waiting(let id) = home.take(.request(.getPreferred, context)) else {
-      throw Unexpected()
-    }
+    guard case .waiting(let id) = home.take(.request(.getPreferred, context)) else { throw Unexpected() }
     return id
   }
 }
 
 extension StoredHome {
-  @discardableResult
-  fileprivate mutating func take(
-    _ input: HomeInput, dataset: OperationalDataset? = nil
-  ) -> HomeAnswer? {
-    handle(input, dataset: dataset, actor: "a test", at: MovedStore.now).answer
-  }
+  @discardableResult fileprivate mutating func take(_ input: HomeInput, dataset: OperationalDataset? = nil)
+    -> HomeAnswer?
+  { handle(input, dataset: dataset, actor: "a test", at: MovedStore.now).answer }
 }

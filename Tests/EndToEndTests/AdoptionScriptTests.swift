@@ -3,10 +3,10 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The example for a sealed router", .inTurns, .timeLimit(.minutes(30)))
-struct AdoptionScriptTests {
-  @Test("`always` sends without a question; the example's script has its router use it and says so")
-  func script() async throws {
+@Suite("The example for a sealed router", .inTurns, .timeLimit(.minutes(30))) struct AdoptionScriptTests {
+  @Test("`always` sends without a question; the example's script has its router use it and says so") func script()
+    async throws
+  {
     let place = try await AdoptingHome()
     let (running, installation) = (place.running, place.installation)
     try await installation.decide("approve", "--always")
@@ -16,20 +16,18 @@ struct AdoptionScriptTests {
     try await running.publish(place.router.says("dataset", place.home.hex(), to: place.line))
     try await installation.enroll("script", try await installation.clientKeygen(key))
     let variables = [
-      "HOME": installation.directory.path, "CLIENT_KEY": key, "DAEMON_LINE": place.line,
-      "MQTT_USERNAME": "script", "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(running.broker.port)",
+      "HOME": installation.directory.path, "CLIENT_KEY": key, "DAEMON_LINE": place.line, "MQTT_USERNAME": "script",
+      "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(running.broker.port)",
     ]
     let active = installation.directory.file("active")
     @Sendable func adopt(_ agent: String, named name: String) async throws {
       try installation.directory.put("\(place.guest.hex())\n", "active")
       try listen(as: agent, place)
       let sealed = try await Program.example(
-        "sealed-router/announce.sh", ["announce", agent, "Attic"],
-        input: try place.guest.hex() + "\n", variables)
+        "sealed-router/announce.sh", ["announce", agent, "Attic"], input: try place.guest.hex() + "\n", variables)
       #expect(sealed.status == 0, "\(sealed.output)")
       let done = try await Program.example(
-        "sealed-router/adopt.sh", ["--once", name, "cat > '\(active)'", "cat '\(active)'"],
-        variables)
+        "sealed-router/adopt.sh", ["--once", name, "cat > '\(active)'", "cat '\(active)'"], variables)
       #expect(done.status == 0, "\(done.output)")
       try await running.until("the script's router") {
         $0.state("threadkeeper/router/\(agent)")?["preferred"] == "match"
@@ -61,15 +59,15 @@ struct AdoptionScriptTests {
     try Program.check(
       "mosquitto_sub",
       [
-        "-V", "mqttv5", "-h", "127.0.0.1", "-p", "\(place.running.broker.port)", "-u", "script",
-        "-q", "1", "-c", "-x", "3600", "-i", "threadkeeper-\(secret)-\(agent)", "-t",
-        "threadkeeper/out/script/dataset/set", "-E",
+        "-V", "mqttv5", "-h", "127.0.0.1", "-p", "\(place.running.broker.port)", "-u", "script", "-q", "1", "-c", "-x",
+        "3600", "-i", "threadkeeper-\(secret)-\(agent)", "-t", "threadkeeper/out/script/dataset/set", "-E",
       ])
   }
 
   /// With a broker that can be made to fail at will: its clients are scripts of this test.
-  @Test("What is set already is not set again, but announced, since the announcement may be lost")
-  func repeated() async throws {
+  @Test("What is set already is not set again, but announced, since the announcement may be lost") func repeated()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let (here, key) = (directory.path, directory.file("router.key"))
     let made = try await ThreadkeeperBinary.run(["client", "keygen", "--out", key, "--json"])

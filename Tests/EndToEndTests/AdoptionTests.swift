@@ -4,19 +4,17 @@ import Testing
 
 /// The whole way: a router is on another network, a person is asked, the router is sent the preferred
 /// credentials under seal and says under seal that it uses them.
-@Suite("A router is given the preferred network's credentials", .inTurns, .timeLimit(.minutes(30)))
-struct AdoptionTests {
-  @Test(
-    "Asked, agreed, killed, sent, killed, said: the mismatch is over, and nobody has seen a key")
-  func adopted() async throws {
+@Suite("A router is given the preferred network's credentials", .inTurns, .timeLimit(.minutes(30))) struct AdoptionTests
+{
+  @Test("Asked, agreed, killed, sent, killed, said: the mismatch is over, and nobody has seen a key") func adopted()
+    async throws
+  {
     let place = try await AdoptingHome()
     let (running, router) = (place.running, place.router)
     let (audience, installation) = (place.audience, place.installation)
     let question = try await installation.question()
-    #expect(
-      question["command"] == "dataset/set" && question["requester"] == "login router (team router)")
-    let words =
-      #"\#(router.agent) "Living room" is on "guest-thread"; give it the credentials of "home"#
+    #expect(question["command"] == "dataset/set" && question["requester"] == "login router (team router)")
+    let words = #"\#(router.agent) "Living room" is on "guest-thread"; give it the credentials of "home"#
     #expect(question["reason"]?.text?.hasPrefix(words) == true)
     try await running.until("the question") {
       $0.state(router.state)?["adoption"] == "asked"
@@ -46,8 +44,7 @@ struct AdoptionTests {
       #expect(body["border_agent_id"]?.text == router.agent)
       #expect(body["dataset"]?.text == (try place.home.hex()))
     }
-    #expect(
-      place.messages.allSatisfy { (1...300).contains($0.messageExpiry ?? 0) && $0.qos == 1 })
+    #expect(place.messages.allSatisfy { (1...300).contains($0.messageExpiry ?? 0) && $0.qos == 1 })
     // Who comes later finds the states, and no message.
     let late = try await Audience.start(running.broker)
     try await late.caughtUp()
@@ -58,14 +55,11 @@ struct AdoptionTests {
     try await running.publish(router.says("dataset", place.home.hex(), to: place.line))
     try await running.until("the end of the mismatch") {
       !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
-        && $0.state(router.state)?["preferred"] == "match"
-        && $0.state(router.state)?["adoption"] == nil
+        && $0.state(router.state)?["preferred"] == "match" && $0.state(router.state)?["adoption"] == nil
     }
     #expect(audience.look { $0.alerts("alert_raised", "AdoptionFailed").isEmpty })
     // What was not acknowledged before a kill may be published twice.
-    #expect(
-      audience.look { Set($0.events("consent_requested").compactMap { $0["id"]?.text }) }.count == 1
-    )
+    #expect(audience.look { Set($0.events("consent_requested").compactMap { $0["id"]?.text }) }.count == 1)
 
     var needles = Needles()
     for network in [place.home, place.guest] { needles.add(network) }
@@ -77,8 +71,9 @@ struct AdoptionTests {
     #expect(try installation.verify().matchesManifest)
   }
 
-  @Test("Not enrolled, then denied, is an alert each; asked again and approved, it is sent it")
-  func askedAgain() async throws {
+  @Test("Not enrolled, then denied, is an alert each; asked again and approved, it is sent it") func askedAgain()
+    async throws
+  {
     let place = try await AdoptingHome(isEnrolled: false)
     let (running, agent) = (place.running, place.router.agent)
     let unknown = try await place.failed("not_enrolled")
@@ -86,18 +81,13 @@ struct AdoptionTests {
     #expect(unknown["router_name"] == nil && unknown["router"]?.text == agent)
     #expect(try await place.installation.questions().isEmpty)
     func ended(_ count: Int) async throws {
-      try await running.until("the alert's end") {
-        $0.alerts("alert_resolved", "AdoptionFailed").count == count
-      }
+      try await running.until("the alert's end") { $0.alerts("alert_resolved", "AdoptionFailed").count == count }
     }
     try await place.installation.enroll(place.router)
     let first = try await place.installation.decide("deny")
     try await ended(1)
     let remedy = try await place.failed("denied")["remedy"]?.text ?? ""
-    for way in [
-      "\"Ask again\" in Home Assistant or on the status page",
-      "`threadkeeper consent ask \(agent)`",
-    ] {
+    for way in ["\"Ask again\" in Home Assistant or on the status page", "`threadkeeper consent ask \(agent)`"] {
       #expect(remedy.contains(way), "\(remedy)")
     }
     try await running.until("the state") { $0.state(place.router.state)?["adoption"] == "failed" }

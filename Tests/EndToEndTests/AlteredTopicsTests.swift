@@ -3,8 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("What others publish on the daemon's topics", .inTurns, .timeLimit(.minutes(30)))
-struct AlteredTopicsTests {
+@Suite("What others publish on the daemon's topics", .inTurns, .timeLimit(.minutes(30))) struct AlteredTopicsTests {
   private static let inventedRouter = "threadkeeper/router/00000000000000aa"
   private static let inventedAlert = "threadkeeper/alert/00000000000000aa"
 
@@ -13,24 +12,21 @@ struct AlteredTopicsTests {
     for (right, wrong) in [
       (#""state":"online""#, #""state":"offline""#), (#""home":"home""#, #""home":"attic""#),
       (#""intake":"running""#, #""intake":"connecting""#),
-    ] where text.contains(right) {
-      return text.replacing(right, with: wrong)
-    }
+    ] where text.contains(right) { return text.replacing(right, with: wrong) }
     return nil
   }
 
   @Test(
     "Each kind that is falsified or emptied comes back, what is invented goes, and an alert says so",
-    arguments: ["5", "'3.1.1'"])
-  func altered(version: String) async throws {
+    arguments: ["5", "'3.1.1'"]) func altered(version: String) async throws
+  {
     let running = try await RunningHome(mqtt: ["protocol: \(version)"])
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
     try await running.publish(
-      hub.announces(try ThreadNetwork("home").hex()),
-      stray.announces(try ThreadNetwork("guests").hex()))
+      hub.announces(try ThreadNetwork("home").hex()), stray.announces(try ThreadNetwork("guests").hex()))
     func isKept(_ topic: String) -> Bool {
-      topic.hasPrefix("threadkeeper/") && !topic.contains("/bridge/event")
-        && !topic.hasSuffix("/event") && !topic.hasSuffix("/bridge/daemon")
+      topic.hasPrefix("threadkeeper/") && !topic.contains("/bridge/event") && !topic.hasSuffix("/event")
+        && !topic.hasSuffix("/bridge/daemon")
     }
     func kept(_ heard: Audience.Heard) -> [String: String] {
       heard.latest.filter { isKept($0.key) && !$0.value.isEmpty }
@@ -53,8 +49,7 @@ struct AlteredTopicsTests {
         return Publication(topic: topic, payload: Array((wrong ?? "").utf8), retain: true)
       }
       for (topic, source) in [
-        (Self.inventedRouter, hub.topic),
-        (Self.inventedAlert, before.keys.first { $0.contains("/alert/") } ?? ""),
+        (Self.inventedRouter, hub.topic), (Self.inventedAlert, before.keys.first { $0.contains("/alert/") } ?? ""),
       ] {
         let text = (before[source] ?? "").replacing(
           source.components(separatedBy: "/").last ?? "", with: "00000000000000aa")
@@ -62,11 +57,9 @@ struct AlteredTopicsTests {
       }
       try await running.publisher.publish(publications)
       let falsified = Dictionary(
-        publications.map { ($0.topic, String(decoding: $0.payload, as: UTF8.self)) },
-        uniquingKeysWith: { $1 })
+        publications.map { ($0.topic, String(decoding: $0.payload, as: UTF8.self)) }, uniquingKeysWith: { $1 })
       func isLastHeard(_ heard: Audience.Heard) -> Bool {
-        heard.messages.count { $0.topic == Self.inventedAlert && !$0.payload.isEmpty }
-          == (empties ? 2 : 1)
+        heard.messages.count { $0.topic == Self.inventedAlert && !$0.payload.isEmpty } == (empties ? 2 : 1)
       }
       try await running.until("what was altered, and then what is true") { heard in
         isLastHeard(heard)
@@ -79,8 +72,7 @@ struct AlteredTopicsTests {
           && heard.alerts("alert_raised", "StateAltered").count == 1
       }
     }
-    let alert = try #require(
-      running.audience.look { $0.alerts("alert_raised", "StateAltered").first })
+    let alert = try #require(running.audience.look { $0.alerts("alert_raised", "StateAltered").first })
     #expect(alert["severity"] == "critical")
     #expect(alert["summary"]?.text?.contains("threadkeeper/") == true, "\(alert)")
     #expect(alert["remedy"]?.text?.contains("every login that the broker lets write there") == true)
@@ -94,8 +86,9 @@ struct AlteredTopicsTests {
     try await running.stop()
   }
 
-  @Test("A restart, and a lost connection, are no alteration", arguments: ["5", "'3.1.1'"])
-  func quiet(version: String) async throws {
+  @Test("A restart, and a lost connection, are no alteration", arguments: ["5", "'3.1.1'"]) func quiet(version: String)
+    async throws
+  {
     let running = try await RunningHome(mqtt: ["protocol: \(version)"])
     let hub = BorderRouter(number: 1)
     try await running.publish(hub.announces(try ThreadNetwork("home").hex()))
@@ -105,14 +98,11 @@ struct AlteredTopicsTests {
     // Its last publication has come back.
     #expect(!first.log.contains("another client has altered"))
     _ = try await running.daemon.kill9()
-    try await running.until("the last will") {
-      $0.state("threadkeeper/bridge/state")?["state"] == "offline"
-    }
+    try await running.until("the last will") { $0.state("threadkeeper/bridge/state")?["state"] == "offline" }
     try await running.start()
     try await running.publish(BorderRouter(number: 2).announces(try ThreadNetwork("home").hex()))
     try await running.until("another router, and the daemon") {
-      $0.latest[BorderRouter(number: 2).topic] != nil
-        && $0.state("threadkeeper/bridge/state")?["state"] == "online"
+      $0.latest[BorderRouter(number: 2).topic] != nil && $0.state("threadkeeper/bridge/state")?["state"] == "online"
     }
     try await running.stop()
     let alerts = running.audience.look(\.alertEvents).filter {

@@ -4,8 +4,7 @@ import TestKit
 import Testing
 
 /// What a backup and a restore refuse, and what they print, StoreCommandsTests of ThreadkeeperCLITests has.
-@Suite("Backup, and restore here and on a new machine", .inTurns, .timeLimit(.minutes(30)))
-struct BackupCommandTests {
+@Suite("Backup, and restore here and on a new machine", .inTurns, .timeLimit(.minutes(30))) struct BackupCommandTests {
   private static let passphrase = "correct horse battery staple"
 
   /// A home whose daemon makes a backup for a command that has no key.
@@ -30,14 +29,11 @@ struct BackupCommandTests {
 
     func announce(_ router: BorderRouter, count: Int64) async throws {
       try await publisher.publish([router.announces(try network.hex())])
-      try await eventually("the router") {
-        try await installation.json("status")["credentials"]?.number == count
-      }
+      try await eventually("the router") { try await installation.json("status")["credentials"]?.number == count }
     }
   }
 
-  @Test("A backup beside a running daemon is restored, and the daemon goes on from there")
-  func here() async throws {
+  @Test("A backup beside a running daemon is restored, and the daemon goes on from there") func here() async throws {
     let home = try await Home.start()
     let (installation, file) = (home.installation, home.file)
     let key = installation.directory.file("store.key")
@@ -68,9 +64,8 @@ struct BackupCommandTests {
     #expect(restored["records"] == made["records"] && restored["damaged"] == 0, "\(restored)")
     #expect(restored["replaced"] == true && (restored["changes_lost"]?.number ?? 0) > 0)
     #expect(
-      try !FileManager.default.contentsOfDirectory(atPath: installation.directory.path).contains {
-        $0.contains(".new")
-      })
+      try !FileManager.default.contentsOfDirectory(atPath: installation.directory.path).contains { $0.contains(".new") }
+    )
 
     let daemon = try await installation.start()
     let status = try await installation.json("status")
@@ -81,8 +76,9 @@ struct BackupCommandTests {
   }
 
   /// As the guide "Move to a new machine" says it.
-  @Test("On a new machine a backup is the whole home, and its daemon starts without a question")
-  func move() async throws {
+  @Test("On a new machine a backup is the whole home, and its daemon starts without a question") func move()
+    async throws
+  {
     let home = try await Home.start()
     let old = home.installation
     #expect(try await old.command("clients", "enroll", "hub", try Identity().keys.line).status == 0)
@@ -96,8 +92,7 @@ struct BackupCommandTests {
     let key = new.directory.file("store.key")
     for (typed, status) in [("another passphrase", Int32(77)), (Self.passphrase, 0)] {
       let session = try TerminalSession(
-        ["store", "restore", home.file, "--config", new.configuration],
-        environment: new.environment)
+        ["store", "restore", home.file, "--config", new.configuration], environment: new.environment)
       try await session.until("Passphrase or recovery code")
       try await session.untilHidden()
       session.type(typed + "\n")
@@ -114,16 +109,14 @@ struct BackupCommandTests {
     let daemon = try await new.start()
     #expect(try await new.dataset(of: BorderRouter(number: 1).agent) == home.network.hex())
     #expect(try await new.json("networks").list.first?["preferred"] == true)
-    #expect(
-      try await new.json("clients", "list")["clients"]?.list.map { $0["user"]?.text } == ["hub"])
+    #expect(try await new.json("clients", "list")["clients"]?.list.map { $0["user"]?.text } == ["hub"])
     #expect(try await new.daemonLine() == shown)
     #expect(try await new.command("audit", "--verify").status == 0)
     #expect(try await daemon.stop() == .exit(0))
     #expect(try new.verify().matchesManifest)
   }
 
-  @Test("A full disk takes no half backup", .enabled(if: PrivateMount.isPossible))
-  func full() async throws {
+  @Test("A full disk takes no half backup", .enabled(if: PrivateMount.isPossible)) func full() async throws {
     let directory = try TemporaryDirectory()
     let mount = try PrivateMount(in: directory, megabytes: 4)
     let installation = try Installation(port: nil, launcher: mount.launcher)
@@ -139,8 +132,7 @@ struct BackupCommandTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A signal ends a backup, also where the daemon says nothing")
-  func silentDaemon() async throws {
+  @Test("A signal ends a backup, also where the daemon says nothing") func silentDaemon() async throws {
     let installation = try Installation(try TestBroker())
     let daemon = try await installation.start()
     // It takes calls, as the kernel does it, and has no time for them.
@@ -150,11 +142,8 @@ struct BackupCommandTests {
     let before = try WaitingCalls.count(at: socket)
     let file = installation.directory.file("home.tkbackup")
     let session = try TerminalSession(
-      ["store", "backup", file, "--config", installation.configuration],
-      environment: installation.environment)
-    try await eventually("the command to call the daemon") {
-      try WaitingCalls.count(at: socket) > before
-    }
+      ["store", "backup", file, "--config", installation.configuration], environment: installation.environment)
+    try await eventually("the command to call the daemon") { try WaitingCalls.count(at: socket) > before }
     try session.signal(SIGTERM)
     #expect(try await session.end() == 130, "\(session.screen)")
     #expect(session.screen.contains("Stopped. Nothing was changed."), "\(session.screen)")

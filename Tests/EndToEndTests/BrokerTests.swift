@@ -4,10 +4,8 @@ import TestKit
 import Testing
 
 /// A broker that is restarted and has kept its state: `BrokerKindTests`.
-@Suite("The broker comes and goes", .inTurns, .timeLimit(.minutes(30)))
-struct BrokerTests {
-  @Test("What is sent while the daemon is down is waiting when it comes back")
-  func downtime() async throws {
+@Suite("The broker comes and goes", .inTurns, .timeLimit(.minutes(30))) struct BrokerTests {
+  @Test("What is sent while the daemon is down is waiting when it comes back") func downtime() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker)
     let daemon = try await installation.start()
@@ -18,9 +16,7 @@ struct BrokerTests {
     let count = 1_010
     try await publisher.publish((1...count).map { BorderRouter(number: $0).announces(dataset) })
     let again = try await installation.start()
-    try await eventually("all routers") {
-      try await installation.status()["routers"]?.number == Int64(count)
-    }
+    try await eventually("all routers") { try await installation.status()["routers"]?.number == Int64(count) }
     #expect(try await again.stop() == .exit(0))
   }
 
@@ -29,11 +25,8 @@ struct BrokerTests {
     let running = try await RunningHome()
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
     let home = try ThreadNetwork("home")
-    try await running.publish(
-      hub.announces(try home.hex()), stray.announces(try ThreadNetwork("guest-thread").hex()))
-    try await running.until("the alert") {
-      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
-    }
+    try await running.publish(hub.announces(try home.hex()), stray.announces(try ThreadNetwork("guest-thread").hex()))
+    try await running.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
     let retained = running.audience.look { heard in
       heard.latest.keys.filter { !$0.contains("event") && heard.latest[$0] != "" }
     }
@@ -44,8 +37,9 @@ struct BrokerTests {
     try running.broker.start()
     let audience = try await Audience.start(running.broker)
     func sessionLost(_ heard: Audience.Heard) -> JSON? {
-      heard.latest.filter { $0.key.hasPrefix("threadkeeper/alert/") }
-        .compactMap { JSON($0.value) }.first { $0["alertname"] == "SessionLost" }
+      heard.latest.filter { $0.key.hasPrefix("threadkeeper/alert/") }.compactMap { JSON($0.value) }.first {
+        $0["alertname"] == "SessionLost"
+      }
     }
     try await audience.until("the alert about the session, and all that was retained") { heard in
       sessionLost(heard) != nil && retained.allSatisfy { heard.latest[$0] != nil }
@@ -65,15 +59,11 @@ struct BrokerTests {
 
     // The next connection that finds its session ends the alert.
     try await running.restart()
-    try await audience.until("the alert's end") {
-      !$0.alerts("alert_resolved", "SessionLost").isEmpty
-    }
+    try await audience.until("the alert's end") { !$0.alerts("alert_resolved", "SessionLost").isEmpty }
     try await running.stop()
   }
 
-  @Test(
-    "A daemon that starts before its broker waits for it, in words, as its service manager learns"
-  )
+  @Test("A daemon that starts before its broker waits for it, in words, as its service manager learns")
   func brokerMissing() async throws {
     let broker = try TestBroker(persistence: true)
     let directory = try TemporaryDirectory()
@@ -94,8 +84,7 @@ struct BrokerTests {
     #expect(lines.first == "READY=1")
     #expect(daemon.log.contains("nothing listens on \(place)"))
     try await eventually("status with the reason") {
-      try await installation.status()["broker"]?["problem"]?.text?.contains("nothing listens")
-        == true
+      try await installation.status()["broker"]?["problem"]?.text?.contains("nothing listens") == true
     }
     try broker.start()
     try await installation.ready(daemon)
@@ -107,8 +96,7 @@ struct BrokerTests {
     #expect(lines.last == "STATUS=Stopping")
   }
 
-  @Test("kill -9 leaves the last will, a clean stop its reason")
-  func lastWill() async throws {
+  @Test("kill -9 leaves the last will, a clean stop its reason") func lastWill() async throws {
     let topic = "threadkeeper/bridge/state"
     let running = try await RunningHome()
     try await running.until("online") { $0.state(topic) == ["state": "online"] }
@@ -119,59 +107,45 @@ struct BrokerTests {
     try await running.start()
     try await running.until("online again") { $0.state(topic) == ["state": "online"] }
     #expect(try await running.daemon.stop(SIGINT) == .exit(0))
-    try await running.until("the clean stop") {
-      $0.state(topic) == ["state": "offline", "reason": "stopped"]
-    }
+    try await running.until("the clean stop") { $0.state(topic) == ["state": "offline", "reason": "stopped"] }
     // Retained, and the last word: no will follows a clean stop.
     let late = try await Audience.start(running.broker, topic)
     try await late.until("what is retained") { $0.state(topic) != nil }
     #expect(late.state(topic) == ["state": "offline", "reason": "stopped"])
-    #expect(
-      running.audience.look { heard in heard.messages.count { $0.topic == topic } } == 4)
+    #expect(running.audience.look { heard in heard.messages.count { $0.topic == topic } } == 4)
   }
 
   /// Its end takes 75 s: `BridgeMonitorTests`, and `make soak`.
   @Test(
     "A client that takes a session over again and again: the daemon stays, and says so everywhere",
-    arguments: ["intake", "status"])
-  func takeover(session: String) async throws {
+    arguments: ["intake", "status"]) func takeover(session: String) async throws
+  {
     let running = try await RunningHome(mqtt: ["client_id: contested"])
     let installation = running.installation
     let other = running.broker.configuration(clientID: "contested-\(session)")
-    func isNamed() -> Bool {
-      running.daemon.log.contains("another client uses the same client id")
-    }
-    func connections() -> Int {
-      running.daemon.log.components(separatedBy: "\(session) connected").count - 1
-    }
+    func isNamed() -> Bool { running.daemon.log.contains("another client uses the same client id") }
+    func connections() -> Int { running.daemon.log.components(separatedBy: "\(session) connected").count - 1 }
     for _ in 1...40 where !isNamed() {
       let before = connections()
       // Within 250 ms of an acknowledgement, which nobody else sees, a broker may have another reason to close. The
       // intake publishes nothing.
       if session == "status" { try await Task.sleep(for: .milliseconds(300)) }
       #expect(await MosquittoClient.attempt(other, within: .seconds(10)) == nil)
-      try await eventually("the daemon to be let in again") {
-        connections() > before || isNamed()
-      }
+      try await eventually("the daemon to be let in again") { connections() > before || isNamed() }
     }
     try await running.until("the alert, and health with the reason") {
       !$0.alerts("alert_raised", "SessionTakenOver").isEmpty
-        && $0.state("threadkeeper/bridge/health")?["reason"]?.text?.contains("same client id")
-          == true
+        && $0.state("threadkeeper/bridge/health")?["reason"]?.text?.contains("same client id") == true
     }
-    let alert = try #require(
-      running.audience.look { $0.alerts("alert_raised", "SessionTakenOver") }.first)
+    let alert = try #require(running.audience.look { $0.alerts("alert_raised", "SessionTakenOver") }.first)
     #expect(alert["severity"] == "critical")
     #expect(alert["remedy"]?.text?.contains("clientid_prefixes") == true)
     #expect(
       running.audience.look { heard in
-        heard.messages.allSatisfy {
-          !String(decoding: $0.payload, as: UTF8.self).contains("contested-")
-        }
+        heard.messages.allSatisfy { !String(decoding: $0.payload, as: UTF8.self).contains("contested-") }
       })
     try await eventually("status with the reason") {
-      try await installation.status()["intake"]?["reason"]?.text?.contains("same client id")
-        == true
+      try await installation.status()["intake"]?["reason"]?.text?.contains("same client id") == true
     }
     #expect(try await installation.run("status").contains("same client id"))
     #expect(try await installation.json("alerts").list.first?["alertname"] == "SessionTakenOver")

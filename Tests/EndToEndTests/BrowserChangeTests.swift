@@ -6,13 +6,10 @@ import ThreadNetwork
 
 /// What a person changes on the page, in a real browser, is changed in the daemon.
 @Suite(
-  "The buttons of the page in Chromium", .inTurns, .timeLimit(.minutes(30)),
-  .enabled(if: DebianTool.chromium != nil))
+  "The buttons of the page in Chromium", .inTurns, .timeLimit(.minutes(30)), .enabled(if: DebianTool.chromium != nil))
 struct BrowserChangeTests {
   /// Two networks, of which the given one is preferred.
-  private func scene(
-    _ network: ThreadNetwork
-  ) async throws -> (home: RunningHome, tab: BrowserTab) {
+  private func scene(_ network: ThreadNetwork) async throws -> (home: RunningHome, tab: BrowserTab) {
     let home = try await RunningHome(hasPage: true)
     try await home.announce(1, "Kitchen", network)
     try await eventually("the preferred network") { try await home.preferred == "home" }
@@ -22,8 +19,8 @@ struct BrowserChangeTests {
     return (home, tab)
   }
 
-  @Test("What is pressed is done by the daemon, the page shows it, and the audit names it")
-  func buttons() async throws {
+  @Test("What is pressed is done by the daemon, the page shows it, and the audit names it") func buttons() async throws
+  {
     let network = try ThreadNetwork("home")
     let (home, tab) = try await scene(network)
     let installation = home.installation
@@ -33,20 +30,17 @@ struct BrowserChangeTests {
     try await tab.click("Accept: other")
     try await tab.waitForText("The network is accepted.")
     #expect(
-      try await installation.json("networks").list.contains {
-        $0["network_name"] == "other" && $0["accepted"] == true
-      })
+      try await installation.json("networks").list.contains { $0["network_name"] == "other" && $0["accepted"] == true })
     try await tab.click("Prefer: other")
     try await untilPreferred("other")
     // The one that was preferred has its own button now.
-    try await tab.evaluate(
-      #"document.querySelector('summary[aria-label^="Details: other"]').click()"#)
+    try await tab.evaluate(#"document.querySelector('summary[aria-label^="Details: other"]').click()"#)
     try await tab.click("Forget: other")
     try await tab.waitForText("No network is preferred now.")
     #expect(try await home.preferred == nil)
     #expect(
-      try await installation.json("preferred", "show", "--history").list.first?["network_name"]
-        == "other", "it is kept")
+      try await installation.json("preferred", "show", "--history").list.first?["network_name"] == "other", "it is kept"
+    )
     try await tab.click("Prefer: home")
     try await untilPreferred("home")
     #expect(tab.questions.count == 3, "\(tab.questions)")
@@ -59,23 +53,19 @@ struct BrowserChangeTests {
 
     // A login shares credentials.
     let newer = try network.hex(at: 2, channel: 20)
-    try await home.publisher.publish(
-      "threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
+    try await home.publisher.publish("threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
     try await tab.waitForText("login ha (team ha) has the credentials of home. Use them?")
     try await tab.waitForText("Its credentials are shared by the login ha, read")
     try await tab.click("Use them")
     try await tab.waitForText("The credentials are used from now on.")
     try await tab.wait("document.getElementById('consents').hidden")
-    #expect(
-      try await installation.json("preferred", "show", "--show-secrets")["dataset"]?.text == newer)
+    #expect(try await installation.json("preferred", "show", "--show-secrets")["dataset"]?.text == newer)
 
     // A router is gone.
     let attic = BorderRouter(number: 2)
     try await home.publish(attic.says("offline"))
     try await tab.click("Forget: Attic")
-    try await eventually("the router to be gone") {
-      try await installation.status()["routers"] == 1
-    }
+    try await eventually("the router to be gone") { try await installation.status()["routers"] == 1 }
     #expect(try await installation.command("credentials", "get", attic.agent).status != 0)
 
     for listed in [["audit"], ["consent", "list", "--history"]] {
@@ -86,8 +76,9 @@ struct BrowserChangeTests {
     try await home.stop()
   }
 
-  @Test("A button that is pressed stays until it is released, and then the page shows what is new")
-  func pressed() async throws {
+  @Test("A button that is pressed stays until it is released, and then the page shows what is new") func pressed()
+    async throws
+  {
     let (home, tab) = try await scene(try ThreadNetwork("home"))
     let third = try ThreadNetwork("third")
     let prefer = #"button[aria-label^="Prefer: other"]"#
@@ -99,9 +90,7 @@ struct BrowserChangeTests {
       try await home.announce(number, "Router \(number)", third)
       try await tab.waitForText("Router \(number)")
     }
-    for (place, isReleased, button) in [
-      ("h1", true, "left"), (prefer, true, "left"), (prefer, false, "right"),
-    ] {
+    for (place, isReleased, button) in [("h1", true, "left"), (prefer, true, "left"), (prefer, false, "right")] {
       try await tab.mouse("mousePressed", at: tab.place(of: place), button: button)
       try await expectNews()
       if isReleased { try await tab.mouse("mouseReleased", at: tab.place(of: "h1")) }
@@ -110,8 +99,7 @@ struct BrowserChangeTests {
 
     // On a busy machine a press takes long.
     try await tab.open(home.link)
-    try await tab.evaluate(
-      "{ const real = setTimeout; window.setTimeout = (run, ms) => real(run, ms ? 600000 : 0) }")
+    try await tab.evaluate("{ const real = setTimeout; window.setTimeout = (run, ms) => real(run, ms ? 600000 : 0) }")
     let accept = #"button[aria-label^="Accept: other"]"#
     try await tab.wait("document.querySelector('\(accept)') !== null")
     try await tab.evaluate("window.old = document.querySelector('\(accept)')")
@@ -127,12 +115,11 @@ struct BrowserChangeTests {
     try await home.stop()
   }
 
-  @Test(
-    "The keyboard alone does it: every control in its order, visibly in focus, by Enter and Space")
-  func keyboard() async throws {
+  @Test("The keyboard alone does it: every control in its order, visibly in focus, by Enter and Space") func keyboard()
+    async throws
+  {
     let (home, tab) = try await scene(try ThreadNetwork("home"))
-    let focused =
-      "(document.activeElement.getAttribute('aria-label') || document.activeElement.className)"
+    let focused = "(document.activeElement.getAttribute('aria-label') || document.activeElement.className)"
     func focus(_ label: String) async throws {
       try await tab.evaluate(#"document.querySelector('[aria-label^="\#(label)"]').focus()"#)
     }
@@ -148,8 +135,7 @@ struct BrowserChangeTests {
       try await tab.press(.tab)
       #expect(try await tab.evaluate(focused) == control)
       let outline = try await tab.evaluate(
-        "(s => s.outlineStyle + ' ' + parseFloat(s.outlineWidth))(getComputedStyle(document.activeElement))"
-      )
+        "(s => s.outlineStyle + ' ' + parseFloat(s.outlineWidth))(getComputedStyle(document.activeElement))")
       #expect(outline == "solid 3", "\(control): \(outline)")
       let isSeen = try await tab.evaluate(
         """
@@ -164,15 +150,13 @@ struct BrowserChangeTests {
     try await tab.waitForText("The network is accepted.")
     try await tab.wait("document.activeElement !== document.body")
     try await focus("Details: other")
-    try await tab.evaluate(
-      "known.homes[0].networks.find(item => item.name === 'other').channel = 26; show()")
+    try await tab.evaluate("known.homes[0].networks.find(item => item.name === 'other').channel = 26; show()")
     #expect(try await tab.evaluate(focused).text?.hasPrefix("Details: other (") == true)
     try await focus("Prefer: other")
     try await home.announce(3, "Cellar", try ThreadNetwork("third"))
     try await tab.waitForText("Cellar")
     #expect(
-      try await tab.evaluate(focused).text?.hasPrefix("Prefer: other (") == true,
-      "news take the focus from nobody")
+      try await tab.evaluate(focused).text?.hasPrefix("Prefer: other (") == true, "news take the focus from nobody")
     try await tab.press(.enter)
     try await eventually("the other one to be preferred") { try await home.preferred == "other" }
     try await home.stop()
@@ -181,8 +165,8 @@ struct BrowserChangeTests {
   /// docs/guides/phones.md, from a home whose routers show no credentials to programs that are given them.
   @Test(
     "A person uses what Home Assistant has, and programs are then given it with consent",
-    .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-  func phones() async throws {
+    .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) func phones() async throws
+  {
     Recorder.current?.allPublishersAreEnrolled()
     let local = try LocalNetwork()
     let services = try ServicePublisher(local)
@@ -192,8 +176,7 @@ struct BrowserChangeTests {
     }
     let port = try UnusedPort.next()
     let home = try await RunningHome(
-      more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}",
-      variables: local.environment())
+      more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}", variables: local.environment())
     let installation = home.installation
     try await home.until("the routers") { heard in
       [1, 2].allSatisfy { heard.state(AdvertisedRouter($0, network).topic) != nil }
@@ -207,8 +190,8 @@ struct BrowserChangeTests {
     let agent = try AgentProcess(
       .homeAssistant,
       [
-        "--url", there.url, "--key", key, "--daemon", try await installation.daemonLine(),
-        "--token-file", try installation.directory.putSecret(token, "token"),
+        "--url", there.url, "--key", key, "--daemon", try await installation.daemonLine(), "--token-file",
+        try installation.directory.putSecret(token, "token"),
       ], user: "home-assistant", broker: home.broker, in: installation.directory)
 
     let tab = try await BrowserTab()
@@ -216,8 +199,7 @@ struct BrowserChangeTests {
     try await tab.waitForText("has the credentials of MyHome1234. Use them?")
     try await tab.waitForText("Kitchen speaker")
     try await tab.pictures("page-credentials")
-    let client = THClient(
-      configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
+    let client = THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
     #expect(await !client.isPreferredAvailable())
     try await tab.click("Use them")
     try await tab.waitForText("The credentials are used from now on.")

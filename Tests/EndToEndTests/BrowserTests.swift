@@ -4,14 +4,13 @@ import Testing
 
 /// The page in a real browser. With `MAKE_SCREENSHOTS=1` the pictures of the documents are made anew, and the time of
 /// the first paint is printed.
-@Suite(
-  "The page in Chromium", .inTurns, .timeLimit(.minutes(30)),
-  .enabled(if: DebianTool.chromium != nil))
+@Suite("The page in Chromium", .inTurns, .timeLimit(.minutes(30)), .enabled(if: DebianTool.chromium != nil))
 struct BrowserTests {
   private func home() async throws -> RunningHome { try await RunningHome(hasPage: true) }
 
-  @Test("It shows a healthy home, a router on another network, and a request for consent, in words")
-  func shows() async throws {
+  @Test("It shows a healthy home, a router on another network, and a request for consent, in words") func shows()
+    async throws
+  {
     let home = try await home()
     let network = try ThreadNetwork("home")
     try await home.announce(1, "Hallway hub", network)
@@ -30,11 +29,9 @@ struct BrowserTests {
       try await tab.waitForText(text)
     }
     let summary = #""Attic" is on "guest-thread""#
-    try await tab.wait(
-      "document.querySelector('#verdict .lead').textContent.startsWith('\(summary)')")
+    try await tab.wait("document.querySelector('#verdict .lead').textContent.startsWith('\(summary)')")
     #expect(try await tab.evaluate(verdict) == "warn")
-    try await tab.wait(
-      "[...document.querySelectorAll('.fault .name')].map(e => e.textContent).join() === 'Attic'")
+    try await tab.wait("[...document.querySelectorAll('.fault .name')].map(e => e.textContent).join() === 'Attic'")
     let heading = try await tab.evaluate("document.querySelector('#alerts h3').textContent")
     #expect(heading.text?.hasPrefix(summary) == true, "not an identifier: \(heading)")
     try await tab.waitForText("\"Attic\" announced itself.")
@@ -48,9 +45,7 @@ struct BrowserTests {
     try await home.publish(hub.says("heartbeat"))
     try await tab.waitForText("\"Hallway hub\" is back.")
     let text = try await tab.evaluate("document.body.innerText").text ?? ""
-    for wrong in ["`", "border_agent_id", "1 border routers", "1 minutes"] {
-      #expect(!text.contains(wrong), "\(text)")
-    }
+    for wrong in ["`", "border_agent_id", "1 border routers", "1 minutes"] { #expect(!text.contains(wrong), "\(text)") }
 
     let asking = home.ask()
     try await tab.waitForText(" asks for the credentials of home")
@@ -65,8 +60,9 @@ struct BrowserTests {
     try await home.stop()
   }
 
-  @Test("It is never green while nothing is guarded: it says what is missing, in no colour")
-  func unguarded() async throws {
+  @Test("It is never green while nothing is guarded: it says what is missing, in no colour") func unguarded()
+    async throws
+  {
     let home = try await home()
     let tab = try await home.tab()
     let lead = "document.querySelector('#verdict .lead').textContent"
@@ -80,14 +76,10 @@ struct BrowserTests {
       ("networks[0].preferred = false", "No network is preferred, so no border router is checked."),
       ("undecided = true", "Border routers are on several networks and none is preferred, "),
       ("networks = []", "No border router is listed yet"),
-      (
-        "networks[0].credentials = false",
-        "The credentials of the preferred network home are not here"
-      ),
+      ("networks[0].credentials = false", "The credentials of the preferred network home are not here"),
     ] {
-      let shown = try await tab.evaluate(
-        "take(last), known.homes[0].\(change), show(), \(lead) + ' | ' + \(colour)"
-      ).text
+      let shown = try await tab.evaluate("take(last), known.homes[0].\(change), show(), \(lead) + ' | ' + \(colour)")
+        .text
       #expect(shown?.hasPrefix(text) == true && shown?.hasSuffix(" | ") == true, "\(shown ?? "")")
     }
     // What is wrong comes first, and what is missing is not left out.
@@ -103,25 +95,21 @@ struct BrowserTests {
   }
 
   /// Everything that the page can show: two networks, an alert, a router that is offline, a request for consent.
-  @Test("Everybody can use it: on a phone, in the dark, with a screen reader, and after a change")
-  func everybody() async throws {
+  @Test("Everybody can use it: on a phone, in the dark, with a screen reader, and after a change") func everybody()
+    async throws
+  {
     let home = try await home()
     let network = try ThreadNetwork("home")
     try await home.announce(1, "Kitchen", network)
-    try await home.announce(
-      3, "Attic with a name as long as a name can be: WWWWWWWWWWWWWWWWWWWW", network)
+    try await home.announce(3, "Attic with a name as long as a name can be: WWWWWWWWWWWWWWWWWWWW", network)
     try await home.announce(2, "Cellar", try ThreadNetwork("WWWWWWWWWWWWWWWW"))
     try await home.publish(BorderRouter(number: 3).says("offline"))
     let tab = try await home.tab()
-    for text in ["offline", "PreferredNetworkMismatch", "Forget"] {
-      try await tab.waitForText(text)
-    }
+    for text in ["offline", "PreferredNetworkMismatch", "Forget"] { try await tab.waitForText(text) }
     // Last, because a request for consent expires.
     let asking = home.ask()
     try await tab.waitForText("asks for the credentials of home")
-    if let axe = DebianTool.axe {
-      try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8))
-    }
+    if let axe = DebianTool.axe { try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8)) }
     try await checkRules(tab, "light")
     let back = "getComputedStyle(document.body).backgroundColor"
     #expect(try await tab.evaluate(back) == "rgb(243, 245, 247)")
@@ -132,13 +120,10 @@ struct BrowserTests {
     try await tab.resize(width: 360, height: 740, isPhone: true)
     try await tab.wait("innerWidth === 360")
     try await tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    #expect(
-      try await tab.evaluate("document.scrollingElement.scrollWidth") == 360,
-      "nothing is wider than the screen")
+    #expect(try await tab.evaluate("document.scrollingElement.scrollWidth") == 360, "nothing is wider than the screen")
     // Apple's and Google's guides have 44 and 48; WCAG 2.2, 2.5.8 has 24.
     let small = try await tab.evaluate(
-      "[...document.querySelectorAll('button')].filter(b => b.offsetHeight < 44).map(b => b.textContent)"
-    )
+      "[...document.querySelectorAll('button')].filter(b => b.offsetHeight < 44).map(b => b.textContent)")
     #expect(small.list.isEmpty, "\(small)")
     #expect(try await tab.evaluate("document.querySelectorAll('button').length > 4") == true)
     try await checkRules(tab, "phone")
@@ -153,11 +138,8 @@ struct BrowserTests {
         document.querySelector("main").append(document.createElement("button"));
         document.getElementById("verdict").attributeStyleMap.set("color", "#eee")
         """)
-      let found = try await tab.evaluate(
-        "axe.run().then(result => result.violations.map(v => v.id).join(' '))")
-      for rule in ["button-name", "color-contrast"] {
-        #expect(found.text?.contains(rule) == true, "\(found)")
-      }
+      let found = try await tab.evaluate("axe.run().then(result => result.violations.map(v => v.id).join(' '))")
+      for rule in ["button-name", "color-contrast"] { #expect(found.text?.contains(rule) == true, "\(found)") }
     }
     try await home.stop()
     _ = try? await asking.value
@@ -178,9 +160,9 @@ struct BrowserTests {
     #expect((result["passes"]?.number ?? 0) > 20, "the rules ran")
   }
 
-  @Test(
-    "Networks have the buttons that they can have, and two routers of one name have an alert each")
-  func lists() async throws {
+  @Test("Networks have the buttons that they can have, and two routers of one name have an alert each") func lists()
+    async throws
+  {
     let home = try await home()
     let network = try ThreadNetwork("home")
     try await home.announce(1, "Kitchen", network)
@@ -203,15 +185,13 @@ struct BrowserTests {
     #expect(try await tab.evaluate(accept) == 0)
     #expect(
       try await tab.evaluate("document.body.innerText").text?.contains(
-        "Its credentials are shared by Home Assistant (login ha), read last 10 minutes ago.")
-        == true)
+        "Its credentials are shared by Home Assistant (login ha), read last 10 minutes ago.") == true)
 
     try await home.publish(BorderRouter(number: 4).leaves, BorderRouter(number: 5).leaves)
     func announceTwins(_ network: ThreadNetwork) async throws {
       let fields = [("name", "\"Twin\""), ("dataset", "\"\(try network.hex())\"")]
       // Together, so that both begin in the same second.
-      try await home.publisher.publish(
-        (2...3).map { BorderRouter(number: $0).says("announce", fields[0], fields[1]) })
+      try await home.publisher.publish((2...3).map { BorderRouter(number: $0).says("announce", fields[0], fields[1]) })
     }
     func expectAlerts(_ count: Int) async throws {
       try await tab.wait(
@@ -232,8 +212,7 @@ struct BrowserTests {
     try await home.stop()
   }
 
-  @Test("Without the token the page shows, and has nothing to press")
-  func withoutToken() async throws {
+  @Test("Without the token the page shows, and has nothing to press") func withoutToken() async throws {
     let port = try UnusedPort.next()
     let home = try await RunningHome(more: "http: {enabled: true, port: \(port)}")
     try await home.announce(1, "Kitchen", try ThreadNetwork("home"))
@@ -250,10 +229,9 @@ struct BrowserTests {
     try await home.stop()
   }
 
-  @Test(
-    "It is painted with its state, follows by itself, and says when the daemon or its token is gone"
-  )
-  func live() async throws {
+  @Test("It is painted with its state, follows by itself, and says when the daemon or its token is gone") func live()
+    async throws
+  {
     let home = try await home()
     let network = try ThreadNetwork("home")
     try await home.announce(1, "Kitchen", network)
@@ -268,9 +246,7 @@ struct BrowserTests {
     let loaded = try await tab.evaluate(
       "performance.getEntriesByType('resource').filter(e => !e.name.endsWith('/events')).length")
     #expect(loaded == 0)
-    #expect(
-      try await tab.evaluate("document.getElementById('first').textContent.includes('Kitchen')")
-        == true)
+    #expect(try await tab.evaluate("document.getElementById('first').textContent.includes('Kitchen')") == true)
 
     // Gone when the page is loaded again.
     try await tab.evaluate("window.isStillTheSame = true")

@@ -5,11 +5,10 @@ import Testing
 
 /// That the program, the daemon and the broker are joined. What each command prints, and how it ends, is in the golden
 /// files of ThreadkeeperCLITests.
-@Suite("Each command, and the daemon that it asks", .inTurns, .timeLimit(.minutes(30)))
-struct CommandTests {
-  @Test(
-    "What looks at a home and what changes it is done by the daemon, and is on the broker at once")
-  func home() async throws {
+@Suite("Each command, and the daemon that it asks", .inTurns, .timeLimit(.minutes(30))) struct CommandTests {
+  @Test("What looks at a home and what changes it is done by the daemon, and is on the broker at once") func home()
+    async throws
+  {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker)
@@ -21,9 +20,7 @@ struct CommandTests {
       hub.says("announce", ("name", #""Hub""#), ("dataset", "\"\(try home.hex())\"")),
       stray.says("announce", ("name", #""Stray""#), ("dataset", "\"\(try guests.hex())\"")),
     ])
-    try await audience.until("the alert") {
-      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
-    }
+    try await audience.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
     // A second daemon is refused, and does the first one no harm.
     let second = try installation.launch()
     #expect(try await second.end() == .exit(75))
@@ -33,29 +30,24 @@ struct CommandTests {
     let dataset = installation.directory.file("home.hex")
     try installation.directory.put(try home.hex(at: 9), "home.hex")
     for (command, part) in [
-      ("status", "running as process \(daemon.identifier)"), ("routers", "Stray"),
-      ("networks", guests.extendedPANID), ("alerts", #""Stray" is on "guest-thread", not on"#),
-      ("credentials list", hub.agent),
-      ("credentials get \(hub.agent) --show-secrets", try home.hex()),
-      ("preferred show", "home"), ("preferred check @\(dataset)", "match"),
-      ("networks accept \(guests.extendedPANID)", "is accepted"),
-      ("preferred set \(guests.extendedPANID)", "is changed"),
-      ("preferred show --history", home.extendedPANID), ("routers accept \(hub.agent)", "accept"),
-      ("networks forget \(home.extendedPANID)", "home"), ("preferred forget", "is kept as p-"),
-      ("clients enroll phone \(line)", "phone is enrolled"), ("clients list", "phone"),
-      ("clients revoke phone", "forgotten"), ("consent list", "Nothing waits"),
+      ("status", "running as process \(daemon.identifier)"), ("routers", "Stray"), ("networks", guests.extendedPANID),
+      ("alerts", #""Stray" is on "guest-thread", not on"#), ("credentials list", hub.agent),
+      ("credentials get \(hub.agent) --show-secrets", try home.hex()), ("preferred show", "home"),
+      ("preferred check @\(dataset)", "match"), ("networks accept \(guests.extendedPANID)", "is accepted"),
+      ("preferred set \(guests.extendedPANID)", "is changed"), ("preferred show --history", home.extendedPANID),
+      ("routers accept \(hub.agent)", "accept"), ("networks forget \(home.extendedPANID)", "home"),
+      ("preferred forget", "is kept as p-"), ("clients enroll phone \(line)", "phone is enrolled"),
+      ("clients list", "phone"), ("clients revoke phone", "forgotten"), ("consent list", "Nothing waits"),
       ("credentials delete \(hub.agent)", "deleted"), ("routers remove \(stray.agent)", "removed"),
-      ("audit", "router_removed \(stray.agent)"), ("keys list", "key_file"),
-      ("store verify", "are as they were left"),
+      ("audit", "router_removed \(stray.agent)"), ("keys list", "key_file"), ("store verify", "are as they were left"),
     ] as [(String, String)] {
       let outcome = try await installation.command(command.split(separator: " ").map(String.init))
       #expect(outcome.status == 0 && outcome.error.isEmpty, "\(command): \(outcome)")
       #expect(outcome.output.contains(part), "\(command): \(outcome.output)")
     }
     try await audience.until("what they have changed") { heard in
-      heard.state(hub.topic)?["credentials"] == "missing"
-        && heard.state(hub.topic)?["preferred"] == "none" && heard.latest[stray.topic] == ""
-        && heard.events("router_left").last?["reason"] == "removed"
+      heard.state(hub.topic)?["credentials"] == "missing" && heard.state(hub.topic)?["preferred"] == "none"
+        && heard.latest[stray.topic] == "" && heard.events("router_left").last?["reason"] == "removed"
         && heard.events("preferred_changed").contains { $0["network_name"] == "guest-thread" }
         && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
     }
@@ -67,22 +59,19 @@ struct CommandTests {
     #expect(try installation.verify().matchesManifest)
   }
 
-  @Test(
-    "A person is asked by list --follow, decides by command, and the broker and the audit have it")
-  func consent() async throws {
+  @Test("A person is asked by list --follow, decides by command, and the broker and the audit have it") func consent()
+    async throws
+  {
     let scene = try await AskingHome.start()
     let (installation, topic) = (scene.installation, "threadkeeper/bridge/consent")
     let audience = try await Audience.start(scene.broker)
     let followed = installation.directory.file("followed")
     let follower = try ChildProcess(
-      ThreadkeeperBinary.executable.path,
-      ["consent", "list", "--follow", "--config", installation.configuration],
+      ThreadkeeperBinary.executable.path, ["consent", "list", "--follow", "--config", installation.configuration],
       environment: installation.environment,
       streams: (.nothing, .file(followed), .file(installation.directory.file("follower.log"))))
     defer { follower.signal(SIGKILL) }
-    func lines() throws -> [Substring] {
-      try String(contentsOfFile: followed, encoding: .utf8).split(separator: "\n")
-    }
+    func lines() throws -> [Substring] { try String(contentsOfFile: followed, encoding: .utf8).split(separator: "\n") }
     for (verb, given) in [(["deny"], false), (["approve", "--always"], true)] {
       // Each asks for a network of its own: what was refused holds for a while.
       if given { try await preferAnother(installation) }
@@ -117,13 +106,13 @@ struct CommandTests {
     #expect(try await installation.command("preferred", "set", other).status == 0)
   }
 
-  @Test("audit --follow goes on with the next daemon, shows nothing twice, and ends with Ctrl-C")
-  func audit() async throws {
+  @Test("audit --follow goes on with the next daemon, shows nothing twice, and ends with Ctrl-C") func audit()
+    async throws
+  {
     let installation = try Installation(try TestBroker())
     var daemon = try await installation.start()
     let session = try TerminalSession(
-      ["audit", "--follow", "--config", installation.configuration],
-      environment: installation.environment)
+      ["audit", "--follow", "--config", installation.configuration], environment: installation.environment)
     func enroll(_ user: String) async throws {
       let line = try Identity().keys.line
       #expect(try await installation.command("clients", "enroll", user, line).status == 0)
@@ -145,17 +134,16 @@ struct CommandTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Commands that need no daemon print what they make, and run refuses settings with mistakes")
-  func alone() async throws {
+  @Test("Commands that need no daemon print what they make, and run refuses settings with mistakes") func alone()
+    async throws
+  {
     let directory = try TemporaryDirectory()
     let environment = ["HOME": directory.path]
     let file = directory.file("bad.yaml")
-    try directory.put(
-      "mqtt: {host: broker.local, port: 99999, password: Sesame-9c1d}\n", "bad.yaml")
+    try directory.put("mqtt: {host: broker.local, port: 99999, password: Sesame-9c1d}\n", "bad.yaml")
     for (command, status, output, error) in [
-      ("client keygen", 0, "tk1:", ""), ("client keygen", 73, "", "already"),
-      ("acl", 0, "user threadkeeper", ""), ("acl --daemon a/b", 64, "", "a/b"),
-      ("check-config --config \(file)", 78, "bad.yaml:1:34: error: mqtt.port", ""),
+      ("client keygen", 0, "tk1:", ""), ("client keygen", 73, "", "already"), ("acl", 0, "user threadkeeper", ""),
+      ("acl --daemon a/b", 64, "", "a/b"), ("check-config --config \(file)", 78, "bad.yaml:1:34: error: mqtt.port", ""),
       ("run --config \(file)", 78, "", "bad.yaml:1:34: error: mqtt.port"),
     ] as [(String, Int32, String, String)] {
       let outcome = try await ThreadkeeperBinary.run(
@@ -167,8 +155,7 @@ struct CommandTests {
       }
     }
     let missing = directory.file("home")
-    let homeless = try await ThreadkeeperBinary.run(
-      "client", "keygen", environment: ["HOME": missing])
+    let homeless = try await ThreadkeeperBinary.run("client", "keygen", environment: ["HOME": missing])
     #expect(homeless.status == 73 && homeless.error.contains("home is missing"), "\(homeless)")
     #expect(!FileManager.default.fileExists(atPath: missing))
     let key = directory.file(".config/threadkeeper/client.key")

@@ -32,40 +32,35 @@ private final class ScriptedDaemon: Sendable {
   init(
     waiting: @escaping @Sendable (Int, String) -> [WaitingQuestion] = { decisions, transaction in
       decisions > 0 ? [] : [question("c-own", transaction)]
-    },
-    verdict: @escaping @Sendable (Int) -> ThreadAnswer = { _ in ThreadAnswer(AnswerData()) }
+    }, verdict: @escaping @Sendable (Int) -> ThreadAnswer = { _ in ThreadAnswer(AnswerData()) }
   ) throws {
     directory = try TemporaryDirectory()
     path = directory.file("client.sock")
     dataset = try SampleNetwork.home.dataset(at: 1)
     self.waiting = waiting
     self.verdict = verdict
-    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
-      .map { command, method in
-        method.answered { [weak self] fields, caller in
-          do throws(AnswerFailure) {
-            let request = try ThreadRequest(command, fields)
-            let answer = self?.answer(request, fields.asAdministrator, caller)
-            return try answer?.result() ?? AnswerData()
-          } catch {
-            throw VarlinkError(error)
-          }
-        }
+    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }.map { command, method in
+      method.answered { [weak self] fields, caller in
+        do throws(AnswerFailure) {
+          let request = try ThreadRequest(command, fields)
+          let answer = self?.answer(request, fields.asAdministrator, caller)
+          return try answer?.result() ?? AnswerData()
+        } catch { throw VarlinkError(error) }
       }
+    }
     let listener = try VarlinkServer(
       path: path,
       service: VarlinkService(
-        .init(vendor: "a", product: "a", version: "1", url: ""),
-        interfaces: RequestMethods.interfaces, endpoints: endpoints,
-        failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
+        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: RequestMethods.interfaces,
+        endpoints: endpoints, failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
     self.listener.withLock { $0 = listener }
   }
 
   deinit { listener.withLock { $0?.stop() } }
 
-  static func question(
-    _ id: String, _ transactions: String..., reason: String = "this one would get it"
-  ) -> WaitingQuestion {
+  static func question(_ id: String, _ transactions: String..., reason: String = "this one would get it")
+    -> WaitingQuestion
+  {
     WaitingQuestion(
       id: id, command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z",
       transactions: transactions, reason: reason)
@@ -83,18 +78,13 @@ private final class ScriptedDaemon: Sendable {
   func give(_ isGiven: Bool) throws {
     var data = AnswerData()
     data.credentials = [
-      CredentialRecord(
-        agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
+      CredentialRecord(agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
     ]
-    let answer =
-      isGiven
-      ? ThreadAnswer(data) : ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it"))
+    let answer = isGiven ? ThreadAnswer(data) : ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it"))
     state.withLock { $0.answer = answer }
   }
 
-  private func answer(
-    _ request: ThreadRequest, _ isAdministrator: Bool?, _ caller: VarlinkCaller
-  ) -> ThreadAnswer {
+  private func answer(_ request: ThreadRequest, _ isAdministrator: Bool?, _ caller: VarlinkCaller) -> ThreadAnswer {
     switch request.command {
     case .isPreferredAvailable:
       var data = AnswerData()
@@ -104,9 +94,7 @@ private final class ScriptedDaemon: Sendable {
       state.withLock { $0.transaction = request.transaction }
       while true {
         if let answer = state.withLock({ $0.answer }) { return answer }
-        do {
-          try caller.wait(until: .now + .milliseconds(5))
-        } catch {
+        do { try caller.wait(until: .now + .milliseconds(5)) } catch {
           return ThreadAnswer(AnswerFailure(.consentDenied, "it has hung up"))
         }
       }
@@ -136,8 +124,7 @@ private final class ScriptedDaemon: Sendable {
     _ program: String = ThreadClientExampleTests.program, _ arguments: [String] = ["preferred"],
     _ more: [String: String] = [:]
   ) throws -> TerminalSession {
-    try TerminalSession(
-      program: program, arguments, environment: environment.merging(more) { $1 })
+    try TerminalSession(program: program, arguments, environment: environment.merging(more) { $1 })
   }
 
   /// Waits for the dataset in a file that a program writes to.
@@ -150,20 +137,18 @@ private final class ScriptedDaemon: Sendable {
 }
 
 /// Programs at a terminal, whose questions a daemon has.
-@Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30)))
-struct ConsentAtTerminalTests {
+@Suite("Consent at the program's terminal", .inTurns, .timeLimit(.minutes(30))) struct ConsentAtTerminalTests {
   private static let prompt = "Allow it? [once/always/no] "
 
-  private func check(
-    _ session: TerminalSession, status: Int32, shows dataset: String?, isShown: Bool = false
-  ) async throws {
+  private func check(_ session: TerminalSession, status: Int32, shows dataset: String?, isShown: Bool = false)
+    async throws
+  {
     #expect(try await session.end() == status, "\(session.screen)")
     #expect(session.isEchoing)
     if let dataset { #expect(session.screen.contains(dataset) == isShown, "\(session.screen)") }
   }
 
-  @Test("The daemon's own user is asked who wants what and why, and says once, no, always")
-  func asked() async throws {
+  @Test("The daemon's own user is asked who wants what and why, and says once, no, always") func asked() async throws {
     let scene = try await AskingHome.start()
     let dataset = try scene.home.hex()
     // "No" holds for a while, and always for good, so they come in this order.
@@ -189,8 +174,7 @@ struct ConsentAtTerminalTests {
     try await check(granted, status: 0, shows: dataset, isShown: true)
     #expect(!granted.screen.contains("Allow it?"))
 
-    let grant = try #require(
-      try await scene.installation.json("consent", "list", "--grants")["grants"]?.list.first)
+    let grant = try #require(try await scene.installation.json("consent", "list", "--grants")["grants"]?.list.first)
     #expect(grant["requester"]?.text == requester)
     let id = try #require(grant["id"]?.text)
     #expect(try await scene.installation.command("consent", "revoke", id).status == 0)
@@ -214,23 +198,18 @@ struct ConsentAtTerminalTests {
 
   @Test(
     "A user who may not decide is shown the waiting request, but no network",
-    .enabled(if: geteuid() == 0, "only root can be others"))
-  func otherUser() async throws {
+    .enabled(if: geteuid() == 0, "only root can be others")) func otherUser() async throws
+  {
     let directory = try TemporaryDirectory()
     // Others must be able to go through.
     chmod(directory.path, 0o711)
     let socket = directory.file("run/client.sock")
-    let scene = try await AskingHome.start(
-      "clients: {socket: \(socket)}\nclient_users: {61001: hub}")
+    let scene = try await AskingHome.start("clients: {socket: \(socket)}\nclient_users: {61001: hub}")
     let session = try TerminalSession(
       program: "/usr/bin/setpriv",
-      [
-        "--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program,
-        "preferred",
-      ],
-      environment: scene.installation.environment.merging([
-        "THREADKEEPER_SOCKET": socket, "HOME": "/dev/null",
-      ]) { $1 }.merging(TestSandbox.uncounted) { $1 })
+      ["--reuid=61001", "--regid=61001", "--clear-groups", ThreadClientExampleTests.program, "preferred"],
+      environment: scene.installation.environment.merging(["THREADKEEPER_SOCKET": socket, "HOME": "/dev/null"]) { $1 }
+        .merging(TestSandbox.uncounted) { $1 })
     let id = try await scene.question()
     try await session.until("`threadkeeper consent approve \(id)`")
     #expect(session.screen.contains("Waiting for consent, up to 1"))
@@ -240,8 +219,9 @@ struct ConsentAtTerminalTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("Of several that ask the same, the person is asked what this call waits for, and no other")
-  func own() async throws {
+  @Test("Of several that ask the same, the person is asked what this call waits for, and no other") func own()
+    async throws
+  {
     let daemon = try ScriptedDaemon { decisions, transaction in
       let other = ScriptedDaemon.question("c-other", "somebody's", reason: "another would get it")
       guard decisions == 0 else { return [other] }
@@ -260,13 +240,11 @@ struct ConsentAtTerminalTests {
     #expect(request.scope == .always && decision.isAdministrator == true && request.home == "cabin")
   }
 
-  @Test("A decision for which the daemon has no time is brought again, without a question")
-  func busy() async throws {
+  @Test("A decision for which the daemon has no time is brought again, without a question") func busy() async throws {
     let daemon = try ScriptedDaemon { decisions, transaction in
       decisions > 1 ? [] : [ScriptedDaemon.question("c-own", transaction)]
     } verdict: { number in
-      number > 1
-        ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.rateLimited, "too many"))
+      number > 1 ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.rateLimited, "too many"))
     }
     let session = try daemon.terminal()
     try await session.until(Self.prompt)
@@ -277,18 +255,16 @@ struct ConsentAtTerminalTests {
     #expect(session.screen.components(separatedBy: Self.prompt).count == 2)
   }
 
-  @Test("What the daemon refuses is said, and the person is asked again while there is no answer")
-  func again() async throws {
+  @Test("What the daemon refuses is said, and the person is asked again while there is no answer") func again()
+    async throws
+  {
     let daemon = try ScriptedDaemon { decisions, transaction in
       // The first one is still shown when it is decided already.
       [ScriptedDaemon.question("c-1", transaction, reason: "the first would get it")]
-        + (decisions < 2
-          ? []
-          : [ScriptedDaemon.question("c-2", transaction, reason: "the second would get it")])
+        + (decisions < 2 ? [] : [ScriptedDaemon.question("c-2", transaction, reason: "the second would get it")])
     } verdict: { number in
       number > 1
-        ? ThreadAnswer(AnswerData())
-        : ThreadAnswer(AnswerFailure(.notAuthorized, "there are 500 grants already"))
+        ? ThreadAnswer(AnswerData()) : ThreadAnswer(AnswerFailure(.notAuthorized, "there are 500 grants already"))
     }
     let session = try daemon.terminal()
     try await session.until(Self.prompt)
@@ -304,8 +280,7 @@ struct ConsentAtTerminalTests {
     try await check(session, status: 0, shows: daemon.dataset.hex, isShown: true)
   }
 
-  @Test("Somebody else is faster: the question goes away, and the program goes on")
-  func elsewhere() async throws {
+  @Test("Somebody else is faster: the question goes away, and the program goes on") func elsewhere() async throws {
     for (isGiven, status) in [(true, Int32(0)), (false, 77)] {
       let daemon = try ScriptedDaemon()
       let session = try daemon.terminal()
@@ -317,13 +292,13 @@ struct ConsentAtTerminalTests {
     }
   }
 
-  @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown")
-  func nobody() async throws {
+  @Test("Without a terminal, and where it is switched off, nobody is asked and nothing is shown") func nobody()
+    async throws
+  {
     let daemon = try ScriptedDaemon()
     let off = try daemon.terminal(
       ThreadClientExampleTests.program, ["preferred"], ["THREADKEEPER_NETWORK_PRESENCE": "none"])
-    let detached = try daemon.terminal(
-      "/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"])
+    let detached = try daemon.terminal("/usr/bin/setsid", ["--wait", ThreadClientExampleTests.program, "preferred"])
     try daemon.give(false)
     for session in [off, detached] {
       try await check(session, status: 77, shows: daemon.dataset.hex)
@@ -332,8 +307,9 @@ struct ConsentAtTerminalTests {
     #expect(!daemon.hasDecisions)
   }
 
-  @Test("Put into the background it leaves the terminal to the shell, and writes nothing there")
-  func background() async throws {
+  @Test("Put into the background it leaves the terminal to the shell, and writes nothing there") func background()
+    async throws
+  {
     for stopsWriters in [false, true] {
       let daemon = try ScriptedDaemon()
       let output = daemon.directory.file("given")
@@ -342,8 +318,7 @@ struct ConsentAtTerminalTests {
       // On a line of its own: of a command that is stopped the shell forgets what it has set.
       shell.type(stopsWriters ? "stty tostop\n" : "true\n")
       try await shell.until("ready> ", count: 2)
-      shell.type(
-        "'\(ThreadClientExampleTests.program)' preferred\(stopsWriters ? " > '\(output)'" : "")\n")
+      shell.type("'\(ThreadClientExampleTests.program)' preferred\(stopsWriters ? " > '\(output)'" : "")\n")
       try await shell.until(Self.prompt)
       shell.type("\u{1A}")
       try await shell.until("Stopped")
@@ -365,16 +340,11 @@ struct ConsentAtTerminalTests {
     }
   }
 
-  @Test("A terminal that is closed has said nothing: the program waits for somebody else")
-  func hungUp() async throws {
+  @Test("A terminal that is closed has said nothing: the program waits for somebody else") func hungUp() async throws {
     let daemon = try ScriptedDaemon()
     let output = daemon.directory.file("given")
     let session = try daemon.terminal(
-      "/bin/sh",
-      [
-        "-c", "trap '' HUP; exec \"$0\" preferred > \"$1\"", ThreadClientExampleTests.program,
-        output,
-      ])
+      "/bin/sh", ["-c", "trap '' HUP; exec \"$0\" preferred > \"$1\"", ThreadClientExampleTests.program, output])
     try await session.until(Self.prompt)
     session.hangUp()
     try daemon.give(true)

@@ -5,10 +5,10 @@ import ThreadRequests
 
 /// A program on this machine asks a real daemon for what needs consent, and a person decides by command. What the
 /// person agrees to or not: `ConsentTests` and `GrantTests` of `Home`. Who has hung up: `RequestServiceTests`.
-@Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(30)))
-struct ConsentTests {
-  @Test("Approved after a restart: the answer comes then and not before, and nobody else gets it")
-  func approved() async throws {
+@Suite("Consent, from the request to the answer", .inTurns, .timeLimit(.minutes(30))) struct ConsentTests {
+  @Test("Approved after a restart: the answer comes then and not before, and nobody else gets it") func approved()
+    async throws
+  {
     let running = try await RunningHome()
     let installation = running.installation
     @Sendable func ask(_ command: String) async throws -> ThreadAnswer {
@@ -25,8 +25,7 @@ struct ConsentTests {
     let id = try #require(try await installation.question()["id"]?.text)
     try await running.until("it is announced") {
       $0.state("threadkeeper/bridge/consent")?["head"]?.text == id
-        && $0.events("consent_requested").first?["requester"]?.text?
-          .contains("uid \(geteuid())") == true
+        && $0.events("consent_requested").first?["requester"]?.text?.contains("uid \(geteuid())") == true
     }
     #expect(running.daemon.log.contains("threadkeeper consent approve \(id)"))
     try await running.stop()
@@ -38,8 +37,7 @@ struct ConsentTests {
     // Whether it comes before the approval or after: "always" answers it.
     async let second = ask("preferred/get")
     try await installation.run("consent", "approve", id, "--always")
-    #expect(
-      try await second.result().credentials?.first?.dataset?.hex == (try home.hex()))
+    #expect(try await second.result().credentials?.first?.dataset?.hex == (try home.hex()))
     let history = try await installation.json("consent", "list", "--history")["history"]?.list
     #expect(history?.map { $0["id"]?.text } == [id], "one question, one decision")
 

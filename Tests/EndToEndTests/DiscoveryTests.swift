@@ -6,8 +6,8 @@ import Testing
 /// what else a record changes: `DiscoveryTests` and `DiscoveryAlertTests` of `Home`.
 @Suite(
   "Border routers on the local network, with avahi-daemon", .inTurns,
-  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-struct DiscoveryTests {
+  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct DiscoveryTests
+{
   private let network: LocalNetwork
   private let home: ThreadNetwork
   private let guests: ThreadNetwork
@@ -19,8 +19,7 @@ struct DiscoveryTests {
   }
 
   private func scan(_ seconds: Int) async throws -> ThreadkeeperBinary.Outcome {
-    try await ThreadkeeperBinary.run(
-      ["networks", "--scan", "\(seconds)"], environment: network.environment())
+    try await ThreadkeeperBinary.run(["networks", "--scan", "\(seconds)"], environment: network.environment())
   }
 
   private func running() async throws -> RunningHome {
@@ -29,12 +28,11 @@ struct DiscoveryTests {
     return running
   }
 
-  @Test("Routers are listed, followed to another network, offline when they go, and scanned for")
-  func life() async throws {
+  @Test("Routers are listed, followed to another network, offline when they go, and scanned for") func life()
+    async throws
+  {
     let publisher = try ServicePublisher(network)
-    func publish(_ name: String, _ router: AdvertisedRouter) throws {
-      try publisher.publish(name, text: router.text)
-    }
+    func publish(_ name: String, _ router: AdvertisedRouter) throws { try publisher.publish(name, text: router.text) }
     let kitchen = AdvertisedRouter(1, home)
     var attic = AdvertisedRouter(2, home)
     try publish("Kitchen", kitchen)
@@ -42,28 +40,22 @@ struct DiscoveryTests {
     let running = try await running()
     for router in [kitchen, attic] {
       try await running.until("a router on the preferred network") {
-        $0.state(router.topic)?["preferred"] == "match"
-          && $0.state(router.topic)?["source"] == "mdns"
+        $0.state(router.topic)?["preferred"] == "match" && $0.state(router.topic)?["source"] == "mdns"
       }
     }
     let listed = try #require(try await running.installation.json("networks").list.first)
     #expect(listed["routers"] == 3)
     #expect(listed["border_routers"]?.list.first?["name"] == "Attic")
-    func discovery() async throws -> JSON? {
-      try await running.installation.status()["discovery"]
-    }
+    func discovery() async throws -> JSON? { try await running.installation.status()["discovery"] }
     // Routers are listed before avahi-daemon says that there are no more for now.
-    try await eventually("the first list is complete") {
-      try await discovery()?["state"] == "running"
-    }
+    try await eventually("the first list is complete") { try await discovery()?["state"] == "running" }
     #expect(try await discovery()?["routers"] == 2)
 
     attic.network = guests
     try publish("Attic", attic)
     try await running.until("the alert") {
       $0.alerts("alert_raised", "PreferredNetworkMismatch").last.map {
-        $0["severity"] == "warning"
-          && $0["summary"]?.text?.contains(#""Attic" is on "guest-thread""#) == true
+        $0["severity"] == "warning" && $0["summary"]?.text?.contains(#""Attic" is on "guest-thread""#) == true
       } == true
     }
     let found = try await scan(5)
@@ -77,18 +69,14 @@ struct DiscoveryTests {
     try await running.until("the split") { !$0.alerts("alert_raised", "NetworkSplit").isEmpty }
     try publisher.withdraw("Attic")
     func untilOffline(_ router: AdvertisedRouter) async throws {
-      try await running.until("the router is offline") {
-        $0.state(router.topic)?["availability"] == "offline"
-      }
+      try await running.until("the router is offline") { $0.state(router.topic)?["availability"] == "offline" }
     }
     try await untilOffline(attic)
     #expect(running.audience.look { $0.events("router_left") }.isEmpty)
 
     // When avahi-daemon goes away, status says so and the list stays; when it is back, it is followed.
     try network.stop(.avahi)
-    try await eventually("status says that avahi-daemon is away") {
-      try await discovery()?["state"] == "unavailable"
-    }
+    try await eventually("status says that avahi-daemon is away") { try await discovery()?["state"] == "unavailable" }
     let text = try await running.installation.run("status")
     #expect(text.contains("apt-get install avahi-daemon"), "\(text)")
     #expect(running.state(kitchen.topic)?["availability"] == "online")
@@ -101,8 +89,7 @@ struct DiscoveryTests {
     try await running.stop()
   }
 
-  @Test("A record that is not listed is named with its reason, also one without TXT")
-  func unlisted() async throws {
+  @Test("A record that is not listed is named with its reason, also one without TXT") func unlisted() async throws {
     try network.stop(.avahi, .far)
     let running = try await running()
     let sender = try PacketSender(network)
@@ -114,8 +101,7 @@ struct DiscoveryTests {
     func send() throws {
       for (number, record) in records.enumerated() {
         try sender.send(
-          MulticastPacket(
-            name: Array(record.name.utf8), text: record.text, host: Array("host-\(number)".utf8)))
+          MulticastPacket(name: Array(record.name.utf8), text: record.text, host: Array("host-\(number)".utf8)))
       }
     }
     try await eventually("all are named") {
@@ -141,8 +127,7 @@ struct DiscoveryTests {
 
   @Test(
     "A router whose power is cut is offline when its address expires, a removed one not listed until it is back, and one that was reset is one router"
-  )
-  func silent() async throws {
+  ) func silent() async throws {
     let kitchen = AdvertisedRouter(1, home)
     let attic = AdvertisedRouter(2, home)
     try network.stop(.avahi, .far)
@@ -150,24 +135,20 @@ struct DiscoveryTests {
     let sender = try PacketSender(network)
     /// As border routers do it: services for 75 minutes, addresses for a short time.
     func untilOnline(
-      _ name: String, _ router: AdvertisedRouter, host: String? = nil, port: UInt16,
-      lifetime: UInt32 = 3
+      _ name: String, _ router: AdvertisedRouter, host: String? = nil, port: UInt16, lifetime: UInt32 = 3
     ) async throws {
       try await eventually("\(name) is online") {
         try sender.send(
           MulticastPacket(
-            name: Array(name.utf8), text: MulticastPacket.strings(router.text),
-            host: Array((host ?? name).utf8), port: port, lifetime: 4_500,
-            hostLifetime: lifetime))
+            name: Array(name.utf8), text: MulticastPacket.strings(router.text), host: Array((host ?? name).utf8),
+            port: port, lifetime: 4_500, hostLifetime: lifetime))
         return running.state(router.topic)?["availability"] == "online"
       }
     }
     try await untilOnline("Kitchen", kitchen, port: 1)
     #expect(running.state(kitchen.topic)?["preferred"] == "match")
     // Nobody answers from now on.
-    try await running.until("the alert") {
-      !$0.alerts("alert_raised", "BorderRouterOffline").isEmpty
-    }
+    try await running.until("the alert") { !$0.alerts("alert_raised", "BorderRouterOffline").isEmpty }
     #expect(running.state(kitchen.topic)?["availability"] == "offline")
     let found = try await scan(2)
     #expect(found.status == 0 && !found.output.contains("Kitchen"), "\(found)")

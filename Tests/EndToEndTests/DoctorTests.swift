@@ -3,8 +3,7 @@ import TestKit
 import Testing
 
 /// `threadkeeper doctor` beside real brokers that are set up as in a house.
-@Suite("Doctor", .inTurns, .timeLimit(.minutes(30)))
-struct DoctorTests {
+@Suite("Doctor", .inTurns, .timeLimit(.minutes(30))) struct DoctorTests {
   private static let closed = ["allow_anonymous false", "password_file $/passwords"]
   private static let addition = """
     acl_file /etc/mosquitto/threadkeeper.acl
@@ -13,9 +12,7 @@ struct DoctorTests {
     """
 
   /// A broker with an access list; nil: with none.
-  private func broker(
-    _ list: String?, house: [String] = closed
-  ) throws -> BrokerInUse {
+  private func broker(_ list: String?, house: [String] = closed) throws -> BrokerInUse {
     try BrokerInUse(
       house: house, addition: list == nil ? "max_queued_messages 1000000\n" : Self.addition,
       files: ["threadkeeper.acl": list ?? ""], logins: ["threadkeeper", "hub"])
@@ -29,8 +26,7 @@ struct DoctorTests {
 
   /// Its settings can be read by their user alone, and it sees nothing of the machine's own broker.
   private func installation(_ port: UInt16, _ mqtt: [String]) throws -> Installation {
-    let installation = try Installation(
-      port: port, mqtt: mqtt, more: "discovery: {mdns: off}")
+    let installation = try Installation(port: port, mqtt: mqtt, more: "discovery: {mdns: off}")
     #expect(chmod(installation.configuration, 0o600) == 0)
     return installation
   }
@@ -41,33 +37,28 @@ struct DoctorTests {
 
     /// `check: result` of all findings.
     var results: Set<String> {
-      Set(
-        report["findings"]?.list.map { "\($0["check"]?.text ?? ""): \($0["result"]?.text ?? "")" }
-          ?? [])
+      Set(report["findings"]?.list.map { "\($0["check"]?.text ?? ""): \($0["result"]?.text ?? "")" } ?? [])
     }
 
     func texts(_ check: String) -> String {
-      (report["findings"]?.list ?? []).filter { $0["check"]?.text == check }
-        .map { "\($0["text"]?.text ?? "") \($0["remedy"]?.text ?? "")" }.joined(separator: "\n")
+      (report["findings"]?.list ?? []).filter { $0["check"]?.text == check }.map {
+        "\($0["text"]?.text ?? "") \($0["remedy"]?.text ?? "")"
+      }.joined(separator: "\n")
     }
 
-    var problems: Set<String> {
-      Set(results.filter { $0.hasSuffix(": problem") }.map { String($0.dropLast(9)) })
-    }
+    var problems: Set<String> { Set(results.filter { $0.hasSuffix(": problem") }.map { String($0.dropLast(9)) }) }
   }
 
   private func doctor(_ installation: Installation, _ arguments: String...) async throws -> Answer {
     let outcome = try await installation.command(["doctor", "--json"] + arguments)
-    return Answer(
-      status: outcome.status, report: try #require(JSON(outcome.output), "\(outcome.error)"))
+    return Answer(status: outcome.status, report: try #require(JSON(outcome.output), "\(outcome.error)"))
   }
 
   private func passwordFile(_ installation: Installation, _ password: String) throws -> String {
     try installation.directory.putSecret(password, "password")
   }
 
-  @Test("With the access list there is no problem, and the running daemon notices nothing")
-  func well() async throws {
+  @Test("With the access list there is no problem, and the running daemon notices nothing") func well() async throws {
     let broker = try broker(try await accessList())
     let installation = try installation(broker.port, broker.settings)
     let daemon = try await installation.start()
@@ -76,16 +67,14 @@ struct DoctorTests {
     }
     let monitor = try await broker.audience("threadkeeper", "threadkeeper/bridge/event")
     let answer = try await doctor(
-      installation, "--login", "hub", "--password-file",
-      try passwordFile(installation, "hub-pw"))
+      installation, "--login", "hub", "--password-file", try passwordFile(installation, "hub-pw"))
     #expect(answer.status == 0 && answer.problems.isEmpty, "\(answer.report)")
     #expect(answer.report["healthy"] == .bool(true))
     #expect(
       answer.results.isSuperset(of: [
-        "settings: ok", "settings_file: ok", "daemon: ok", "connection: ok", "intake: ok",
-        "broker: ok", "client_id: ok", "topics: ok", "anonymous: ok", "other_login: ok",
-        "retained: ok", "store: ok", "permissions: ok", "key_slots: note", "backup: warning",
-        "dropped: ok", "queue: not_checked",
+        "settings: ok", "settings_file: ok", "daemon: ok", "connection: ok", "intake: ok", "broker: ok",
+        "client_id: ok", "topics: ok", "anonymous: ok", "other_login: ok", "retained: ok", "store: ok",
+        "permissions: ok", "key_slots: note", "backup: warning", "dropped: ok", "queue: not_checked",
       ]), "\(answer.results)")
     #expect(answer.texts("other_login").contains("speaks in `threadkeeper/in/hub/`"))
     #expect(!daemon.log.contains("disconnected"))
@@ -94,11 +83,9 @@ struct DoctorTests {
     try await broker.publisher("hub").publish("threadkeeper/in/hub/announce", "no JSON")
     try await monitor.until("the rejection") { !$0.events("message_rejected").isEmpty }
     #expect(
-      monitor.look { $0.events("message_rejected").map { $0["topic"]?.text } }
-        == ["threadkeeper/in/hub/announce"])
+      monitor.look { $0.events("message_rejected").map { $0["topic"]?.text } } == ["threadkeeper/in/hub/announce"])
 
-    let backup = try await installation.command(
-      "store", "backup", installation.directory.file("monday.tkbackup"))
+    let backup = try await installation.command("store", "backup", installation.directory.file("monday.tkbackup"))
     #expect(backup.status == 0, "\(backup.error)")
     #expect(try await doctor(installation).results.contains("backup: ok"))
     let text = try await installation.command("doctor")
@@ -119,8 +106,9 @@ struct DoctorTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Another login is a problem where it reads others' answers, and none where it is only kept")
-  func otherLogin() async throws {
+  @Test("Another login is a problem where it reads others' answers, and none where it is only kept") func otherLogin()
+    async throws
+  {
     let settings = "consent: {approvers: [hub]}"
     let kept = try await Installation(port: 1883, more: settings).command(
       "acl", "--keep", "hub", "--monitor", "hub", "--approver", "hub")
@@ -128,25 +116,23 @@ struct DoctorTests {
       (
         try await accessList() + "\nuser hub\ntopic readwrite threadkeeper/#\n", ["other_login"],
         ["reads `threadkeeper/out/` of others"]
-      ),
-      (kept.output, [], ["does not write `bridge/`", "no border router can use it"]),
+      ), (kept.output, [], ["does not write `bridge/`", "no border router can use it"]),
     ] as [(String, Set<String>, [String])] {
       let broker = try broker(list)
       let installation = try installation(broker.port, broker.settings)
       let answer = try await doctor(
-        installation, "--login", "hub", "--password-file",
-        try passwordFile(installation, "hub-pw"))
+        installation, "--login", "hub", "--password-file", try passwordFile(installation, "hub-pw"))
       #expect(answer.problems == problems, "\(answer.results)")
       #expect(answer.status == (problems.isEmpty ? 0 : 78))
       for text in texts { #expect(answer.texts("other_login").contains(text)) }
     }
   }
 
-  @Test("A login that the broker refuses ends with 77, also beside a daemon that does not get in")
-  func refused() async throws {
+  @Test("A login that the broker refuses ends with 77, also beside a daemon that does not get in") func refused()
+    async throws
+  {
     let broker = try broker(try await accessList())
-    let installation = try installation(
-      broker.port, ["username: threadkeeper", "password: wrong"])
+    let installation = try installation(broker.port, ["username: threadkeeper", "password: wrong"])
     let alone = try await doctor(installation)
     #expect(alone.status == 77 && alone.problems == ["broker"], "\(alone.results)")
     #expect(alone.texts("broker").contains("`mqtt.password` in the settings"))
@@ -161,8 +147,7 @@ struct DoctorTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A password that only the running daemon has is no refused login")
-  func passwordOfTheUnit() async throws {
+  @Test("A password that only the running daemon has is no refused login") func passwordOfTheUnit() async throws {
     let broker = try broker(try await accessList())
     let directory = try TemporaryDirectory()
     let password = try directory.putSecret("threadkeeper-pw", "password")

@@ -13,11 +13,10 @@ private struct Example: Sendable {
     home = try TemporaryDirectory()
     // Empty is not set, whatever the tests' own environment says.
     environment = [
-      "XDG_DATA_HOME": home.path, "THREADKEEPER_KEYCHAIN_DIRECTORY": "",
-      "THREADKEEPER_KEYCHAIN_KEY_FILE": "", "THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE": "",
-      "THREADKEEPER_KEYCHAIN_GROUPS": "", "THREADKEEPER_STATE_DIRECTORY": home.path,
-      "THREADKEEPER_SOCKET": "", "THREADKEEPER_STORE_PATH": home.file("store"),
-      "THREADKEEPER_NETWORK_PRESENCE": "none",
+      "XDG_DATA_HOME": home.path, "THREADKEEPER_KEYCHAIN_DIRECTORY": "", "THREADKEEPER_KEYCHAIN_KEY_FILE": "",
+      "THREADKEEPER_KEYCHAIN_PASSPHRASE_FILE": "", "THREADKEEPER_KEYCHAIN_GROUPS": "",
+      "THREADKEEPER_STATE_DIRECTORY": home.path, "THREADKEEPER_SOCKET": "",
+      "THREADKEEPER_STORE_PATH": home.file("store"), "THREADKEEPER_NETWORK_PRESENCE": "none",
     ]
   }
 
@@ -28,19 +27,18 @@ private struct Example: Sendable {
   func atTerminal(_ arguments: String...) throws -> TerminalSession {
     try TerminalSession(
       program: path, arguments,
-      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        .merging(["THREADKEEPER_NETWORK_PRESENCE": ""]) { $1 })
+      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }.merging([
+        "THREADKEEPER_NETWORK_PRESENCE": ""
+      ]) { $1 })
   }
 }
 
-@Suite("The example keychain-client", .inTurns, .timeLimit(.minutes(30)))
-struct KeychainClientExampleTests {
+@Suite("The example keychain-client", .inTurns, .timeLimit(.minutes(30))) struct KeychainClientExampleTests {
   private let keychain: Example
 
   init() throws { keychain = try Example("KeychainClientExample") }
 
-  @Test("sets, gets, lists, replaces and deletes; what it keeps is encrypted")
-  func life() throws {
+  @Test("sets, gets, lists, replaces and deletes; what it keeps is encrypted") func life() throws {
     #expect(try keychain("list").output == "")
     #expect(try keychain("set", "mail", input: "Sesame-4711\n").status == 0)
     #expect(try keychain("set", "bank 🔑", input: "geheim\n").status == 0)
@@ -51,9 +49,7 @@ struct KeychainClientExampleTests {
     let files = try #require(FileManager.default.enumerator(atPath: keychain.home.path))
     var seen = 0
     for case let name as String in files {
-      guard let bytes = FileManager.default.contents(atPath: keychain.home.file(name)) else {
-        continue
-      }
+      guard let bytes = FileManager.default.contents(atPath: keychain.home.file(name)) else { continue }
       seen += bytes.count
       #expect(bytes.range(of: Data("Sesame".utf8)) == nil, "\(name)")
     }
@@ -72,8 +68,7 @@ struct KeychainClientExampleTests {
     #expect(try keychain().output.hasPrefix("usage: "))
   }
 
-  @Test("asks at a terminal once, hides what is typed, and bothers nobody afterwards")
-  func terminal() async throws {
+  @Test("asks at a terminal once, hides what is typed, and bothers nobody afterwards") func terminal() async throws {
     let first = try keychain.atTerminal("get", "mail")
     try await first.until("No password for mail yet. Password: ")
     try await first.untilHidden()
@@ -87,13 +82,10 @@ struct KeychainClientExampleTests {
     #expect(!second.screen.contains("Password"))
   }
 
-  @Test("Many that keep the same name at once all succeed, and one of them is kept")
-  func races() async throws {
+  @Test("Many that keep the same name at once all succeed, and one of them is kept") func races() async throws {
     let passwords = (0..<4).map { "password \($0)" }
     try await withThrowingTaskGroup(of: Program.Result.self) { group in
-      for password in passwords {
-        group.addTask { try keychain("set", "common", input: password + "\n") }
-      }
+      for password in passwords { group.addTask { try keychain("set", "common", input: password + "\n") } }
       for try await result in group { #expect(result.status == 0, "\(result.output)") }
     }
     let kept = try keychain("get", "common").output.trimmingCharacters(in: .newlines)
@@ -102,22 +94,19 @@ struct KeychainClientExampleTests {
   }
 }
 
-@Suite("The example thread-client", .inTurns, .timeLimit(.minutes(30)))
-struct ThreadClientExampleTests {
+@Suite("The example thread-client", .inTurns, .timeLimit(.minutes(30))) struct ThreadClientExampleTests {
   static let program = "\(Program.tools)/ThreadClientExample"
   private static let agent = "a1b2c3d4e5f60718"
   private let thread: Example
 
   init() throws { thread = try Example("ThreadClientExample") }
 
-  @Test("stores, lists, checks and deletes, without showing a key, and says what is wrong")
-  func life() throws {
+  @Test("stores, lists, checks and deletes, without showing a key, and says what is wrong") func life() throws {
     let dataset = try SampleNetwork.home.dataset(at: 1).hex
     #expect(try thread("list").output == "")
     #expect(try thread("preferred").output.contains("no preferred network"))
     #expect(try thread("store", Self.agent, input: dataset + "\n").status == 0)
-    #expect(
-      try thread("list").output == "a1b2c3d4e5f60718  home  1111111122222222  channel 15\n")
+    #expect(try thread("list").output == "a1b2c3d4e5f60718  home  1111111122222222  channel 15\n")
     #expect(try thread("check", input: dataset).output == "preferred\n")
     let guest = try SampleNetwork.guest.dataset(at: 1).hex
     #expect(try thread("check", input: guest).output == "not preferred\n")
@@ -135,8 +124,9 @@ struct ThreadClientExampleTests {
     #expect(try thread().output.hasPrefix("usage: "))
   }
 
-  @Test("asks at its terminal where no daemon runs, and shows credentials once a person agrees")
-  func terminal() async throws {
+  @Test("asks at its terminal where no daemon runs, and shows credentials once a person agrees") func terminal()
+    async throws
+  {
     let dataset = try SampleNetwork.home.dataset(at: 1).hex
     #expect(try thread("store", Self.agent, input: dataset).status == 0)
     for (answer, status, isShown) in [("y\n", Int32(0), true), ("n\n", 77, false)] {
@@ -150,12 +140,9 @@ struct ThreadClientExampleTests {
   }
 }
 
-@Suite("What the library modules import")
-struct LibraryImportTests {
+@Suite("What the library modules import") struct LibraryImportTests {
   /// Packages that ask `#if canImport(Security)` find the module, but not the C libraries below it: `make consumer`.
-  @Test(
-    "The project's own modules are imported as implementation only",
-    arguments: ["Security", "ThreadNetwork"])
+  @Test("The project's own modules are imported as implementation only", arguments: ["Security", "ThreadNetwork"])
   func hidden(module: String) throws {
     // The modules of the system.
     let visible: Set = ["Dispatch", "Foundation", "Glibc", "Musl", "Synchronization"]
@@ -167,9 +154,7 @@ struct LibraryImportTests {
           words[..<place].allSatisfy({ $0.hasPrefix("@") || ["public", "internal"].contains($0) })
         else { continue }
         found += 1
-        #expect(
-          words[0] == "@_implementationOnly" || visible.contains(String(words[place + 1])),
-          "\(path): \(line)")
+        #expect(words[0] == "@_implementationOnly" || visible.contains(String(words[place + 1])), "\(path): \(line)")
       }
     }
     #expect(found > 0)

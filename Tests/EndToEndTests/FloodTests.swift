@@ -5,19 +5,15 @@ import SQLiteDatabase
 import TestKit
 import Testing
 
-@Suite("Floods", .inTurns, .timeLimit(.minutes(30)))
-struct FloodTests {
+@Suite("Floods", .inTurns, .timeLimit(.minutes(30))) struct FloodTests {
   fileprivate static let logins = EmbeddedBrokerConfiguration.Login.home + [.init("mallory")]
 
-  @Test("A login that floods is refused by name and counted, and the others are served")
-  func events() async throws {
+  @Test("A login that floods is refused by name and counted, and the others are served") func events() async throws {
     let running = try await RunningHome(
-      logins: Self.logins,
-      more: "limits: {events_per_second: 1, events_burst: 50, routers_per_team: 20}")
+      logins: Self.logins, more: "limits: {events_per_second: 1, events_burst: 50, routers_per_team: 20}")
     let network = try ThreadNetwork("home").hex()
     let mallory = try await TestPublisher.start(running.broker, user: "mallory")
-    try await mallory.publish(
-      (1_000..<1_400).map { BorderRouter(number: $0, user: "mallory").announces(network) })
+    try await mallory.publish((1_000..<1_400).map { BorderRouter(number: $0, user: "mallory").announces(network) })
     let own = BorderRouter(number: 1)
     try await running.publish(own.announces(network))
     try await running.until("the router of another login, and both rejections") { heard in
@@ -26,18 +22,14 @@ struct FloodTests {
         && codes.isSuperset(of: ["rate_limited", "too_many_routers"])
     }
     #expect(try await running.installation.json("routers").list.count == 21)
-    let lines = running.daemon.log.split(separator: "\n")
-      .count { $0.contains("border router announced") }
+    let lines = running.daemon.log.split(separator: "\n").count { $0.contains("border router announced") }
     #expect(lines <= 30, "\(lines) lines")
     try await running.stop()
   }
 
-  @Test(
-    "A login that makes up ids without end, by events and by requests, keeps no more than its share"
-  )
+  @Test("A login that makes up ids without end, by events and by requests, keeps no more than its share")
   func madeUpIDs() async throws {
-    let running = try await RunningHome(
-      logins: Self.logins, more: "limits: {routers_per_team: 50}")
+    let running = try await RunningHome(logins: Self.logins, more: "limits: {routers_per_team: 50}")
     let installation = running.installation
     let network = try ThreadNetwork("home").hex()
     let (left, own) = (BorderRouter(number: 1), BorderRouter(number: 2))
@@ -78,26 +70,20 @@ struct FloodTests {
   }
 
   /// The number that a query of the store gives.
-  fileprivate static func number(
-    _ query: StaticString, of installation: Installation
-  ) throws -> Int64 {
+  fileprivate static func number(_ query: StaticString, of installation: Installation) throws -> Int64 {
     let database = try SQLiteDatabase(path: installation.location.databasePath, access: .readOnly)
     defer { database.close() }
-    return try #require(
-      try database.read { try $0.first(query) { $0.integer(0) } })
+    return try #require(try database.read { try $0.first(query) { $0.integer(0) } })
   }
 }
 
-private enum HangingRecord {
-  static let library = PreloadedLibrary("hanging_record")
-}
+private enum HangingRecord { static let library = PreloadedLibrary("hanging_record") }
 
-@Suite("Messages made to stop the intake", .inTurns, .timeLimit(.minutes(30)))
-struct PoisonTests {
+@Suite("Messages made to stop the intake", .inTurns, .timeLimit(.minutes(30))) struct PoisonTests {
   @Test(
     "A message that hangs the daemon is rejected after some kills, and all others are stored",
-    .enabled(if: HangingRecord.library != nil, "there is no C compiler"))
-  func hanging() async throws {
+    .enabled(if: HangingRecord.library != nil, "there is no C compiler")) func hanging() async throws
+  {
     let running = try await RunningHome(logins: FloodTests.logins, hold: 1)
     let installation = running.installation
     let network = try ThreadNetwork("home").hex()
@@ -110,14 +96,12 @@ struct PoisonTests {
     let note = installation.directory.file("hangs")
     let text = "This one hangs"
     let variables = [
-      "LD_PRELOAD": try #require(HangingRecord.library).path, "HANGING_NOTE": note,
-      "HANGING_TEXT": text,
+      "LD_PRELOAD": try #require(HangingRecord.library).path, "HANGING_NOTE": note, "HANGING_TEXT": text,
     ]
     let mallory = try await TestPublisher.start(running.broker, user: "mallory")
     try await running.publisher.publish(announcements(1...25))
     try await mallory.publish([
-      BorderRouter(number: 99, user: "mallory").says(
-        "announce", ("dataset", "\"\(network)\""), ("name", "\"\(text)\""))
+      BorderRouter(number: 99, user: "mallory").says("announce", ("dataset", "\"\(network)\""), ("name", "\"\(text)\""))
     ])
     try await running.publisher.publish(announcements(26...49))
     var kills = 0

@@ -5,34 +5,29 @@ import TestKit
 import Testing
 
 /// The example automation, run on what a real daemon publishes.
-@Suite("The example automation for Home Assistant", .inTurns, .timeLimit(.minutes(30)))
-struct HomeAssistantTests {
+@Suite("The example automation for Home Assistant", .inTurns, .timeLimit(.minutes(30))) struct HomeAssistantTests {
   private func automation() throws -> NotifyingAutomation {
-    try NotifyingAutomation(
-      ProjectFiles.text(of: "examples/home-assistant/threadkeeper-alerts.yaml"))
+    try NotifyingAutomation(ProjectFiles.text(of: "examples/home-assistant/threadkeeper-alerts.yaml"))
   }
 
   /// What a person sees in a Home Assistant that has received this.
-  private func notifications(
-    _ audience: Audience
-  ) throws -> [String: NotifyingAutomation.Notification] {
+  private func notifications(_ audience: Audience) throws -> [String: NotifyingAutomation.Notification] {
     var automation = try automation()
     for message in audience.look({ $0.messages }) {
-      try automation.receive(
-        message.topic, String(decoding: message.payload, as: UTF8.self))
+      try automation.receive(message.topic, String(decoding: message.payload, as: UTF8.self))
     }
     return automation.notifications
   }
 
-  @Test("An alert that rose while Home Assistant was down is shown, and goes when it is resolved")
-  func missedAlert() async throws {
+  @Test("An alert that rose while Home Assistant was down is shown, and goes when it is resolved") func missedAlert()
+    async throws
+  {
     let running = try await RunningHome()
     let installation = running.installation
     let home = try ThreadNetwork("home")
     let stray = BorderRouter(number: 2)
     try await running.publish(
-      BorderRouter(number: 1).announces(try home.hex()),
-      stray.announces(try ThreadNetwork("guest-thread").hex()))
+      BorderRouter(number: 1).announces(try home.hex()), stray.announces(try ThreadNetwork("guest-thread").hex()))
     let name = "PreferredNetworkMismatch"
     try await running.until("the alert") { !$0.alerts("alert_raised", name).isEmpty }
 
@@ -66,8 +61,9 @@ struct HomeAssistantTests {
     try await running.stop()
   }
 
-  @Test("An alert that threadkeeper has forgotten, whose topic is emptied, is no notification")
-  func emptiedTopic() throws {
+  @Test("An alert that threadkeeper has forgotten, whose topic is emptied, is no notification") func emptiedTopic()
+    throws
+  {
     var automation = try automation()
     let alert = """
       {"status":"firing","summary":"s","remedy":"r","alertname":"StoreReadOnly","severity":"critical",\
@@ -79,8 +75,7 @@ struct HomeAssistantTests {
     #expect(automation.notifications.isEmpty)
   }
 
-  @Test("The name that a border router gives itself is no link in a notification")
-  func hostileName() throws {
+  @Test("The name that a border router gives itself is no link in a notification") func hostileName() throws {
     var automation = try automation()
     let alert = """
       {"status":"firing","summary":"s","remedy":"Ask \\"[you](http://a.example)<b>\\".",\
@@ -92,12 +87,12 @@ struct HomeAssistantTests {
   }
 
   @Test(
-    "The blueprint shows the notification of the example, acts on alerts that are raised now, and sees the last will"
-  )
+    "The blueprint shows the notification of the example, acts on alerts that are raised now, and sees the last will")
   func blueprint() throws {
     func lines(_ name: String) throws -> [String] {
-      try ProjectFiles.text(of: "examples/home-assistant/\(name)")
-        .components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+      try ProjectFiles.text(of: "examples/home-assistant/\(name)").components(separatedBy: "\n").map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
     }
     let example = try lines("threadkeeper-alerts.yaml")
     let blueprint = try lines("threadkeeper-alerts-blueprint.yaml")
@@ -124,8 +119,7 @@ struct HomeAssistantTests {
 }
 
 /// The example automation that publishes what a phone sees, with a real daemon.
-@Suite("The example automation for a phone's SSID", .inTurns, .timeLimit(.minutes(30)))
-struct PhoneSSIDTests {
+@Suite("The example automation for a phone's SSID", .inTurns, .timeLimit(.minutes(30))) struct PhoneSSIDTests {
   private let automation: YAMLNode
 
   init() throws {
@@ -148,8 +142,7 @@ struct PhoneSSIDTests {
     return Array(try JSONSerialization.data(withJSONObject: object))
   }
 
-  @Test("It waits for the state of the phone's sensor, at home, and skips what is no SSID")
-  func form() throws {
+  @Test("It waits for the state of the phone's sensor, at home, and skips what is no SSID") func form() throws {
     let trigger = try #require(automation["triggers"]?.list.first)
     #expect(trigger["trigger"]?.text == "state")
     #expect(trigger["entity_id"]?.text?.hasPrefix("sensor.") == true)
@@ -160,16 +153,14 @@ struct PhoneSSIDTests {
     #expect(automation["variables"]?["ssid"]?.text == "{{ states('\(sensor)') }}")
     let conditions = try conditions()
     #expect(conditions.first?["state"]?.text == "home")
-    #expect(
-      conditions.last?["value_template"]?.text == "{{ ssid not in no_ssid }}")
+    #expect(conditions.last?["value_template"]?.text == "{{ ssid not in no_ssid }}")
     let skipped = automation["variables"]?["no_ssid"]?.list.compactMap(\.text) ?? []
     for state in ["<not connected>", "Not Connected", "unknown", "unavailable", ""] {
       #expect(skipped.contains(state), "\(state)")
     }
   }
 
-  @Test("What it publishes is an ssid event that the daemon acts upon")
-  func event() async throws {
+  @Test("What it publishes is an ssid event that the daemon acts upon") func event() async throws {
     let running = try await RunningHome(more: "ssid: {reporters: [homeassistant]}")
     let agent = try #require(automation["variables"]?["router"]?.text)
     let router = BorderRouter(agent)
@@ -182,8 +173,7 @@ struct PhoneSSIDTests {
     for ssid in ["home-wifi", "home \"wifi\" 6"] {
       try await running.publish(
         Publication(
-          topic: try #require(data["topic"]?.text),
-          payload: try render(payload, ["router": agent, "ssid": ssid])))
+          topic: try #require(data["topic"]?.text), payload: try render(payload, ["router": agent, "ssid": ssid])))
       try await running.until(ssid) { $0.state(router.topic)?["ssid"]?.text == ssid }
     }
     // An event comes after the state.

@@ -3,8 +3,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("kill -9 under load", .inTurns, .timeLimit(.minutes(30)))
-struct KillTests {
+@Suite("kill -9 under load", .inTurns, .timeLimit(.minutes(30))) struct KillTests {
   /// Routers that send their network's newer and newer dataset.
   private static let routers = 40
   /// Routers that go to and fro between two networks.
@@ -19,16 +18,16 @@ struct KillTests {
     var isDone = false
   }
 
-  @Test("Ten kills lose nothing that the broker took, and nothing happens twice", .beginsFirst)
-  func kills() async throws {
+  @Test("Ten kills lose nothing that the broker took, and nothing happens twice", .beginsFirst) func kills()
+    async throws
+  {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 0)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/#")
     let home = try ThreadNetwork("home")
     let guests = try ThreadNetwork("guest-thread")
     let load = Load(
-      home: home, guests: guests,
-      routers: (1...Self.routers).map { BorderRouter(number: $0, user: "user-\($0 % 7)") },
+      home: home, guests: guests, routers: (1...Self.routers).map { BorderRouter(number: $0, user: "user-\($0 % 7)") },
       wanderers: (1...Self.wanderers).map { BorderRouter(number: 0x1000 + $0, user: "wanderer") })
     // The first start makes the session on the broker; from here on nothing may be lost.
     var daemon = try await installation.start()
@@ -83,8 +82,8 @@ struct KillTests {
     #expect(report.unreadable.isEmpty)
   }
 
-  @Test("What was committed but never acknowledged comes again, and does nothing again")
-  func repetition() async throws {
+  @Test("What was committed but never acknowledged comes again, and does nothing again") func repetition() async throws
+  {
     let rounds: UInt64 = 6
     let broker = try TestBroker()
     let relay = try Relay(to: broker.port)
@@ -98,23 +97,18 @@ struct KillTests {
     let publisher = try await TestPublisher.start(broker)
     func publishes(_ publications: [Publication], routers: Int64) async throws {
       try await publisher.publish(publications)
-      try await eventually("\(routers) routers") {
-        try await installation.status()["routers"]?.number == routers
-      }
+      try await eventually("\(routers) routers") { try await installation.status()["routers"]?.number == routers }
     }
     try await publishes(try load.announcements(), routers: 12)
 
     relay.begin(.lostAcknowledgements)
     for round in 1...rounds { try await publisher.publish(try load.round(round)) }
     func alerts() async throws -> [JSON] {
-      try await installation.json("alerts", "--all").list.filter {
-        $0["alertname"] == "PreferredNetworkMismatch"
-      }
+      try await installation.json("alerts", "--all").list.filter { $0["alertname"] == "PreferredNetworkMismatch" }
     }
     try await eventually("all rounds to be stored") {
       try await installation.json("credentials", "list").list.contains {
-        $0["border_agent_id"]?.text == load.routers.last?.agent
-          && $0["active_timestamp"]?.number == Int64(1 + rounds)
+        $0["border_agent_id"]?.text == load.routers.last?.agent && $0["active_timestamp"]?.number == Int64(1 + rounds)
       }
     }
     let before = try await alerts()
@@ -130,16 +124,14 @@ struct KillTests {
     try await audience.until("the repetitions to be counted") { heard in
       heard.messages.dropFirst(told).contains {
         $0.topic == "threadkeeper/bridge/health"
-          && JSON(String(decoding: $0.payload, as: UTF8.self))?["duplicates_ignored"]?.number ?? 0
-            > 0
+          && JSON(String(decoding: $0.payload, as: UTF8.self))?["duplicates_ignored"]?.number ?? 0 > 0
       }
     }
     #expect(try await alerts() == before)
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A clean stop in the middle of the load loses nothing either")
-  func stopUnderLoad() async throws {
+  @Test("A clean stop in the middle of the load loses nothing either") func stopUnderLoad() async throws {
     let broker = try TestBroker()
     let installation = try Installation(broker, hold: 60)
     let audience = try await Audience.start(broker, "threadkeeper/bridge/event")
@@ -150,9 +142,7 @@ struct KillTests {
       let routers = (1...400).map { BorderRouter(number: part * 1000 + $0) }
       let events = audience.look { $0.events.count }
       async let published = publisher.publish(routers.map { $0.announces(dataset) })
-      try await audience.until("some of part \(part)") {
-        $0.events.count >= events + 20 || !daemon.isRunning
-      }
+      try await audience.until("some of part \(part)") { $0.events.count >= events + 20 || !daemon.isRunning }
       #expect(try await daemon.stop() == .exit(0))
       _ = try await published
       daemon = try await installation.start()
@@ -164,9 +154,7 @@ struct KillTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  private func check(_ installation: Installation, _ load: Load, rounds: UInt64, audience: Audience)
-    async throws
-  {
+  private func check(_ installation: Installation, _ load: Load, rounds: UInt64, audience: Audience) async throws {
     let status = try await installation.status()
     #expect(status["store"]?["condition"] == "healthy")
     #expect(status["routers"]?.number == Int64(Self.routers + Self.wanderers + 1))
@@ -180,9 +168,7 @@ struct KillTests {
       let credential = stored.first { $0["border_agent_id"]?.text == router.agent }
       #expect(credential?["active_timestamp"]?.number == Int64(1 + rounds), "\(router.agent)")
     }
-    #expect(
-      try await installation.dataset(of: load.routers[0].agent)
-        == (try load.home.hex(at: 1 + rounds)))
+    #expect(try await installation.dataset(of: load.routers[0].agent) == (try load.home.hex(at: 1 + rounds)))
     for wanderer in load.wanderers {
       let network = stored.first { $0["border_agent_id"]?.text == wanderer.agent }?["network_name"]
       #expect(network == (isAway ? "guest-thread" : "home"))
@@ -224,8 +210,7 @@ private struct Load {
     let newer = try home.hex(at: 1 + round)
     let away = try guests.hex()
     let isLeaving = !round.isMultiple(of: 2)
-    return try wanderers.map {
-      $0.changes(to: isLeaving ? away : try home.hex(at: 1), sequence: 1 + round)
-    } + routers.map { $0.changes(to: newer, sequence: 1 + round) }
+    return try wanderers.map { $0.changes(to: isLeaving ? away : try home.hex(at: 1), sequence: 1 + round) }
+      + routers.map { $0.changes(to: newer, sequence: 1 + round) }
   }
 }

@@ -4,8 +4,7 @@ import SQLiteDatabase
 import TestKit
 import Testing
 
-@Suite("The broker's password", .inTurns, .timeLimit(.minutes(30)))
-struct LoginTests {
+@Suite("The broker's password", .inTurns, .timeLimit(.minutes(30))) struct LoginTests {
   private static let password = "Sesame-9c1d-right"
   private static let other = "Sesame-7f20-other"
 
@@ -17,19 +16,17 @@ struct LoginTests {
     installation = try Installation(broker.broker, mqtt: ["username: keeper"])
   }
 
-  private func login(
-    _ password: String, _ more: String..., on installation: Installation? = nil
-  ) async throws -> ThreadkeeperBinary.Outcome {
+  private func login(_ password: String, _ more: String..., on installation: Installation? = nil) async throws
+    -> ThreadkeeperBinary.Outcome
+  {
     let installation = installation ?? self.installation
     return try await ThreadkeeperBinary.run(
-      ["login", "--password-stdin", "--config", installation.configuration] + more,
-      input: .text(password), environment: installation.environment)
+      ["login", "--password-stdin", "--config", installation.configuration] + more, input: .text(password),
+      environment: installation.environment)
   }
 
   /// Where the daemon's password comes from.
-  private func source() async throws -> JSON? {
-    try await installation.json("status")["login"]?["password_from"]
-  }
+  private func source() async throws -> JSON? { try await installation.json("status")["login"]?["password_from"] }
 
   private func alerts() async throws -> [JSON] { try await installation.json("alerts").list }
 
@@ -37,8 +34,7 @@ struct LoginTests {
     try await eventually("the alert") {
       // Before the first start there is no store yet.
       let answer = try await installation.command("alerts", "--json")
-      return JSON(answer.output)?.list
-        .contains { $0["alertname"] == "BrokerAuthenticationFailed" } == true
+      return JSON(answer.output)?.list.contains { $0["alertname"] == "BrokerAuthenticationFailed" } == true
     }
     #expect(daemon.isRunning)
   }
@@ -55,8 +51,9 @@ struct LoginTests {
     for output in outputs { #expect(!output.contains(password)) }
   }
 
-  @Test("A daemon without a right one stays, alerts, and goes on with each that is given at once")
-  func life() async throws {
+  @Test("A daemon without a right one stays, alerts, and goes on with each that is given at once") func life()
+    async throws
+  {
     var daemon = try installation.launch()
     try await untilRefused(daemon)
     let alert = try #require(try await alerts().first)
@@ -92,8 +89,7 @@ struct LoginTests {
     try await audience.until("the alert and its end") { heard in
       !heard.alerts("alert_raised", "BrokerAuthenticationFailed").isEmpty
         && heard.alerts("alert_resolved", "BrokerAuthenticationFailed").contains {
-          heard.state("threadkeeper/alert/\($0["fingerprint"]?.text ?? "")")?["status"]
-            == "resolved"
+          heard.state("threadkeeper/alert/\($0["fingerprint"]?.text ?? "")")?["status"] == "resolved"
         }
     }
 
@@ -105,8 +101,7 @@ struct LoginTests {
     #expect(try await daemon.stop() == .exit(0))
     // Each time it is logged once for each of the two connections, if both were refused.
     let lines = daemon.log.split(separator: "\n").filter {
-      $0.contains("warning") && $0.contains("refused the user name")
-        && $0.contains("disconnected")
+      $0.contains("warning") && $0.contains("refused the user name") && $0.contains("disconnected")
     }
     #expect((2...6).contains(lines.count), "\(lines)")
 
@@ -121,8 +116,9 @@ struct LoginTests {
     #expect(try installation.verify().items == 0)
   }
 
-  @Test("What is stored stays where the broker is not reached, and is replaced where it is damaged")
-  func beside() async throws {
+  @Test("What is stored stays where the broker is not reached, and is replaced where it is damaged") func beside()
+    async throws
+  {
     var daemon = try installation.launch()
     try await untilRefused(daemon)
     #expect(try await login(Self.password, "--no-validate").status == 0)
@@ -139,9 +135,7 @@ struct LoginTests {
       path: "\(installation.storePath)/store.sqlite3", access: .readWrite(create: false))
     let altered = try database.write {
       // The manifest has the last 16 bytes.
-      try $0.execute(
-        "UPDATE items SET secret = CAST(zeroblob(length(secret) - 16) || substr(secret, -16) AS BLOB)"
-      )
+      try $0.execute("UPDATE items SET secret = CAST(zeroblob(length(secret) - 16) || substr(secret, -16) AS BLOB)")
     }
     #expect(altered == 1)
     database.close()
@@ -170,25 +164,19 @@ struct LoginTests {
     #expect(!daemon.log.contains("refused"))
   }
 
-  @Test("Over TLS it is given to a broker whose authority is known, and to no other")
-  func tls() async throws {
+  @Test("Over TLS it is given to a broker whose authority is known, and to no other") func tls() async throws {
     let certificates = try TestCertificates()
     let port = try UnusedPort.next()
     let broker = try TestBroker(
       logins: [.init("keeper", role: .daemon, password: Self.password)],
       extraConfiguration: [
-        "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
-        "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
+        "listener \(port) 127.0.0.1", "cafile \(certificates.authority)", "certfile \(certificates.server)",
+        "keyfile \(certificates.serverKey)",
       ])
-    for (authority, status) in [
-      (certificates.strangeAuthority, Int32(69)), (certificates.authority, 0),
-    ] {
-      let installation = try Installation(
-        port: port, mqtt: ["username: keeper", "tls: {ca_file: \(authority)}"])
+    for (authority, status) in [(certificates.strangeAuthority, Int32(69)), (certificates.authority, 0)] {
+      let installation = try Installation(port: port, mqtt: ["username: keeper", "tls: {ca_file: \(authority)}"])
       let daemon = try installation.launch()
-      try await eventually("the daemon to answer") {
-        try await installation.command("status").status == 0
-      }
+      try await eventually("the daemon to answer") { try await installation.command("status").status == 0 }
       let answer = try await login(Self.password, on: installation)
       #expect(answer.status == status, "\(answer)")
       #expect(answer.error.contains("certificate") == (status != 0))
@@ -199,12 +187,9 @@ struct LoginTests {
   }
 
   /// One that waits for the password.
-  private func asking(_ installation: Installation, _ more: String...) async throws
-    -> TerminalSession
-  {
+  private func asking(_ installation: Installation, _ more: String...) async throws -> TerminalSession {
     let session = try TerminalSession(
-      ["login", "--config", installation.configuration] + more,
-      environment: installation.environment)
+      ["login", "--config", installation.configuration] + more, environment: installation.environment)
     if more.isEmpty {
       try await session.until("User name at 127.0.0.1:\(broker.port)")
       session.type(session.screen.contains("(Enter: keeper)") ? "\n" : "keeper\n")
@@ -220,13 +205,12 @@ struct LoginTests {
     session.type(password + "\n")
   }
 
-  @Test("At a terminal it is hidden, asked for three times, and stored only where nobody gives up")
-  func terminal() async throws {
+  @Test("At a terminal it is hidden, asked for three times, and stored only where nobody gives up") func terminal()
+    async throws
+  {
     let nameless = try Installation(broker.broker)
     let daemon = try nameless.launch()
-    try await eventually("the daemon to answer") {
-      try await nameless.command("status").status == 0
-    }
+    try await eventually("the daemon to answer") { try await nameless.command("status").status == 0 }
     #expect(try await login(Self.password, on: nameless).status == 64, "whose is it?")
     // Ctrl-C, Ctrl-D and Ctrl-\; Ctrl-Z does nothing.
     for keys in ["\u{3}", "\u{4}", "half a pass\u{1A}\u{1C}"] {

@@ -7,28 +7,26 @@ import ThreadNetwork
 /// report of such a network, and who may choose it: `PreferredNetworkTests`, `PreferredRequestTests`, `DecisionTests`.
 @Suite(
   "A home of makers' routers only, with avahi-daemon", .inTurns, .timeLimit(.minutes(30)),
-  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-struct MakersRoutersTests {
-  @Test("The alert names the networks, a button or a remedy chooses one, which is then watched")
-  func life() async throws {
+  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct MakersRoutersTests
+{
+  @Test("The alert names the networks, a button or a remedy chooses one, which is then watched") func life()
+    async throws
+  {
     let network = try LocalNetwork()
     let publisher = try ServicePublisher(network)
     let apple = try ThreadNetwork("MyHome1")
     let amazon = try ThreadNetwork("AMZN-2")
-    func publish(_ name: String, _ router: AdvertisedRouter) throws {
-      try publisher.publish(name, text: router.text)
-    }
-    let routers = [
-      AdvertisedRouter(1, apple), AdvertisedRouter(2, apple), AdvertisedRouter(3, amazon),
-    ]
+    func publish(_ name: String, _ router: AdvertisedRouter) throws { try publisher.publish(name, text: router.text) }
+    let routers = [AdvertisedRouter(1, apple), AdvertisedRouter(2, apple), AdvertisedRouter(3, amazon)]
     for (name, router) in zip(["Hall", "Attic", "Speaker"], routers) { try publish(name, router) }
     let running = try await RunningHome(
       more: "home_assistant: {login: homeassistant}", variables: network.environment())
     let installation = running.installation
     func fires(_ name: String, _ severity: String = "warning") async throws {
       try await running.until(name) { heard in
-        heard.alertEvents.last { $0["alertname"]?.text == name }
-          .map { $0["status"] == "firing" && $0["severity"]?.text == severity } ?? false
+        heard.alertEvents.last { $0["alertname"]?.text == name }.map {
+          $0["status"] == "firing" && $0["severity"]?.text == severity
+        } ?? false
       }
     }
     func untilPreferred(_ matching: AdvertisedRouter...) async throws {
@@ -38,8 +36,7 @@ struct MakersRoutersTests {
     }
     func shown() async throws -> JSON { try await installation.json("preferred", "show") }
     try await fires("NoPreferredNetwork")
-    let alert = try #require(
-      running.audience.look { $0.alertEvents.last { $0["alertname"] == "NoPreferredNetwork" } })
+    let alert = try #require(running.audience.look { $0.alertEvents.last { $0["alertname"] == "NoPreferredNetwork" } })
     let remedy = try #require(alert["remedy"]?.text)
     for network in [apple, amazon] {
       #expect(alert["summary"]?.text?.contains("\"\(network.name)\"") == true)
@@ -77,12 +74,9 @@ struct MakersRoutersTests {
     #expect(running.state("threadkeeper/network/\(apple.extendedPANID)")?["preferred"] == true)
 
     // Programs are answered that the network is preferred and its credentials are not here.
-    let client = THClient(
-      configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
+    let client = THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
     #expect(await !client.isPreferredAvailable())
-    let error = await #expect(throws: THError.self) {
-      _ = try await client.preferredCredentials()
-    }
+    let error = await #expect(throws: THError.self) { _ = try await client.preferredCredentials() }
     #expect(error?.reason == .noPreferredNetwork)
     #expect(error?.localizedDescription.contains("its credentials are not here") == true)
     #expect(try await installation.command("preferred", "show", "--show-secrets").status == 66)
@@ -125,8 +119,7 @@ struct MakersRoutersTests {
     #expect(before["credentials"] == false)
     #expect(before["reported_by"]?.list.map(\.text) == [agent.agent])
     let command = try #require(
-      try await installation.run("preferred", "show")
-        .split(separator: "`").first { $0.hasPrefix("threadkeeper ") })
+      try await installation.run("preferred", "show").split(separator: "`").first { $0.hasPrefix("threadkeeper ") })
     try await installation.run(command.split(separator: " ").dropFirst().map(String.init))
     #expect(try await shown()["credentials"] == true)
     #expect(await client.isPreferredAvailable())

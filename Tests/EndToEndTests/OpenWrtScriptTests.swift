@@ -3,8 +3,7 @@ import TestKit
 import Testing
 
 /// The script for OpenWrt, with programs that answer as those of OpenWrt do, and a real broker.
-@Suite("The example for OpenWrt", .inTurns, .timeLimit(.minutes(30)))
-struct OpenWrtScriptTests {
+@Suite("The example for OpenWrt", .inTurns, .timeLimit(.minutes(30))) struct OpenWrtScriptTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory
 
@@ -31,37 +30,29 @@ struct OpenWrtScriptTests {
     let password = try #require(broker.broker.password(of: "hall"))
     Recorder.current?.note("the password of hall", password)
     try directory.putSecret(password, "password")
-    try FileManager.default.createDirectory(
-      atPath: directory.file("temporary"), withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(atPath: directory.file("temporary"), withIntermediateDirectories: false)
   }
 
   /// What runs the script: the system's shell, and that of OpenWrt where it is to be had.
   static let shells = [["/bin/sh"]] + (DebianTool.busybox.map { [[$0, "ash"]] } ?? [])
 
   /// With the programs of BusyBox before those of the system, where its shell runs the script.
-  private func start(
-    by shell: [String] = ["/bin/sh"], _ more: [String: String]
-  ) throws -> ChildProcess {
+  private func start(by shell: [String] = ["/bin/sh"], _ more: [String: String]) throws -> ChildProcess {
     if shell.count > 1 {
       for name in ["cat", "head", "mktemp", "rm", "sed", "sleep", "tr"] {
         let place = directory.file(name)
         guard !FileManager.default.fileExists(atPath: place) else { continue }
-        try FileManager.default.createSymbolicLink(
-          atPath: place, withDestinationPath: try #require(shell.first))
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: try #require(shell.first))
       }
     }
     return try ChildProcess(
       shell[0],
-      shell.dropFirst() + [
-        ProjectFiles.root.appendingPathComponent("examples/openwrt/threadkeeper-ssid").path
-      ],
+      shell.dropFirst() + [ProjectFiles.root.appendingPathComponent("examples/openwrt/threadkeeper-ssid").path],
       environment: [
-        "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path,
-        "TMPDIR": directory.file("temporary"), "MQTT_HOST": "127.0.0.1",
-        "MQTT_PORT": "\(broker.port)", "MQTT_USERNAME": "hall",
+        "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": directory.file("temporary"),
+        "MQTT_HOST": "127.0.0.1", "MQTT_PORT": "\(broker.port)", "MQTT_USERNAME": "hall",
         "MQTT_PASSWORD_FILE": directory.file("password"), "INTERVAL": "1",
-      ].merging(more) { $1 },
-      streams: (.nothing, .file(directory.file("log")), .sameAsOutput))
+      ].merging(more) { $1 }, streams: (.nothing, .file(directory.file("log")), .sameAsOutput))
   }
 
   /// When the script has looked once more from its beginning.
@@ -84,21 +75,18 @@ struct OpenWrtScriptTests {
     #expect(script.wait(within: 60) == .exit(0))
   }
 
-  private var log: String {
-    (try? String(contentsOfFile: directory.file("log"), encoding: .utf8)) ?? ""
-  }
+  private var log: String { (try? String(contentsOfFile: directory.file("log"), encoding: .utf8)) ?? "" }
 
   @Test(
     "The SSID is published at the start and when it changes, nothing for none or a hidden one; SIGTERM ends it",
-    arguments: zip([["WIFI_INTERFACE": "wlan0"], [:]], [shells[0], shells[shells.count - 1]]))
-  func changes(source: [String: String], shell: [String]) async throws {
+    arguments: zip([["WIFI_INTERFACE": "wlan0"], [:]], [shells[0], shells[shells.count - 1]])) func changes(
+      source: [String: String], shell: [String]
+    ) async throws
+  {
     let audience = try await audience()
-    func payloads() -> [String] {
-      audience.look { $0.messages.map { String(decoding: $0.payload, as: UTF8.self) } }
-    }
+    func payloads() -> [String] { audience.look { $0.messages.map { String(decoding: $0.payload, as: UTF8.self) } } }
     try directory.put("home \"wifi\" \\6\n", "ssid")
-    let script = try start(
-      by: shell, source.merging(["BORDER_AGENT_ID": "a1b2c3d4e5f60718"]) { $1 })
+    let script = try start(by: shell, source.merging(["BORDER_AGENT_ID": "a1b2c3d4e5f60718"]) { $1 })
     defer { if script.isRunning { script.signal(SIGKILL) } }
     let first = #"{"border_agent_id":"a1b2c3d4e5f60718","ssid":"home \"wifi\" \\6"}"#
     try await eventually("the first: \(log)") { payloads() == [first] }
@@ -117,13 +105,13 @@ struct OpenWrtScriptTests {
     try await eventually("the change: \(log)") { payloads().last == second }
     #expect(payloads().first == first)
     try end(script)
-    #expect(
-      try FileManager.default.contentsOfDirectory(atPath: directory.file("temporary")) == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.file("temporary")) == [])
     #expect(!log.contains(try #require(broker.broker.password(of: "hall"))))
   }
 
-  @Test("An unchanged SSID is published again, and one that the broker does not take as well")
-  func repetition() async throws {
+  @Test("An unchanged SSID is published again, and one that the broker does not take as well") func repetition()
+    async throws
+  {
     let audience = try await audience()
     try directory.put("home-wifi\n", "ssid")
     let script = try start(["ACCESS_POINT": "hall", "REPEAT": "1"])
@@ -139,11 +127,9 @@ struct OpenWrtScriptTests {
     try end(script)
   }
 
-  @Test("A topic that the broker refuses is a warning, once, and not published")
-  func refused() async throws {
+  @Test("A topic that the broker refuses is a warning, once, and not published") func refused() async throws {
     try directory.put("home-wifi\n", "ssid")
-    let script = try start(
-      by: Self.shells.last ?? [], ["ACCESS_POINT": "hall", "BASE_TOPIC": "other"])
+    let script = try start(by: Self.shells.last ?? [], ["ACCESS_POINT": "hall", "BASE_TOPIC": "other"])
     defer { if script.isRunning { script.signal(SIGKILL) } }
     try await eventually("the warning") { log.contains("the broker refuses user hall") }
     try await untilLooked()
@@ -153,8 +139,7 @@ struct OpenWrtScriptTests {
   }
 
   @Test(
-    "The init script starts an agent for each section, and none for a router that has one already",
-    arguments: shells)
+    "The init script starts an agent for each section, and none for a router that has one already", arguments: shells)
   func sections(shell: [String]) throws {
     // What /etc/rc.common and procd do, as far as the script asks for it.
     try directory.put(
@@ -189,16 +174,12 @@ struct OpenWrtScriptTests {
     #expect(environments[1].contains("INTERVAL=10 REPEAT=60 BASE_TOPIC=threadkeeper"))
   }
 
-  @Test("A missing variable ends it with 78, a missing program with 69, an argument with 64")
-  func usage() throws {
+  @Test("A missing variable ends it with 78, a missing program with 69, an argument with 64") func usage() throws {
     for (variables, status, words) in [
       (["MQTT_USERNAME": ""], 78, "MQTT_USERNAME"), ([:], 78, "BORDER_AGENT_ID"),
       (["ACCESS_POINT": "hall", "INTERVAL": "x"], 78, "INTERVAL"),
       (["ACCESS_POINT": "hall", "PATH": directory.path], 69, "mosquitto_pub"),
-      (
-        ["ACCESS_POINT": "hall", "MQTT_PASSWORD_FILE": "/dev/null/none"], 78,
-        "/dev/null/none cannot be read"
-      ),
+      (["ACCESS_POINT": "hall", "MQTT_PASSWORD_FILE": "/dev/null/none"], 78, "/dev/null/none cannot be read"),
     ] as [([String: String], Int32, String)] {
       #expect(try start(variables).wait(within: 60) == .exit(status))
       #expect(log.contains(words), "\(log)")
@@ -208,19 +189,13 @@ struct OpenWrtScriptTests {
     #expect(try Program.run("/bin/sh", [script, "--help"]).output.hasPrefix("Usage: "))
   }
 
-  @Test("Shells read the scripts of the examples, and shellcheck finds nothing in them")
-  func syntax() throws {
+  @Test("Shells read the scripts of the examples, and shellcheck finds nothing in them") func syntax() throws {
     let folder = ProjectFiles.root.appendingPathComponent("examples").path
-    let paths = try #require(FileManager.default.subpaths(atPath: folder))
-      .map { "\(folder)/\($0)" }.filter {
-        (try? String(contentsOfFile: $0, encoding: .utf8))?.hasPrefix("#!/bin/sh") == true
-      }
+    let paths = try #require(FileManager.default.subpaths(atPath: folder)).map { "\(folder)/\($0)" }.filter {
+      (try? String(contentsOfFile: $0, encoding: .utf8))?.hasPrefix("#!/bin/sh") == true
+    }
     try #require(paths.count >= 6)
-    for shell in Self.shells {
-      for path in paths { try Program.check(shell[0], shell.dropFirst() + ["-n", path]) }
-    }
-    if let shellcheck = DebianTool.shellcheck {
-      try Program.check(shellcheck, ["--shell", "dash"] + paths)
-    }
+    for shell in Self.shells { for path in paths { try Program.check(shell[0], shell.dropFirst() + ["-n", path]) } }
+    if let shellcheck = DebianTool.shellcheck { try Program.check(shellcheck, ["--shell", "dash"] + paths) }
   }
 }

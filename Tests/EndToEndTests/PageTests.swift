@@ -2,30 +2,22 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The HTTP server of a running daemon", .inTurns, .timeLimit(.minutes(30)))
-struct PageTests {
-  @Test("It is ready with its broker, small, shows no secret, and ends with the daemon")
-  func readers() async throws {
+@Suite("The HTTP server of a running daemon", .inTurns, .timeLimit(.minutes(30))) struct PageTests {
+  @Test("It is ready with its broker, small, shows no secret, and ends with the daemon") func readers() async throws {
     let broker = try TestBroker()
     let port = Int(try UnusedPort.next())
     let installation = try Installation(broker, more: "http: {enabled: true, port: \(port)}")
     let daemon = try await installation.start()
-    try await eventually("the daemon to be ready") {
-      try await RawAnswer.get("/readyz", port: port).status == 200
-    }
+    try await eventually("the daemon to be ready") { try await RawAnswer.get("/readyz", port: port).status == 200 }
     #expect(try await RawAnswer.get("/healthz", port: port).status == 200)
     #expect(try await RawAnswer.get("/healthz", port: port, host: "evil.example").status == 421)
 
     let publisher = try await TestPublisher.start(broker)
     let dataset = try ThreadNetwork("home").hex(at: 5)
-    try await publisher.publish([
-      BorderRouter(number: 1).announces(dataset), BorderRouter(number: 2).says("announce"),
-    ])
+    try await publisher.publish([BorderRouter(number: 1).announces(dataset), BorderRouter(number: 2).says("announce")])
     let blueprint = try await RawAnswer.get("/blueprints/threadkeeper-alerts.yaml", port: port)
     #expect(blueprint.headers["content-type"] == "application/yaml")
-    #expect(
-      try blueprint.body
-        == ProjectFiles.text(of: "examples/home-assistant/threadkeeper-alerts-blueprint.yaml"))
+    #expect(try blueprint.body == ProjectFiles.text(of: "examples/home-assistant/threadkeeper-alerts-blueprint.yaml"))
     let page = try await RawAnswer.get("/", port: port)
     #expect(page.status == 200 && page.body.utf8.count <= 60_000)
     let connection = try await RawConnection(port: port)
@@ -40,27 +32,20 @@ struct PageTests {
     #expect(!text.contains(dataset))
 
     broker.stop()
-    try await eventually("the daemon to notice") {
-      try await RawAnswer.get("/readyz", port: port).status == 503
-    }
+    try await eventually("the daemon to notice") { try await RawAnswer.get("/readyz", port: port).status == 503 }
     let answer = try #require(JSON(try await RawAnswer.get("/readyz", port: port).body))
     #expect(answer["ready"] == false)
     #expect(try await RawAnswer.get("/healthz", port: port).status == 200)
     #expect(try await daemon.stop() == .exit(0))
-    await #expect(throws: RawConnection.Failed.self) {
-      try await RawAnswer.get("/healthz", port: port)
-    }
+    await #expect(throws: RawConnection.Failed.self) { try await RawAnswer.get("/healthz", port: port) }
   }
 
-  @Test("What is changed there with the token is changed, and what is refused is said")
-  func changes() async throws {
+  @Test("What is changed there with the token is changed, and what is refused is said") func changes() async throws {
     let running = try await RunningHome(hasPage: true)
     let network = try ThreadNetwork("other")
     try await running.announce(1, "Kitchen", try ThreadNetwork("home"))
     try await running.announce(2, "Attic", network)
-    try await eventually("both networks") {
-      try await running.installation.status()["networks"] == 2
-    }
+    try await eventually("both networks") { try await running.installation.status()["networks"] == 2 }
     let body = #"{"home":"home","ext_pan_id":"\#(network.extendedPANID)"}"#
     #expect(try await RawAnswer.get("/", port: Int(running.port)).status == 401)
     #expect(try await running.post("/networks/prefer", body).status == 403)
@@ -70,21 +55,19 @@ struct PageTests {
     }
     #expect(try await running.preferred == "other")
     #expect(try await running.installation.status()["discovery"]?["state"] == "off")
-    let refused = try await running.post(
-      "/consent/deny", #"{"id":"none"}"#, RunningHome.shownToken)
+    let refused = try await running.post("/consent/deny", #"{"id":"none"}"#, RunningHome.shownToken)
     #expect(refused.status == 409 && refused.body.contains("message"))
     try await running.stop()
     #expect(!running.daemon.log.contains(RunningHome.token))
   }
 
-  @Test("The link of `page token` opens the page of a port that was taken, once it is free")
-  func takenPort() async throws {
+  @Test("The link of `page token` opens the page of a port that was taken, once it is free") func takenPort()
+    async throws
+  {
     let holder = try TestBroker()
     let port = holder.port
-    let installation = try Installation(
-      TestBroker(), more: "http: {enabled: true, port: \(port)}")
-    let link = try #require(
-      try await installation.run("page", "token").split(separator: "\n").first)
+    let installation = try Installation(TestBroker(), more: "http: {enabled: true, port: \(port)}")
+    let link = try #require(try await installation.run("page", "token").split(separator: "\n").first)
     let token = try #require(link.split(separator: "=").last)
     #expect(link == "http://127.0.0.1:\(port)/?token=\(token)" && token.utf8.count == 43)
     let file = installation.storePath + ".http-token"
@@ -94,9 +77,7 @@ struct PageTests {
     #expect(try await installation.run("page", "token").hasPrefix("\(link)\n"))
 
     let daemon = try await installation.start()
-    try await eventually("status to say it") {
-      try await installation.status()["page"]?["state"] == "unavailable"
-    }
+    try await eventually("status to say it") { try await installation.status()["page"]?["state"] == "unavailable" }
     #expect(
       try await installation.status()["page"]?["problem"]?.text
         == "port \(port) of 127.0.0.1 is taken by another program")

@@ -7,15 +7,13 @@ import ThreadDataset
 /// What a login can reach at all: `KeyDisputeTests`, `PreferredNetworkTests` and `PreferredDecisionTests`.
 @Suite("What one login can change of the preferred network", .inTurns, .timeLimit(.minutes(30)))
 struct PreferredClaimTests {
-  @Test(
-    "Alone it replaces no key, also not after it has changed the channel and the others came back")
-  func attack() async throws {
+  @Test("Alone it replaces no key, also not after it has changed the channel and the others came back") func attack()
+    async throws
+  {
     let running = try await RunningHome()
     let home = try ThreadNetwork("home")
     let rekeyed = try ThreadNetwork("home", rekeying: home)
-    let routers = ["anna", "bert", "carl"].enumerated().map {
-      BorderRouter(number: $0.offset + 1, user: $0.element)
-    }
+    let routers = ["anna", "bert", "carl"].enumerated().map { BorderRouter(number: $0.offset + 1, user: $0.element) }
     let (mine, others) = (routers[0], routers.dropFirst())
     /// Returns when the router's report is in the registry.
     func reports(_ router: BorderRouter, _ dataset: String, at seconds: UInt64) async throws {
@@ -68,8 +66,7 @@ struct PreferredClaimTests {
     #expect(try await preferred() == 1_000)
     try await running.until("those that left to be named") {
       $0.alertEvents.last { $0["alertname"] == "PreferredKeyDisputed" }.map { alert in
-        alert["status"] == "firing" && alert["summary"]?.text?.contains("30 days ago") == true
-          && names(alert, routers)
+        alert["status"] == "firing" && alert["summary"]?.text?.contains("30 days ago") == true && names(alert, routers)
       } == true
     }
 
@@ -79,19 +76,14 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
-  @Test("A member that has moved still counts, and unconfirmed keys are named in questions")
-  func moved() async throws {
+  @Test("A member that has moved still counts, and unconfirmed keys are named in questions") func moved() async throws {
     let running = try await RunningHome()
     let home = try ThreadNetwork("home")
     let (other, rekeyed) = (try ThreadNetwork("other"), try ThreadNetwork("home", rekeying: home))
-    let (anna, bert) = (
-      BorderRouter(number: 1, user: "anna"), BorderRouter(number: 2, user: "bert")
-    )
+    let (anna, bert) = (BorderRouter(number: 1, user: "anna"), BorderRouter(number: 2, user: "bert"))
     for router in [anna, bert] {
       try await running.publish(router.announces(try home.hex()))
-      try await running.until("\(router.user)'s router") {
-        $0.state(router.topic)?["preferred"] == "match"
-      }
+      try await running.until("\(router.user)'s router") { $0.state(router.topic)?["preferred"] == "match" }
     }
     // One is reset, and the other one brings keys of its own.
     try await running.publish(anna.announces(try other.hex()))
@@ -101,8 +93,7 @@ struct PreferredClaimTests {
         alert["summary"]?.text?.contains("\(anna.agent) had the current ones") == true
       }
     }
-    #expect(
-      try await running.installation.json("preferred", "show")["active_timestamp"]?.number == 1)
+    #expect(try await running.installation.json("preferred", "show")["active_timestamp"]?.number == 1)
 
     // A person gives that up without a word about the keys.
     try await running.installation.run("routers", "remove", anna.agent)
@@ -120,21 +111,18 @@ struct PreferredClaimTests {
     try await running.stop()
   }
 
-  @Test("A home that has moved in part is counted whole, and networks of one name have their ids")
-  func movedInPart() async throws {
+  @Test("A home that has moved in part is counted whole, and networks of one name have their ids") func movedInPart()
+    async throws
+  {
     let running = try await RunningHome()
     let (home, other) = (try ThreadNetwork("MyHome"), try ThreadNetwork("MyHome"))
     let routers = (1...4).map { BorderRouter(number: $0, user: $0 % 2 == 0 ? "anna" : "bert") }
     for router in routers {
       try await running.publish(router.announces(try home.hex()))
-      try await running.until("router \(router.agent)") {
-        $0.state(router.topic)?["preferred"] == "match"
-      }
+      try await running.until("router \(router.agent)") { $0.state(router.topic)?["preferred"] == "match" }
     }
     for router in routers.suffix(2) { try await running.publish(router.says("offline")) }
-    for router in routers.prefix(2) {
-      try await running.publish(router.announces(try other.hex()))
-    }
+    for router in routers.prefix(2) { try await running.publish(router.announces(try other.hex())) }
     try await running.until("the alert") { !$0.alerts("alert_raised", "HomeMoved").isEmpty }
     let alert = try #require(running.audience.look { $0.alerts("alert_raised", "HomeMoved").first })
     let (summary, remedy) = (alert["summary"]?.text ?? "", alert["remedy"]?.text ?? "")
@@ -142,9 +130,7 @@ struct PreferredClaimTests {
     for part in [
       home.extendedPANID, other.extendedPANID, routers[0].agent, routers[1].agent, "anna", "bert",
       "the others cannot be reached",
-    ] {
-      #expect(summary.contains(part), "\(summary)")
-    }
+    ] { #expect(summary.contains(part), "\(summary)") }
     #expect(remedy.hasPrefix("Check first why the others cannot be reached."), "\(remedy)")
     #expect(remedy.contains("threadkeeper preferred set \(other.extendedPANID)"), "\(remedy)")
     // One was left behind.
@@ -158,19 +144,19 @@ struct PreferredClaimTests {
 
   /// A login that has once learned the preferred dataset puts another network key in its place, so that another
   /// router's "always" hands it out.
-  @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again")
-  func replacedKey() async throws {
+  @Test("After the key has changed, by an attack or by a person, \"always\" asks a person again") func replacedKey()
+    async throws
+  {
     let running = try await RunningHome(
-      logins: EmbeddedBrokerConfiguration.Login.home
-        + ["hub", "router", "mallory"].map { .init($0) }, more: AdoptingHome.settings)
+      logins: EmbeddedBrokerConfiguration.Login.home + ["hub", "router", "mallory"].map { .init($0) },
+      more: AdoptingHome.settings)
     let (broker, installation) = (running.broker, running.installation)
     let home = try ThreadNetwork("home-thread")
     /// The home's dataset with another key.
     func dataset(key: UInt8, at seconds: UInt64) throws -> String {
       let bytes = [UInt8](repeating: key, count: 16)
       Recorder.current?.note("a replaced network key", bytes)
-      let other = try OperationalDataset(hex: home.hex()).replacing(
-        .networkKey(try #require(NetworkKey(bytes: bytes))))
+      let other = try OperationalDataset(hex: home.hex()).replacing(.networkKey(try #require(NetworkKey(bytes: bytes))))
       return try other.replacing(.activeTimestamp(try #require(Timestamp(seconds: seconds)))).hex
     }
     func say(as user: String, _ publication: Publication) async throws {
@@ -180,18 +166,13 @@ struct PreferredClaimTests {
     let router = try SealingLogin("router", "a1b2c3d4e5f60702")
     try await installation.enroll(router)
     let line = try await installation.daemonLine()
-    let received = try await TestSubscriber.start(
-      broker, user: "router", "threadkeeper/out/router/dataset/set")
+    let received = try await TestSubscriber.start(broker, user: "router", "threadkeeper/out/router/dataset/set")
     func delivered() throws -> [String] {
-      try received.messages.compactMap {
-        try router.identity.opens($0, from: line)["dataset"]?.text
-      }
+      try received.messages.compactMap { try router.identity.opens($0, from: line)["dataset"]?.text }
     }
     let hub = BorderRouter("a1b2c3d4e5f60701", user: "hub")
     try await say(as: "hub", hub.announces(try home.hex(at: 5)))
-    try await running.until("the preferred network") {
-      $0.state(hub.topic)?["preferred"] == "match"
-    }
+    try await running.until("the preferred network") { $0.state(hub.topic)?["preferred"] == "match" }
 
     // A router that is elsewhere is given the preferred network, from now on always.
     let guest = try ThreadNetwork("guest-thread").hex()
@@ -208,8 +189,7 @@ struct PreferredClaimTests {
     let evil = try dataset(key: 0xEE, at: 1)
     try await say(as: "mallory", mallory.announces(try home.hex(at: 5)))
     try await running.until("the member") { $0.state(mallory.topic)?["preferred"] == "match" }
-    let answers = try await TestSubscriber.start(
-      broker, user: "mallory", "threadkeeper/out/mallory/#")
+    let answers = try await TestSubscriber.start(broker, user: "mallory", "threadkeeper/out/mallory/#")
     try await say(
       as: "mallory",
       Publication(
@@ -222,9 +202,7 @@ struct PreferredClaimTests {
     let chosen = try dataset(key: 0xAB, at: 3)
     try installation.directory.put(chosen, "chosen")
     try await installation.run("preferred", "set", "@\(installation.directory.file("chosen"))")
-    let question = try await installation.question {
-      $0["reason"]?.text?.contains("network key has changed") == true
-    }
+    let question = try await installation.question { $0["reason"]?.text?.contains("network key has changed") == true }
     #expect(try delivered() == [home.hex(at: 5)], "nothing was delivered without a person")
     let grants = try await installation.json("consent", "list", "--grants")["grants"]?.list
     #expect(grants?.first?["asks_again"] == true)

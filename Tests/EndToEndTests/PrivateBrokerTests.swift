@@ -3,10 +3,8 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(30)))
-struct PrivateBrokerTests {
-  @Test("The printed commands of a daemon with a broker of its own work as they stand")
-  func notice() async throws {
+@Suite("The private broker and the demonstration", .inTurns, .timeLimit(.minutes(30))) struct PrivateBrokerTests {
+  @Test("The printed commands of a daemon with a broker of its own work as they stand") func notice() async throws {
     let installation = try Installation(port: nil, hold: 0)
     let daemon = try await installation.start()
     let status = try await installation.status()
@@ -15,8 +13,7 @@ struct PrivateBrokerTests {
     try Program.check("sh", ["-c", try publishingCommand(in: daemon.log, hex)])
     try await eventually("the router") { try await installation.status()["routers"] == 1 }
     #expect(try await installation.dataset(of: "a1b2c3d4e5f60718") == hex)
-    let watching = try #require(
-      command(in: daemon.log, until: "/#'", options: .backwards), "\(daemon.log)")
+    let watching = try #require(command(in: daemon.log, until: "/#'", options: .backwards), "\(daemon.log)")
     let seen = try Program.check("sh", ["-c", watching + " -C 3 -W 20"])
     #expect(seen.contains("threadkeeper/") && !seen.contains(hex))
     try await eventually("messages for the recorder") {
@@ -25,8 +22,7 @@ struct PrivateBrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("A port that is taken is said, and nothing is left running")
-  func portTaken() async throws {
+  @Test("A port that is taken is said, and nothing is left running") func portTaken() async throws {
     let other = try TestBroker()
     let installation = try Installation(port: nil, mqtt: ["port: \(other.port)"])
     let daemon = try installation.launch()
@@ -37,9 +33,7 @@ struct PrivateBrokerTests {
     #expect(!daemon.log.contains("\\u{a}"))
   }
 
-  @Test(
-    "The broker ends with the daemon, however that ends, keeps its port, and is started when it dies"
-  )
+  @Test("The broker ends with the daemon, however that ends, keeps its port, and is started when it dies")
   func lifeTime() async throws {
     let port = try UnusedPort.next()
     let installation = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
@@ -53,17 +47,12 @@ struct PrivateBrokerTests {
     #expect(!isAlive(second))
     // Its sessions and what it retained are kept: no alert about a lost session.
     let daemon = try await installation.start()
-    #expect(
-      try await installation.json("alerts", "--all").list.allSatisfy {
-        $0["alertname"] != "SessionLost"
-      })
+    #expect(try await installation.json("alerts", "--all").list.allSatisfy { $0["alertname"] != "SessionLost" })
 
     let broker = try #require(brokerProcess(of: daemon))
     Recorder.current?.brokersMayForget()
     kill(broker, SIGKILL)
-    try await eventually("another broker") {
-      brokerProcess(of: daemon).map { $0 != broker } ?? false
-    }
+    try await eventually("another broker") { brokerProcess(of: daemon).map { $0 != broker } ?? false }
     let hex = try ThreadNetwork("home").hex()
     try await installation.ready(daemon)
     try await eventually("the router") {
@@ -74,9 +63,7 @@ struct PrivateBrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test(
-    "A terminal that closes stops the daemon in order, with its broker; signals for other daemons do nothing"
-  )
+  @Test("A terminal that closes stops the daemon in order, with its broker; signals for other daemons do nothing")
   func signals() async throws {
     let installation = try Installation(port: nil, hold: 0)
     let daemon = try await installation.start()
@@ -92,8 +79,7 @@ struct PrivateBrokerTests {
     #expect(!isAlive(broker))
   }
 
-  @Test("nohup(1) keeps a daemon running when its terminal closes")
-  func nohup() async throws {
+  @Test("nohup(1) keeps a daemon running when its terminal closes") func nohup() async throws {
     let installation = try Installation(port: nil, hold: 0, launcher: ["/usr/bin/nohup"])
     let daemon = try installation.launch()
     try await installation.ready(daemon)
@@ -102,8 +88,9 @@ struct PrivateBrokerTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Who takes the port of a private broker that has ended gets no connection of the daemon's")
-  func takenPlace() async throws {
+  @Test("Who takes the port of a private broker that has ended gets no connection of the daemon's") func takenPlace()
+    async throws
+  {
     let port = try UnusedPort.next()
     let installation = try Installation(port: nil, mqtt: ["port: \(port)"], hold: 0)
     let daemon = try await installation.start()
@@ -122,35 +109,25 @@ struct PrivateBrokerTests {
         && log.split(separator: "\n").count { $0.contains("disconnected") } >= 4
     }
     // The recorder, which stands in for a script, does come to the port.
-    let names = attacker.events.compactMap {
-      if case .connected(let clientID, _) = $0 { clientID } else { nil }
-    }
+    let names = attacker.events.compactMap { if case .connected(let clientID, _) = $0 { clientID } else { nil } }
     #expect(names.allSatisfy { !$0.hasSuffix("-intake") && !$0.hasSuffix("-status") }, "\(names)")
     attacker.stop()
     try await installation.ready(daemon, within: .seconds(120))
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("The demonstration ends well and leaves nothing behind, also when it is interrupted")
-  func demo() async throws {
+  @Test("The demonstration ends well and leaves nothing behind, also when it is interrupted") func demo() async throws {
     let directory = try TemporaryDirectory()
     let temporary = directory.file("temporary")
     try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: true)
-    func expectNothing() throws {
-      #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty)
-    }
-    let outcome = try await ThreadkeeperBinary.run(
-      "demo", environment: ["TMPDIR": temporary, "HOME": directory.path])
+    func expectNothing() throws { #expect(try FileManager.default.contentsOfDirectory(atPath: temporary).isEmpty) }
+    let outcome = try await ThreadkeeperBinary.run("demo", environment: ["TMPDIR": temporary, "HOME": directory.path])
     #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome.error)")
     for words in [
-      "ALERT PreferredNetworkMismatch", "RESOLVED PreferredNetworkMismatch", "Summary",
-      "is seen on the local network",
-    ] {
-      #expect(outcome.output.contains(words))
-    }
+      "ALERT PreferredNetworkMismatch", "RESOLVED PreferredNetworkMismatch", "Summary", "is seen on the local network",
+    ] { #expect(outcome.output.contains(words)) }
     let first = outcome.output.prefix { $0 != "\n" }
-    #expect(
-      first.contains(#/: http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{43}$/#), "\(first)")
+    #expect(first.contains(#/: http://127\.0\.0\.1:\d+/\?token=[A-Za-z0-9_-]{43}$/#), "\(first)")
     try expectNothing()
 
     // It takes three seconds; on a machine that is busy enough it is over before we look.
@@ -173,13 +150,10 @@ struct PrivateBrokerTests {
 
   /// The command that speaks as a border router, as it is printed at the start.
   private func publishingCommand(in log: String, _ dataset: String) throws -> String {
-    try #require(command(in: log, until: "\nEOF\n"), "\(log)")
-      .replacing("<TLVs in hex>", with: dataset)
+    try #require(command(in: log, until: "\nEOF\n"), "\(log)").replacing("<TLVs in hex>", with: dataset)
   }
 
-  private func command(
-    in log: String, until end: String, options: String.CompareOptions = []
-  ) -> String? {
+  private func command(in log: String, until end: String, options: String.CompareOptions = []) -> String? {
     guard let start = log.range(of: "XDG_CONFIG_HOME=", options: options),
       let end = log.range(of: end, range: start.upperBound..<log.endIndex)
     else { return nil }

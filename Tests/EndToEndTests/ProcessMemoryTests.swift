@@ -4,8 +4,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-@Suite("The daemon's memory", .inTurns, .timeLimit(.minutes(30)))
-struct ProcessMemoryTests {
+@Suite("The daemon's memory", .inTurns, .timeLimit(.minutes(30))) struct ProcessMemoryTests {
   /// The words after `name` in a file of a process.
   private static func words(after name: String, in file: String) throws -> [Substring] {
     let text = try String(contentsOfFile: "/proc/" + file, encoding: .utf8)
@@ -19,8 +18,7 @@ struct ProcessMemoryTests {
     return limit == "unlimited" || limit.flatMap { Int($0) } ?? 0 >= 64 << 10
   }
 
-  @Test("Keys are locked into RAM, and no core is dumped", .enabled(if: mayLock))
-  func hardened() async throws {
+  @Test("Keys are locked into RAM, and no core is dumped", .enabled(if: mayLock)) func hardened() async throws {
     let running = try await RunningHome()
     let files = "\(running.daemon.identifier)/"
     let core = try Self.words(after: "Max core file size", in: files + "limits")
@@ -31,8 +29,7 @@ struct ProcessMemoryTests {
   }
 
   /// The process of the tests is linked with the program, so with its `free` as well.
-  @Test("A program that releases a block twice ends", arguments: [24, 100, 1_000, 5_000])
-  func twice(size: Int) async {
+  @Test("A program that releases a block twice ends", arguments: [24, 100, 1_000, 5_000]) func twice(size: Int) async {
     await #expect(processExitsWith: .failure) { [size = size as Int] in
       let block = malloc(size)
       free(block)
@@ -44,11 +41,9 @@ struct ProcessMemoryTests {
 
 @Suite(
   "Secrets in the daemon's memory", .inTurns, .timeLimit(.minutes(30)),
-  .enabled(if: geteuid() == 0, "only root reads another process's memory"))
-struct SecretMemoryTests {
-  @Test(
-    "A dataset that has been stored or given out is not left in ordinary memory, whichever way it came and went"
-  )
+  .enabled(if: geteuid() == 0, "only root reads another process's memory")) struct SecretMemoryTests
+{
+  @Test("A dataset that has been stored or given out is not left in ordinary memory, whichever way it came and went")
   func ways() async throws {
     let running = try await RunningHome(hasPage: true)
     let installation = running.installation
@@ -71,41 +66,30 @@ struct SecretMemoryTests {
     }
     let stored = #"{"border_agent_id":"a1b2c3d4e5f60703","dataset":"\#(try dataset("request"))"}"#
     try await running.publish(
-      router.announces(try dataset("announce")),
-      router.changes(to: try dataset("dataset", at: 2).uppercased()),
+      router.announces(try dataset("announce")), router.changes(to: try dataset("dataset", at: 2).uppercased()),
       BorderRouter("a1b2c3d4e5f60702").announces(String(try dataset("refusal").dropLast())),
-      Publication(
-        topic: "threadkeeper/in/\(router.user)/request/credentials/store",
-        payload: Array(stored.utf8)),
+      Publication(topic: "threadkeeper/in/\(router.user)/request/credentials/store", payload: Array(stored.utf8)),
       try sealer.says("announce", try dataset("sealed"), to: line),
-      try sealed(
-        "credentials/store", "sealed-1", #","dataset":"\#(try dataset("sealed-request"))""#),
+      try sealed("credentials/store", "sealed-1", #","dataset":"\#(try dataset("sealed-request"))""#),
       try sealed("credentials/get", "sealed-2", ""))
     try await answers.wait { $0.count >= 3 }
 
     let ours = try dataset("socket")
     let agent: JSONValue = "a1b2c3d4e5f60706"
     let change = try await SocketRequest.ask(
-      "credentials/store", ["border_agent_id": agent, "dataset": .text(ours)],
-      at: installation.socketPath)
+      "credentials/store", ["border_agent_id": agent, "dataset": .text(ours)], at: installation.socketPath)
     #expect(change.data?.change == .stored)
-    for (command, fields) in [
-      ("credentials/get", ["border_agent_id": agent]), ("credentials/list", [:]),
-    ] {
+    for (command, fields) in [("credentials/get", ["border_agent_id": agent]), ("credentials/list", [:])] {
       let given = try await SocketRequest.ask(command, fields, at: installation.socketPath)
       #expect(given.data?.credentials?.first?.dataset?.hex == ours)
     }
     let answer = try await running.post(
-      "/consent/deny", #"{"id":"none","dataset":"\#(try dataset("page"))"}"#,
-      RunningHome.shownToken)
+      "/consent/deny", #"{"id":"none","dataset":"\#(try dataset("page"))"}"#, RunningHome.shownToken)
     #expect(answer.status == 409)
 
     try await eventually("all credentials") { try await installation.status()["credentials"] == 5 }
-    #expect(
-      try !ProcessMemory.finds(of: needles, in: getpid()).isEmpty,
-      "the search finds nothing where something is")
-    try await ProcessMemory.expectNone(
-      of: needles, in: running.daemon.identifier, after: "all calls")
+    #expect(try !ProcessMemory.finds(of: needles, in: getpid()).isEmpty, "the search finds nothing where something is")
+    try await ProcessMemory.expectNone(of: needles, in: running.daemon.identifier, after: "all calls")
     try await running.stop()
   }
 
@@ -120,13 +104,11 @@ struct SecretMemoryTests {
     }
 
     func needles(_ name: String) -> [ProcessMemory.Needle] {
-      ProcessMemory.needles("the beginning of a \(name)", head)
-        + ProcessMemory.needles("the end of a \(name)", tail)
+      ProcessMemory.needles("the beginning of a \(name)", head) + ProcessMemory.needles("the end of a \(name)", tail)
     }
   }
 
-  @Test("Of 40 routers with planted keys none is left, whatever was done with them")
-  func planted() async throws {
+  @Test("Of 40 routers with planted keys none is left, whatever was done with them") func planted() async throws {
     let numbers = 3...40
     let (key, pskc) = (Plant(), Plant())
     // Programs of root are given what those routers have announced.
@@ -138,32 +120,24 @@ struct SecretMemoryTests {
       + ProcessMemory.needles("the preferred network's key", place.home.networkKey)
       + ProcessMemory.needles("the other network's key", place.guest.networkKey)
     func look(_ event: String) async throws {
-      try await ProcessMemory.expectNone(
-        of: needles, in: running.daemon.identifier, after: event)
+      try await ProcessMemory.expectNone(of: needles, in: running.daemon.identifier, after: event)
     }
     // These do not seal what they say.
     for number in numbers {
-      let network = try ThreadNetwork(
-        "network-\(number)", networkKey: key.secret(number), pskc: pskc.secret(number))
+      let network = try ThreadNetwork("network-\(number)", networkKey: key.secret(number), pskc: pskc.secret(number))
       let router = BorderRouter(number: number)
       let dataset = try network.hex()
       try await running.publisher.publish(
-        number.isMultiple(of: 2)
-          ? [router.announces(dataset)] : [router.says("announce"), router.changes(to: dataset)])
+        number.isMultiple(of: 2) ? [router.announces(dataset)] : [router.says("announce"), router.changes(to: dataset)])
     }
     let count = numbers.count + 2
-    try await eventually("all credentials") {
-      try await installation.status()["credentials"]?.number == Int64(count)
-    }
-    #expect(
-      try ProcessMemory.finds(of: needles, in: getpid()).count > 8,
-      "the search finds nothing where something is")
+    try await eventually("all credentials") { try await installation.status()["credentials"]?.number == Int64(count) }
+    #expect(try ProcessMemory.finds(of: needles, in: getpid()).count > 8, "the search finds nothing where something is")
     try await look("all were announced")
 
     for number in numbers {
       let given = try await SocketRequest.ask(
-        "credentials/get", ["border_agent_id": .text(BorderRouter(number: number).agent)],
-        at: installation.socketPath)
+        "credentials/get", ["border_agent_id": .text(BorderRouter(number: number).agent)], at: installation.socketPath)
       let dataset = try #require(given.data?.credentials?.first?.dataset, "\(given)")
       #expect(dataset.networkKey?.withUnsafeBytes { Array($0) } == key.secret(number))
     }
@@ -186,8 +160,7 @@ struct SecretMemoryTests {
     try await look("the store's keys were rotated")
 
     try await running.restart()
-    try await running.publisher.publish(
-      numbers.map { BorderRouter(number: $0).says("heartbeat") })
+    try await running.publisher.publish(numbers.map { BorderRouter(number: $0).says("heartbeat") })
     try await look("a start")
     #expect(try await installation.status()["credentials"]?.number == Int64(count))
     try await running.stop()

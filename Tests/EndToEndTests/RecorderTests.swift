@@ -5,27 +5,23 @@ import TestKit
 import Testing
 
 /// The recorder that every test here has must be able to find something.
-@Suite("The recorder", .inTurns, .timeLimit(.minutes(30)))
-struct RecorderTests {
+@Suite("The recorder", .inTurns, .timeLimit(.minutes(30))) struct RecorderTests {
   private static let key = NeedlesTests.key
 
   @Test(
     "What is published on any broker of a test is found; what routers say only where all are enrolled",
-    arguments: [false, true])
-  func broker(hasLogins: Bool) async throws {
+    arguments: [false, true]) func broker(hasLogins: Bool) async throws
+  {
     // A recorder beside the test's own one, which must not hear of it.
     let recorder = Recorder()
     defer { recorder.end() }
     try await recorder.observe {
-      let broker = try TestBroker(
-        logins: hasLogins ? [.init("keeper", role: .daemon), .init("anna")] : [])
+      let broker = try TestBroker(logins: hasLogins ? [.init("keeper", role: .daemon), .init("anna")] : [])
       let home = try ThreadNetwork("home")
       try await recorder.ready()
       let publisher = try await TestPublisher.start(broker, user: hasLogins ? "keeper" : nil)
       let said = BorderRouter(number: 1).announces(try home.hex())
-      try await publisher.publish([
-        Publication(topic: "threadkeeper/bridge/state", payload: Array("{}".utf8)), said,
-      ])
+      try await publisher.publish([Publication(topic: "threadkeeper/bridge/state", payload: Array("{}".utf8)), said])
       try await eventually("what routers say") { recorder.messages.count == 2 }
       #expect(recorder.finds().isEmpty)
       recorder.allPublishersAreEnrolled()
@@ -35,38 +31,29 @@ struct RecorderTests {
         topic: "threadkeeper/out/anna/mine", payload: [],
         correlationData: Array(Data(home.networkKey).base64EncodedString().utf8))
       try await publisher.publish([
-        Publication(topic: "threadkeeper/bridge/event", payload: Array(try home.hex().utf8)),
-        planted,
+        Publication(topic: "threadkeeper/bridge/event", payload: Array(try home.hex().utf8)), planted,
       ])
       try await eventually("what was planted") { recorder.messages.count == 4 }
-      #expect(
-        Set(recorder.finds().map(\.topic))
-          == [said.topic, "threadkeeper/bridge/event", planted.topic])
+      #expect(Set(recorder.finds().map(\.topic)) == [said.topic, "threadkeeper/bridge/event", planted.topic])
     }
   }
 
-  @Test("The kit notes the networks, the store's key and the daemon's password of a test")
-  func noted() async throws {
+  @Test("The kit notes the networks, the store's key and the daemon's password of a test") func noted() async throws {
     let recorder = Recorder()
     defer { recorder.end() }
     try await recorder.observe {
       let broker = try TestBroker(logins: [.init("keeper", role: .daemon)])
       let password = try #require(broker.broker.password(of: "keeper"))
-      let installation = try Installation(
-        broker, mqtt: ["username: keeper", "password: \(password)"])
+      let installation = try Installation(broker, mqtt: ["username: keeper", "password: \(password)"])
       let daemon = try await installation.start()
-      let key = try String(
-        contentsOfFile: installation.directory.file("store.key"), encoding: .utf8)
+      let key = try String(contentsOfFile: installation.directory.file("store.key"), encoding: .utf8)
       let publisher = try await TestPublisher.start(broker, user: "keeper")
       try await publisher.publish(
         [password, key.uppercased()].enumerated().map {
           Publication(topic: "threadkeeper/planted/\($0)", payload: Array($1.utf8))
         })
-      try await eventually("what was planted") {
-        recorder.messages.count { $0.topic.contains("planted") } == 2
-      }
-      #expect(
-        Set(recorder.finds().map(\.topic)) == ["threadkeeper/planted/0", "threadkeeper/planted/1"])
+      try await eventually("what was planted") { recorder.messages.count { $0.topic.contains("planted") } == 2 }
+      #expect(Set(recorder.finds().map(\.topic)) == ["threadkeeper/planted/0", "threadkeeper/planted/1"])
       #expect(recorder.messages.contains { $0.topic == "threadkeeper/bridge/state" })
       #expect(try await daemon.stop() == .exit(0))
     }
@@ -82,9 +69,7 @@ struct RecorderTests {
     try await publisher.publish(noise + [Publication(topic: last, payload: key)])
   }
 
-  @Test(
-    "What is published as the very last thing of a test is found, on a broker that the test lets go"
-  )
+  @Test("What is published as the very last thing of a test is found, on a broker that the test lets go")
   func lastThing() async throws {
     let isOver = Mutex(false)
     let recorder = Recorder(beforeHearing: { while !isOver.withLock({ $0 }) { usleep(20_000) } })
@@ -102,13 +87,11 @@ struct RecorderTests {
     #expect(!recorder.messages.contains { $0.topic.contains("recorder") })
   }
 
-  @Test("A recorder that has never been let in says so, and so does one that waits in vain")
-  func deaf() async throws {
+  @Test("A recorder that has never been let in says so, and so does one that waits in vain") func deaf() async throws {
     let recorder = Recorder()
     defer { recorder.end() }
     let directory = try TemporaryDirectory()
-    try FileManager.default.createDirectory(
-      atPath: directory.file("broker"), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: directory.file("broker"), withIntermediateDirectories: true)
     let port = try UnusedPort.next()
     for (file, text) in [("logins", "threadkeeper\tsesame-open\n"), ("port", "\(port)\n")] {
       try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("broker/\(file)")))
@@ -130,8 +113,7 @@ struct RecorderTests {
   }
 }
 
-@Suite("The search for secrets")
-struct NeedlesTests {
+@Suite("The search for secrets") struct NeedlesTests {
   static let key: [UInt8] = [
     0xFB, 0xEF, 0xBE, 0x00, 0x5C, 0x1F, 0xB2, 0x54, 0x3E, 0xA9, 0x71, 0xD6, 0xFF, 0xFB, 0x45, 0x9C,
   ]
@@ -147,11 +129,9 @@ struct NeedlesTests {
       case .raw: Data(bytes)
       case .hex: Data(hex.utf8)
       case .upperHex: Data(hex.uppercased().utf8)
-      case .mixedHex:
-        Data(String(hex.enumerated().map { $0 % 3 == 0 ? Character($1.uppercased()) : $1 }).utf8)
+      case .mixedHex: Data(String(hex.enumerated().map { $0 % 3 == 0 ? Character($1.uppercased()) : $1 }).utf8)
       case .base64: Data(base64.utf8)
-      case .webBase64:
-        Data(base64.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.map(String.init).joined().utf8)
+      case .webBase64: Data(base64.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 }.map(String.init).joined().utf8)
       case .escapedBase64: Data(base64.replacingOccurrences(of: "/", with: "\\/").utf8)
       }
     }
@@ -159,8 +139,8 @@ struct NeedlesTests {
 
   @Test(
     "A key is found in every encoding, wherever it begins, and so is each half of it in bytes and hex",
-    arguments: Form.allCases)
-  func encodings(_ form: Form) {
+    arguments: Form.allCases) func encodings(_ form: Form)
+  {
     var needles = Needles()
     needles.note("key", Self.key)
     var generator = SeededGenerator(seed: 7)
@@ -176,16 +156,14 @@ struct NeedlesTests {
     }
   }
 
-  @Test("A password is found as it is, and encoded", arguments: Form.allCases)
-  func password(_ form: Form) {
+  @Test("A password is found as it is, and encoded", arguments: Form.allCases) func password(_ form: Form) {
     var needles = Needles()
     needles.note("password", "Sesame-9c1d-right")
     let text = form.text(Array(#"{"password":"Sesame-9c1d-right"}"#.utf8))
     #expect(needles.found(inAll: [Data("Sesame".utf8), text]).map(\.place) == [1])
   }
 
-  @Test("What stands in documentation, and what is noted twice, is no needle of its own")
-  func noNeedles() {
+  @Test("What stands in documentation, and what is noted twice, is no needle of its own") func noNeedles() {
     var needles = Needles()
     needles.note("zeros", [UInt8](repeating: 0, count: 16))
     needles.note("documented", Array(stride(from: 0, to: 256, by: 17)).map(UInt8.init))
@@ -199,58 +177,48 @@ struct NeedlesTests {
 }
 
 /// The check that every test with a broker ends with must be able to find something.
-@Suite(
-  "The check of messages", .enabled(if: DebianTool.jsonSchema != nil), .timeLimit(.minutes(30)))
+@Suite("The check of messages", .enabled(if: DebianTool.jsonSchema != nil), .timeLimit(.minutes(30)))
 struct MessageCheckTests {
   private let check: MessageCheck
 
   init() throws {
-    check = MessageCheck(
-      document: try AsyncAPIDocument.shared.get(), library: try #require(SchemaLibrary.shared))
+    check = MessageCheck(document: try AsyncAPIDocument.shared.get(), library: try #require(SchemaLibrary.shared))
   }
 
   private func complaints(_ messages: (topic: String, payload: String)...) throws -> [String] {
-    let home = IncomingMessage(
-      topic: "house/bridge/state", payload: Array(#"{"state":"online"}"#.utf8))
+    let home = IncomingMessage(topic: "house/bridge/state", payload: Array(#"{"state":"online"}"#.utf8))
     return try check.complaints(
-      about: [home]
-        + messages.map { IncomingMessage(topic: $0.topic, payload: Array($0.payload.utf8)) })
+      about: [home] + messages.map { IncomingMessage(topic: $0.topic, payload: Array($0.payload.utf8)) })
   }
 
-  @Test(
-    "What the daemon publishes is checked for its topic, its fields and its QoS, without values")
-  func published() throws {
+  @Test("What the daemon publishes is checked for its topic, its fields and its QoS, without values") func published()
+    throws
+  {
     let key = "00112233445566778899aabbccddeeff"
     let availability = "house/router/a1b2c3d4e5f60718/availability"
     #expect(try complaints((availability, #"{"state":"online"}"#), (availability, "")).isEmpty)
     let wrong = try complaints(
-      (availability, #"{"state":"\#(key)"}"#),
-      (availability, #"{"state":"online","key":"\#(key)"}"#),
+      (availability, #"{"state":"\#(key)"}"#), (availability, #"{"state":"online","key":"\#(key)"}"#),
       (availability, "\(key)"), ("house/bridge/state/\(key)", "{}"), ("house/bridge/event", ""),
-      ("homeassistant/device/threadkeeper/threadkeeper_house/config", "{}"),
-      ("elsewhere/bridge/event", "x"))
+      ("homeassistant/device/threadkeeper/threadkeeper_house/config", "{}"), ("elsewhere/bridge/event", "x"))
     #expect(
       wrong == [
         "house/bridge/state/\(key) is no topic of docs/reference/asyncapi.yaml",
         "\(availability): /state must be one of ['online', 'offline']",
-        "\(availability): the payload must not contain {'key'} properties",
-        "\(availability): the payload is no JSON",
+        "\(availability): the payload must not contain {'key'} properties", "\(availability): the payload is no JSON",
         "house/bridge/event: the payload is no JSON",
         "homeassistant/device/threadkeeper/threadkeeper_house/config: the payload has no availability, "
           + "availability_mode, components, device, origin, qos",
       ])
-    let quick = IncomingMessage(
-      topic: "house/bridge/state", payload: Array(#"{"state":"online"}"#.utf8), qos: 0)
+    let quick = IncomingMessage(topic: "house/bridge/state", payload: Array(#"{"state":"online"}"#.utf8), qos: 0)
     #expect(try check.complaints(about: [quick]) == ["house/bridge/state has QoS 0, not 1"])
   }
 
-  @Test("An event that its schema does not allow has to be refused, as often as it came")
-  func events() throws {
+  @Test("An event that its schema does not allow has to be refused, as often as it came") func events() throws {
     let topic = "house/in/anna/announce"
     let refusal = (
       topic: "house/bridge/event",
-      payload:
-        #"{"v":1,"event_type":"message_rejected","time":"2026-11-21T04:36:00Z","user":"anna","#
+      payload: #"{"v":1,"event_type":"message_rejected","time":"2026-11-21T04:36:00Z","user":"anna","#
         + #""topic":"\#(topic)","code":"missing_field","message":"m"}"#
     )
     #expect(try complaints((topic, "{}"), refusal).isEmpty)
@@ -261,17 +229,14 @@ struct MessageCheckTests {
     #expect(try complaints((topic, #"{"border_agent_id":"a1b2c3d4e5f60718"}"#)).isEmpty)
   }
 
-  @Test("A request that its schema does not allow has to be answered with an error")
-  func requests() throws {
+  @Test("A request that its schema does not allow has to be answered with an error") func requests() throws {
     let topic = "house/in/anna/request/credentials/get"
     let answer = (
       topic: "house/out/anna/mine",
-      payload:
-        #"{"v":1,"status":"error","error":{"code":"invalid_payload","message":"m"},"transaction":"1"}"#
+      payload: #"{"v":1,"status":"error","error":{"code":"invalid_payload","message":"m"},"transaction":"1"}"#
     )
     #expect(try complaints((topic, "{}"), answer).isEmpty)
     #expect(try complaints((topic, "{}")).count == 1)
-    #expect(
-      try complaints((topic, "{}"), (answer.topic, #"{"v":1,"status":"ok","data":{}}"#)).count == 1)
+    #expect(try complaints((topic, "{}"), (answer.topic, #"{"v":1,"status":"ok","data":{}}"#)).count == 1)
   }
 }

@@ -3,19 +3,16 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("What the broker keeps", .inTurns, .timeLimit(.minutes(30)))
-struct RetainTests {
-  @Test("The broker keeps what the AsyncAPI document says is retained, and nothing else")
-  func retained() async throws {
+@Suite("What the broker keeps", .inTurns, .timeLimit(.minutes(30))) struct RetainTests {
+  @Test("The broker keeps what the AsyncAPI document says is retained, and nothing else") func retained() async throws {
     let document = try AsyncAPIDocument.shared.get()
     let running = try await RunningHome()
     let (home, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
     try await running.publish(
-      home.announces(try ThreadNetwork("home").hex()),
-      stray.announces(try ThreadNetwork("guests").hex()))
+      home.announces(try ThreadNetwork("home").hex()), stray.announces(try ThreadNetwork("guests").hex()))
     try await running.until("the mismatch, and the device of the router") {
-      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
-        && $0.latest[stray.device] != nil && $0.latest["threadkeeper/bridge/consent"] != nil
+      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty && $0.latest[stray.device] != nil
+        && $0.latest["threadkeeper/bridge/consent"] != nil
     }
     try await running.stop()
 
@@ -24,51 +21,44 @@ struct RetainTests {
     let kept = Set(later.look { $0.messages }.filter(\.isRetained).map(\.topic))
     try await running.audience.caughtUp()
     var seen: Set<String> = []
-    for (topic, payload) in running.audience.look({ $0.latest })
-    where !topic.hasPrefix("audience/") {
+    for (topic, payload) in running.audience.look({ $0.latest }) where !topic.hasPrefix("audience/") {
       let isDevice = topic.hasPrefix("homeassistant/")
       let channel = try #require(
-        isDevice
-          ? document.channel(named: "homeAssistantDevice")
-          : document.channel(of: topic, below: "threadkeeper"), "\(topic)")
+        isDevice ? document.channel(named: "homeAssistantDevice") : document.channel(of: topic, below: "threadkeeper"),
+        "\(topic)")
       let operation = try #require(document.sending(channel), "\(topic)")
-      #expect(
-        kept.contains(topic) == (operation.isRetained == true && !payload.isEmpty), "\(topic)")
+      #expect(kept.contains(topic) == (operation.isRetained == true && !payload.isEmpty), "\(topic)")
       seen.insert(channel.name)
     }
     #expect(
       seen.isSuperset(of: [
-        "alert", "bridgeAlertEvent", "bridgeAlerts", "bridgeConsent", "bridgeEvent", "bridgeHealth",
-        "bridgeInfo", "bridgeState", "homeAssistantDevice", "network", "router",
-        "routerAvailability", "routerEvent",
+        "alert", "bridgeAlertEvent", "bridgeAlerts", "bridgeConsent", "bridgeEvent", "bridgeHealth", "bridgeInfo",
+        "bridgeState", "homeAssistantDevice", "network", "router", "routerAvailability", "routerEvent",
       ]), "\(seen.sorted())")
   }
 
   /// A broker that saves seldom and is killed brings back what was retained, and what was empty, when it saved.
   @Test(
     "Routers that left, alerts that are over and states that changed do not come back",
-    arguments: zip(["5", "'3.1.1'"], [false, true]))
-  func killed(version: String, restarts: Bool) async throws {
+    arguments: zip(["5", "'3.1.1'"], [false, true])) func killed(version: String, restarts: Bool) async throws
+  {
     let running = try await RunningHome(
-      on: TestBroker(persistence: true, extraConfiguration: ["autosave_interval 86400"]),
-      mqtt: ["protocol: \(version)"])
+      on: TestBroker(persistence: true, extraConfiguration: ["autosave_interval 86400"]), mqtt: ["protocol: \(version)"]
+    )
     let broker = running.broker
     let network = try ThreadNetwork("home")
-    let (hub, left, stray) = (
-      BorderRouter(number: 1), BorderRouter(number: 2), BorderRouter(number: 3)
-    )
+    let (hub, left, stray) = (BorderRouter(number: 1), BorderRouter(number: 2), BorderRouter(number: 3))
     try await running.publish(
       hub.announces(try network.hex()), left.announces(try network.hex()),
       stray.announces(try ThreadNetwork("guests").hex()))
     func alert(_ heard: Audience.Heard) -> String? {
       heard.latest.keys.first {
-        $0.hasPrefix("threadkeeper/alert/")
-          && heard.state($0)?["alertname"] == "PreferredNetworkMismatch"
+        $0.hasPrefix("threadkeeper/alert/") && heard.state($0)?["alertname"] == "PreferredNetworkMismatch"
       }
     }
     try await running.until("the routers, and the alert") { heard in
-      [hub, left, stray].allSatisfy { heard.latest[$0.topic + "/availability"] != nil }
-        && alert(heard) != nil && heard.latest[left.device] != nil
+      [hub, left, stray].allSatisfy { heard.latest[$0.topic + "/availability"] != nil } && alert(heard) != nil
+        && heard.latest[left.device] != nil
         // Events come after all states: what the broker saves now is up to date.
         && heard.alerts("alert_raised", "PreferredNetworkMismatch").count == 1
     }
@@ -76,11 +66,9 @@ struct RetainTests {
     try await save(broker)
 
     let new = BorderRouter(number: 4)
-    try await running.publish(
-      left.leaves, stray.changes(to: try network.hex()), new.announces(try network.hex()))
+    try await running.publish(left.leaves, stray.changes(to: try network.hex()), new.announces(try network.hex()))
     try await running.until("the changes") { heard in
-      heard.latest[left.topic] == "" && heard.latest[left.device] == ""
-        && heard.latest[new.topic] != nil
+      heard.latest[left.topic] == "" && heard.latest[left.device] == "" && heard.latest[new.topic] != nil
         && heard.alerts("alert_resolved", "PreferredNetworkMismatch").count == 1
     }
     if restarts { try await running.stop() }
@@ -91,44 +79,39 @@ struct RetainTests {
     let audience = try await Audience.start(broker)
     try await audience.caughtUp()
     try await audience.until("what is true") { heard in
-      [left.topic, left.topic + "/availability", left.device].allSatisfy {
-        heard.latest[$0, default: ""].isEmpty
-      } && heard.state(mismatch)?["status"] == "resolved"
+      [left.topic, left.topic + "/availability", left.device].allSatisfy { heard.latest[$0, default: ""].isEmpty }
+        && heard.state(mismatch)?["status"] == "resolved"
         && heard.state(stray.topic)?["network_name"] == heard.state(hub.topic)?["network_name"]
         && heard.latest[new.topic] != nil
     }
     let alerts = audience.look { heard in
-      heard.latest.keys.filter { $0.hasPrefix("threadkeeper/alert/") }
-        .compactMap { heard.state($0)?["alertname"]?.text }
+      heard.latest.keys.filter { $0.hasPrefix("threadkeeper/alert/") }.compactMap {
+        heard.state($0)?["alertname"]?.text
+      }
     }
     #expect(!alerts.contains("DiscoveryAltered"), "\(running.daemon.log)")
     try await running.stop()
   }
 
-  @Test(
-    "A broker that is killed has lost no alert that fires, and no router",
-    arguments: ["5", "'3.1.1'"])
-  func lost(version: String) async throws {
+  @Test("A broker that is killed has lost no alert that fires, and no router", arguments: ["5", "'3.1.1'"]) func lost(
+    version: String
+  ) async throws {
     let running = try await RunningHome(
-      on: TestBroker(persistence: true, extraConfiguration: ["autosave_interval 86400"]),
-      mqtt: ["protocol: \(version)"])
+      on: TestBroker(persistence: true, extraConfiguration: ["autosave_interval 86400"]), mqtt: ["protocol: \(version)"]
+    )
     let broker = running.broker
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
     try await running.publish(hub.announces(try ThreadNetwork("home").hex()))
     try await running.until("the router") { heard in
-      heard.latest[hub.topic] != nil && heard.latest[hub.device] != nil
-        && heard.events("router_announced").count == 1
+      heard.latest[hub.topic] != nil && heard.latest[hub.device] != nil && heard.events("router_announced").count == 1
     }
     try await save(broker)
     try await running.publish(stray.announces(try ThreadNetwork("guests").hex()))
-    try await running.until("the alert") {
-      $0.alerts("alert_raised", "PreferredNetworkMismatch").count == 1
-    }
+    try await running.until("the alert") { $0.alerts("alert_raised", "PreferredNetworkMismatch").count == 1 }
     let alert = try #require(
       running.audience.look { heard in
         heard.latest.keys.first {
-          $0.hasPrefix("threadkeeper/alert/")
-            && heard.state($0)?["alertname"] == "PreferredNetworkMismatch"
+          $0.hasPrefix("threadkeeper/alert/") && heard.state($0)?["alertname"] == "PreferredNetworkMismatch"
         }
       })
     let topics = [alert, stray.topic, stray.topic + "/availability", stray.device]
@@ -137,8 +120,7 @@ struct RetainTests {
     try broker.start()
     let audience = try await Audience.start(broker)
     try await audience.until("what was lost") { heard in
-      topics.allSatisfy { !heard.latest[$0, default: ""].isEmpty }
-        && heard.state(alert)?["status"] == "firing"
+      topics.allSatisfy { !heard.latest[$0, default: ""].isEmpty } && heard.state(alert)?["status"] == "firing"
         && heard.latest["threadkeeper/bridge/alerts"]?.contains("PreferredNetworkMismatch") == true
     }
     let alerts = audience.look { $0.alertEvents.compactMap { $0["alertname"]?.text } }

@@ -2,33 +2,23 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Routers, teams and homes", .inTurns, .timeLimit(.minutes(30)))
-struct RouterChangeTests {
-  @Test("A router that leaves takes its credentials, topics and alerts along")
-  func leaving() async throws {
+@Suite("Routers, teams and homes", .inTurns, .timeLimit(.minutes(30))) struct RouterChangeTests {
+  @Test("A router that leaves takes its credentials, topics and alerts along") func leaving() async throws {
     let running = try await RunningHome()
     let installation = running.installation
     let guests = try ThreadNetwork("guest-thread")
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await running.publish(
-      hub.announces(try ThreadNetwork("home").hex()), stray.announces(try guests.hex()))
-    try await running.until("the alert") {
-      !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty
-    }
+    try await running.publish(hub.announces(try ThreadNetwork("home").hex()), stray.announces(try guests.hex()))
+    try await running.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
     try await running.publish(stray.leaves)
-    let gone = [
-      stray.topic, "\(stray.topic)/availability", "threadkeeper/network/\(guests.extendedPANID)",
-    ]
+    let gone = [stray.topic, "\(stray.topic)/availability", "threadkeeper/network/\(guests.extendedPANID)"]
     try await running.until("the topics to be emptied and the alert resolved") { heard in
-      gone.allSatisfy { heard.latest[$0] == "" }
-        && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
+      gone.allSatisfy { heard.latest[$0] == "" } && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
         && heard.events("router_left").count == 1
     }
     #expect(try await installation.command("credentials", "get", stray.agent).status == 66)
     #expect(try await installation.status()["credentials"] == 1)
-    #expect(
-      try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent]
-    )
+    #expect(try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent])
 
     // On the broker nothing is left of it for those who come later.
     let late = try await Audience.start(running.broker)
@@ -46,9 +36,7 @@ struct RouterChangeTests {
     try await running.stop()
   }
 
-  @Test(
-    "A login that `teams` lists later gets its router back by a removal, as the start and status say"
-  )
+  @Test("A login that `teams` lists later gets its router back by a removal, as the start and status say")
   func teamMadeLater() async throws {
     let running = try await RunningHome()
     let installation = running.installation
@@ -56,61 +44,50 @@ struct RouterChangeTests {
     let router = BorderRouter(number: 1, user: "hub")
     let other = BorderRouter(number: 2, user: "other")
     try await running.publish(router.announces(try home.hex()), other.announces(try home.hex()))
-    try await running.until("both routers") {
-      $0.state(router.topic) != nil && $0.state(other.topic) != nil
-    }
+    try await running.until("both routers") { $0.state(router.topic) != nil && $0.state(other.topic) != nil }
     let teams = try await installation.status()["teams"]
     #expect(teams?["empty"] == [] && teams?["abandoned_ids"] == [])
     #expect(!running.daemon.log.contains("nobody speaks for"))
     try await running.stop()
 
     let settings = try String(contentsOfFile: installation.configuration, encoding: .utf8)
-    try Data((settings + "\nteams: {crew: [hub, attic], nobody: []}\n").utf8)
-      .write(to: URL(fileURLWithPath: installation.configuration))
+    try Data((settings + "\nteams: {crew: [hub, attic], nobody: []}\n").utf8).write(
+      to: URL(fileURLWithPath: installation.configuration))
     try await running.start()
     for words in [
-      "border agent ids belong to a team that nobody speaks for",
-      "threadkeeper routers remove \(router.agent)", "no user belongs to a team of the settings",
-    ] {
-      #expect(running.daemon.log.contains(words))
-    }
+      "border agent ids belong to a team that nobody speaks for", "threadkeeper routers remove \(router.agent)",
+      "no user belongs to a team of the settings",
+    ] { #expect(running.daemon.log.contains(words)) }
     let status = try await installation.run("status")
-    #expect(
-      status.contains("\nowners       \(router.agent) belongs to the team `hub`"), "\(status)")
+    #expect(status.contains("\nowners       \(router.agent) belongs to the team `hub`"), "\(status)")
     #expect(status.contains("\nteams        no user belongs to the team `nobody`"), "\(status)")
     let found = try await installation.status()["teams"]
     #expect(found?["empty"] == ["nobody"])
-    #expect(
-      found?["abandoned_ids"]
-        == [["home": "home", "border_agent_id": .text(router.agent), "team": "hub"]])
+    #expect(found?["abandoned_ids"] == [["home": "home", "border_agent_id": .text(router.agent), "team": "hub"]])
 
     try await running.publish(router.changes(to: try home.hex(at: 2)))
     try await running.until("the rejection") { heard in
-      heard.events("message_rejected").last?["message"]?.text?
-        .contains("`threadkeeper routers remove \(router.agent)`") == true
+      heard.events("message_rejected").last?["message"]?.text?.contains("`threadkeeper routers remove \(router.agent)`")
+        == true
     }
     try await installation.run("routers", "remove", router.agent)
     try await running.publish(router.announces(try home.hex(at: 2)))
-    try await running.until("the router's dataset") {
-      $0.state(router.topic)?["active_timestamp"] == 2
-    }
+    try await running.until("the router's dataset") { $0.state(router.topic)?["active_timestamp"] == 2 }
     #expect(try await installation.status()["teams"]?["abandoned_ids"] == [])
     try await running.stop()
   }
 
-  @Test("Each of 60 homes has its own topics and routers, and keeps them over a restart")
-  func manyHomes() async throws {
+  @Test("Each of 60 homes has its own topics and routers, and keeps them over a restart") func manyHomes() async throws
+  {
     let count = 60
     let homes = (1...count).map { "  home-\($0): {base_topic: tk/home-\($0)}" }
     let running = try await RunningHome(more: "homes:\n" + homes.joined(separator: "\n"))
     let installation = running.installation
     let last = BorderRouter("a1b2c3d4e5f60701", base: "tk/home-\(count)")
     let other = BorderRouter("a1b2c3d4e5f60701", base: "tk/home-30")
-    try await running.publish(
-      last.announces(try ThreadNetwork("last").hex()), other.says("announce"))
+    try await running.publish(last.announces(try ThreadNetwork("last").hex()), other.says("announce"))
     try await running.until("both routers") {
-      $0.state(last.topic)?["credentials"] == "stored"
-        && $0.state(other.topic)?["credentials"] == "missing"
+      $0.state(last.topic)?["credentials"] == "stored" && $0.state(other.topic)?["credentials"] == "missing"
         && $0.state("tk/home-\(count)/bridge/info")?["routers"] == 1
     }
     try await running.until("all homes") { heard in
@@ -129,9 +106,7 @@ struct RouterChangeTests {
     #expect(status["homes"]?.number == Int64(count))
     #expect(status["routers"] == 2 && status["credentials"] == 1)
     #expect(status["preferred_networks"]?.list.map { $0["home"]?.text } == ["home-\(count)"])
-    #expect(
-      try await installation.json("routers").list.map { $0["home"]?.text }
-        == ["home-30", "home-\(count)"])
+    #expect(try await installation.json("routers").list.map { $0["home"]?.text } == ["home-30", "home-\(count)"])
 
     try await running.restart()
     try await running.publish(last.leaves)

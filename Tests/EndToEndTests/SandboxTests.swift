@@ -3,10 +3,8 @@ import TestKit
 import Testing
 import ThreadNetwork
 
-@Suite("Tests stay away from the machine that they run on", .timeLimit(.minutes(30)))
-struct SandboxTests {
-  @Test("A command that names no store finds none of the machine's, and cannot make one")
-  func commands() async throws {
+@Suite("Tests stay away from the machine that they run on", .timeLimit(.minutes(30))) struct SandboxTests {
+  @Test("A command that names no store finds none of the machine's, and cannot make one") func commands() async throws {
     let root = try #require(TestSandbox.environment["THREADKEEPER_SYSTEM_ROOT"])
     let home = try #require(TestSandbox.environment["HOME"])
     let status = try await ThreadkeeperBinary.run("status")
@@ -15,19 +13,16 @@ struct SandboxTests {
     #expect(try await ThreadkeeperBinary.run("run").status != 0)
   }
 
-  @Test("A client that names no store reaches no daemon, and stores nothing")
-  func client() async throws {
+  @Test("A client that names no store reaches no daemon, and stores nothing") func client() async throws {
     let client = THClient()
     #expect(try await client.allCredentials().isEmpty)
     let dataset = Data(try SampleNetwork.home.dataset(at: 1).bytes)
     await #expect(throws: THError.self) {
-      try await client.storeCredentials(
-        forBorderAgent: Data(count: 8), activeOperationalDataSet: dataset)
+      try await client.storeCredentials(forBorderAgent: Data(count: 8), activeOperationalDataSet: dataset)
     }
   }
 
-  @Test("A path that must not be there lies below a file: a machine may have any `/nonexistent`")
-  func paths() throws {
+  @Test("A path that must not be there lies below a file: a machine may have any `/nonexistent`") func paths() throws {
     let tests = ProjectFiles.root.appendingPathComponent("Tests").path
     let files = try FileManager.default.subpathsOfDirectory(atPath: tests)
     for file in files where file.hasSuffix(".swift") {
@@ -36,8 +31,7 @@ struct SandboxTests {
     }
   }
 
-  @Test("The suite fails when a place that it watches comes into being, and only then")
-  func guarded() async throws {
+  @Test("The suite fails when a place that it watches comes into being, and only then") func guarded() async throws {
     let directory = try TemporaryDirectory()
     let place = directory.file("place")
     await #expect(processExitsWith: .success) { [place = place as String] in

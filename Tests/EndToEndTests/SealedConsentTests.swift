@@ -28,19 +28,16 @@ private struct SealedHome: Sendable {
   /// What follows `threadkeeper` to send a request.
   ///
   /// - Parameter isSealed: to the daemon.
-  func arguments(
-    _ command: String, as user: String = "phone", key: String, isSealed: Bool = true
-  ) -> [String] {
+  func arguments(_ command: String, as user: String = "phone", key: String, isSealed: Bool = true) -> [String] {
     [
-      "client", "request", command, "--username", user, "--host", "127.0.0.1", "--port",
-      "\(running.broker.port)", "--key", key,
+      "client", "request", command, "--username", user, "--host", "127.0.0.1", "--port", "\(running.broker.port)",
+      "--key", key,
     ] + (isSealed ? ["--daemon", line] : [])
   }
 
-  func request(
-    _ command: String, as user: String = "phone", key: String, isSealed: Bool = true,
-    _ more: String...
-  ) async throws -> ThreadkeeperBinary.Outcome {
+  func request(_ command: String, as user: String = "phone", key: String, isSealed: Bool = true, _ more: String...)
+    async throws -> ThreadkeeperBinary.Outcome
+  {
     try await ThreadkeeperBinary.run(
       arguments(command, as: user, key: key, isSealed: isSealed) + more, input: .text(""),
       environment: ["HOME": installation.directory.path])
@@ -50,10 +47,10 @@ private struct SealedHome: Sendable {
 /// The whole way: a router seals what it says, a client asks over MQTT by command, a person approves by
 /// command, and the client opens the answer. That what is repeated is refused: `SealedRequestsTests`; what ends with a
 /// key: `GrantTests`.
-@Suite("Credentials asked for over MQTT, sealed", .inTurns, .timeLimit(.minutes(30)))
-struct SealedConsentTests {
-  @Test("Approved: the answer opens and matches; denied: it says so; on the broker there is no key")
-  func asked() async throws {
+@Suite("Credentials asked for over MQTT, sealed", .inTurns, .timeLimit(.minutes(30))) struct SealedConsentTests {
+  @Test("Approved: the answer opens and matches; denied: it says so; on the broker there is no key") func asked()
+    async throws
+  {
     let place = try await SealedHome()
     let installation = place.installation
     // Nobody is asked for somebody to whom nothing could be sealed.
@@ -67,15 +64,12 @@ struct SealedConsentTests {
     // Whoever waits too short a time learns which command shows the question.
     let impatient = try await place.request("preferred/get", key: key, "--timeout", "1")
     #expect(impatient.status == 75 && impatient.output.isEmpty)
-    for words in [
-      "nobody has decided yet", "`threadkeeper consent list`", "--timeout over 120",
-    ] {
+    for words in ["nobody has decided yet", "`threadkeeper consent list`", "--timeout over 120"] {
       #expect(impatient.error.contains(words), "\(impatient.error)")
     }
     async let first = place.request("preferred/get", key: key)
     let question = try await installation.question()
-    let enrolled = try await installation.json("clients", "list")["clients"]?.list
-      .first { $0["user"] == "phone" }
+    let enrolled = try await installation.json("clients", "list")["clients"]?.list.first { $0["user"] == "phone" }
     let fingerprint = try #require(enrolled?["fingerprint"]?.text)
     #expect(question["fingerprint"]?.text == fingerprint)
     try await place.running.until("whose key it is") {
@@ -89,8 +83,7 @@ struct SealedConsentTests {
     let record = JSON(told.output)?["credentials"]?.list.first
     #expect(record?["dataset"]?.text == place.dataset && record?["network_name"] == "home-thread")
 
-    async let second = place.request(
-      "network/get", key: key, "--field", "ext_pan_id=\(place.home.extendedPANID)")
+    async let second = place.request("network/get", key: key, "--field", "ext_pan_id=\(place.home.extendedPANID)")
     try await installation.decide("deny")
     let denied = try await second
     #expect(denied.status != 0 && denied.output.isEmpty)
@@ -108,9 +101,9 @@ struct SealedConsentTests {
     try await place.running.stop()
   }
 
-  @Test(
-    "An approver's word counts when it has signed it; in plaintext, or before it is enrolled, not")
-  func approver() async throws {
+  @Test("An approver's word counts when it has signed it; in plaintext, or before it is enrolled, not") func approver()
+    async throws
+  {
     let place = try await SealedHome()
     let installation = place.installation
     #expect(place.running.daemon.log.contains("an approver is not enrolled, and decides nothing"))
@@ -118,13 +111,11 @@ struct SealedConsentTests {
     let own = installation.directory.file("anna.key")
     let anna = try await installation.clientKeygen(own)
     // At a terminal the command says that a person may have to agree.
-    let session = try TerminalSession(
-      place.arguments("preferred/get", key: key), environment: installation.environment)
+    let session = try TerminalSession(place.arguments("preferred/get", key: key), environment: installation.environment)
     let id = try #require(try await installation.question()["id"]?.text)
     try await session.until("`threadkeeper consent list`")
     func approve(isSealed: Bool = true) async throws -> ThreadkeeperBinary.Outcome {
-      try await place.request(
-        "consent/approve", as: "anna", key: own, isSealed: isSealed, "--field", "id=\(id)")
+      try await place.request("consent/approve", as: "anna", key: own, isSealed: isSealed, "--field", "id=\(id)")
     }
     let early = try await approve()
     #expect(early.status == 77 && early.error.contains("not_enrolled"), "\(early.error)")
@@ -142,15 +133,15 @@ struct SealedConsentTests {
 
   @Test(
     "The examples in shell and Python show the dataset once somebody agrees, and 77 when nobody does",
-    .enabled(if: access(DebianTool.python, X_OK) == 0, "needs python3"))
-  func examples() async throws {
+    .enabled(if: access(DebianTool.python, X_OK) == 0, "needs python3")) func examples() async throws
+  {
     let place = try await SealedHome()
     let (installation, home) = (place.installation, ["HOME": place.installation.directory.path])
     let key = try await installation.enrolledKey(of: "phone")
     let port = "\(place.running.broker.port)"
     let variables = home.merging([
-      "DAEMON_LINE": place.line, "MQTT_USERNAME": "phone", "CLIENT_KEY": key,
-      "MQTT_HOST": "127.0.0.1", "MQTT_PORT": port,
+      "DAEMON_LINE": place.line, "MQTT_USERNAME": "phone", "CLIENT_KEY": key, "MQTT_HOST": "127.0.0.1",
+      "MQTT_PORT": port,
     ]) { $1 }
     @Sendable func shell(_ arguments: String...) async throws -> Program.Result {
       try await Program.example("automation/preferred-dataset.sh", arguments, variables)
@@ -163,11 +154,9 @@ struct SealedConsentTests {
 
     @Sendable func python(_ more: String...) async throws -> Program.Result {
       let options = [
-        "--daemon", place.line, "--username", "phone", "--key", key, "--host", "127.0.0.1",
-        "--port", port,
+        "--daemon", place.line, "--username", "phone", "--key", key, "--host", "127.0.0.1", "--port", port,
       ]
-      return try await Program.example(
-        "automation/networks.py", by: DebianTool.python, options + more, home)
+      return try await Program.example("automation/networks.py", by: DebianTool.python, options + more, home)
     }
     let network = place.home.extendedPANID
     async let second = python(network)

@@ -3,8 +3,7 @@ import TestKit
 import Testing
 
 /// `threadkeeper setup` without a terminal, and a Mosquitto that a house uses already.
-@Suite("Setting up with a broker that is in use", .inTurns, .timeLimit(.minutes(30)))
-struct SetupTests {
+@Suite("Setting up with a broker that is in use", .inTurns, .timeLimit(.minutes(30))) struct SetupTests {
   private let installation: Installation
 
   init() throws { installation = try Installation(port: nil, hold: 0) }
@@ -12,23 +11,19 @@ struct SetupTests {
   /// Home Assistant and Node-RED may do everything, as before threadkeeper.
   private func house() throws -> BrokerInUse {
     try BrokerInUse(
-      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
-      addition: "",
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"], addition: "",
       files: [
         "own.acl":
           "user homeassistant\ntopic readwrite #\n\nuser nodered\ntopic readwrite #\n\nuser lamp\ntopic readwrite lamp/#\n"
       ], logins: ["threadkeeper", "hub", "homeassistant", "nodered", "lamp"])
   }
 
-  private func options(
-    _ broker: BrokerInUse, login: String = "threadkeeper", password: String? = nil
-  )
-    throws -> [String]
+  private func options(_ broker: BrokerInUse, login: String = "threadkeeper", password: String? = nil) throws
+    -> [String]
   {
     [
-      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", login,
-      "--password-file", try installation.passphraseFile(password ?? "\(login)-pw"),
-      "--mosquitto-config", broker.file("mosquitto.conf"),
+      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", login, "--password-file",
+      try installation.passphraseFile(password ?? "\(login)-pw"), "--mosquitto-config", broker.file("mosquitto.conf"),
     ]
   }
 
@@ -52,8 +47,9 @@ struct SetupTests {
     (broker?["steps"]?.list ?? []).flatMap { $0["lines"]?.list ?? [] }.compactMap(\.text)
   }
 
-  @Test("What it prints lets the house do what it did, but not speak for routers; again: nothing")
-  func inUse() async throws {
+  @Test("What it prints lets the house do what it did, but not speak for routers; again: nothing") func inUse()
+    async throws
+  {
     let broker = try house()
     let before = try settings
     let home = try await broker.publisher("homeassistant")
@@ -67,9 +63,8 @@ struct SetupTests {
     #expect(first["broker"]?["access"] == "incomplete")
     // It ends with what the doctor finds: the login that was just given is tried.
     #expect(
-      first["doctor"]?["findings"]?.list.contains {
-        $0["part"] == "broker" && $0["result"] == "ok"
-      } == true, "\(first)")
+      first["doctor"]?["findings"]?.list.contains { $0["part"] == "broker" && $0["result"] == "ok" } == true, "\(first)"
+    )
     let reasons = (first["broker"]?["reasons"]?.list ?? []).compactMap(\.text)
     for login in ["homeassistant", "nodered"] {
       #expect(reasons.contains { $0.hasPrefix("the login `\(login)` reads") }, "\(reasons)")
@@ -90,16 +85,11 @@ struct SetupTests {
     let deciding = try Installation(port: nil, more: "home_assistant: {login: homeassistant}")
     let trial = try await deciding.command(options(broker) + ["--dry-run", "--json"])
     #expect(
-      lines(JSON(trial.output)?["broker"]).contains {
-        $0.contains("--approver homeassistant | sudo tee")
-      }, "\(trial)")
+      lines(JSON(trial.output)?["broker"]).contains { $0.contains("--approver homeassistant | sudo tee") }, "\(trial)")
 
     // The settings: only what was answered, in its place.
     let after = try settings
-    let expected = before.replacing(
-      "host: embedded\n",
-      with: "host: 127.0.0.1\n"
-    ).split(separator: "\n")
+    let expected = before.replacing("host: embedded\n", with: "host: 127.0.0.1\n").split(separator: "\n")
     let added = after.split(separator: "\n").filter { !expected.contains($0) }
     #expect(added == ["  port: \(broker.port)", "  username: threadkeeper"], "\(after)")
     #expect(!after.contains("-pw"))
@@ -107,31 +97,25 @@ struct SetupTests {
     // What it prints is what `acl` prints, and it goes to the end of the list.
     let list = try #require(first["broker"]?["access_list"]?.text)
     let printed = try await installation.command(
-      "acl", "--append", "--keep", "homeassistant", "--keep", "nodered", "--monitor",
-      "homeassistant")
+      "acl", "--append", "--keep", "homeassistant", "--keep", "nodered", "--monitor", "homeassistant")
     #expect(printed.output == list)
-    let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8)
-      .replacing(
-        "topic readwrite #\n",
-        with: "topic read #\ntopic write homeassistant/#\ntopic write house/#\n")
+    let own = try String(contentsOfFile: broker.file("own.acl"), encoding: .utf8).replacing(
+      "topic readwrite #\n", with: "topic read #\ntopic write homeassistant/#\ntopic write house/#\n")
     try Data((own + list).utf8).write(to: URL(fileURLWithPath: broker.file("own.acl")))
     try await broker.reload()
 
     let nodered = try await broker.publisher("nodered")
     for publisher in [home, nodered] {
       for (topic, isAllowed) in [
-        ("homeassistant/status", true), ("house/lamp/set", true),
-        ("threadkeeper/in/hub/announce", false), ("threadkeeper/out/hub/dataset/set", false),
-      ] {
-        #expect(try await isTaken(topic, publisher) == isAllowed, "\(topic)")
-      }
+        ("homeassistant/status", true), ("house/lamp/set", true), ("threadkeeper/in/hub/announce", false),
+        ("threadkeeper/out/hub/dataset/set", false),
+      ] { #expect(try await isTaken(topic, publisher) == isAllowed, "\(topic)") }
     }
     let daemon = try await installation.start()
     let audience = try await broker.audience("homeassistant")
     let router = BorderRouter(number: 1, user: "hub")
     let hub = try await broker.publisher("hub")
-    #expect(
-      try await hub.publish([router.announces(try ThreadNetwork("home").hex())]) == [.delivered])
+    #expect(try await hub.publish([router.announces(try ThreadNetwork("home").hex())]) == [.delivered])
     try await audience.until("the router") { $0.state(router.topic)?["credentials"] == "stored" }
     #expect(audience.look { $0.messages.allSatisfy { !$0.topic.hasPrefix("threadkeeper/in/") } })
 
@@ -142,8 +126,7 @@ struct SetupTests {
     #expect(again["broker"]?["access"] == "complete", "\(again)")
     #expect(again["broker"]?["access_list"] == nil && lines(again["broker"]) == [])
     #expect(try settings == after)
-    let words = try await installation.command(
-      "setup", "--mosquitto-config", broker.file("mosquitto.conf"))
+    let words = try await installation.command("setup", "--mosquitto-config", broker.file("mosquitto.conf"))
     #expect(words.output.contains("nothing to change"), "\(words.output)")
     #expect(words.output.contains("nothing to add"), "\(words.output)")
     let doctor = words.output.split(separator: "threadkeeper doctor, now:\n").last
@@ -153,19 +136,16 @@ struct SetupTests {
 
   @Test(
     "A login that is to decide later has its denial taken away: the own list is replaced whole, the doctor sees it, and a button works"
-  )
-  func decidesLater() async throws {
+  ) func decidesLater() async throws {
     func printed(_ more: String...) async throws -> String {
       let outcome = try await installation.command(
-        ["acl", "--keep", "homeassistant", "--monitor", "homeassistant"] + more
-          + ["--writes", "house/#"])
+        ["acl", "--keep", "homeassistant", "--monitor", "homeassistant"] + more + ["--writes", "house/#"])
       try #require(outcome.status == 0, "\(outcome.error)")
       return outcome.output
     }
     let broker = try BrokerInUse(
       house: ["allow_anonymous false", "password_file $/passwords"],
-      addition: "acl_file /etc/mosquitto/threadkeeper.acl\n",
-      files: ["threadkeeper.acl": try await printed()],
+      addition: "acl_file /etc/mosquitto/threadkeeper.acl\n", files: ["threadkeeper.acl": try await printed()],
       logins: ["threadkeeper", "hub", "homeassistant"])
     let list = broker.file("threadkeeper.acl")
     let again = ["setup", "--mosquitto-config", broker.file("mosquitto.conf")]
@@ -175,22 +155,21 @@ struct SetupTests {
 
     // The doctor sees it in the broker's files, and with the login's password without them.
     let root = installation.directory.file("root")
-    try FileManager.default.createDirectory(
-      atPath: "\(root)/etc/mosquitto", withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(atPath: "\(root)/etc/mosquitto", withIntermediateDirectories: true)
     try FileManager.default.copyItem(
       atPath: broker.file("mosquitto.conf"), toPath: "\(root)/etc/mosquitto/mosquitto.conf")
     let password = try installation.passphraseFile("homeassistant-pw")
     func doctor() async throws -> [[String]] {
       var answers: [[String]] = []
       for (arguments, environment) in [
-        ([], ["THREADKEEPER_SYSTEM_ROOT": root]),
-        (["--login", "homeassistant", "--password-file", password], [:]), ([], [:]),
+        ([], ["THREADKEEPER_SYSTEM_ROOT": root]), (["--login", "homeassistant", "--password-file", password], [:]),
+        ([], [:]),
       ] as [([String], [String: String])] {
-        let outcome = try await installation.command(
-          ["doctor", "--json"] + arguments, environment: environment)
+        let outcome = try await installation.command(["doctor", "--json"] + arguments, environment: environment)
         answers.append(
-          (JSON(outcome.output)?["findings"]?.list ?? []).filter { $0["check"] == "promises" }
-            .compactMap { $0["result"]?.text })
+          (JSON(outcome.output)?["findings"]?.list ?? []).filter { $0["check"] == "promises" }.compactMap {
+            $0["result"]?.text
+          })
       }
       return answers
     }
@@ -226,8 +205,7 @@ struct SetupTests {
     let found = try #require(assistant.look(button))
     let topic = try #require(found["command_topic"]?.text)
     let home = try await broker.publisher("homeassistant")
-    #expect(
-      try await home.publish(topic, try #require(found["payload_press"]?.text)) == .delivered)
+    #expect(try await home.publish(topic, try #require(found["payload_press"]?.text)) == .delivered)
     try await eventually("the preferred network") {
       let preferred = try await installation.status()["preferred_networks"]
       return preferred?.list.first?["network_name"] == "home"
@@ -235,8 +213,8 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Of each house it prints what is missing there, and of one that has it all nothing")
-  func houses() async throws {
+  @Test("Of each house it prints what is missing there, and of one that has it all nothing") func houses() async throws
+  {
     for (house, logins, expected) in [
       (
         ["allow_anonymous false", "password_file $/passwords"], ["threadkeeper", "hub", "lamp"],
@@ -246,8 +224,7 @@ struct SetupTests {
         ["allow_anonymous true"], [],
         [
           "sudo mosquitto_passwd -c $/threadkeeper.passwd threadkeeper",
-          "sudo mosquitto_passwd $/threadkeeper.passwd homeassistant",
-          "password_file $/threadkeeper.passwd",
+          "sudo mosquitto_passwd $/threadkeeper.passwd homeassistant", "password_file $/threadkeeper.passwd",
         ]
       ),
     ] {
@@ -255,9 +232,7 @@ struct SetupTests {
       let report = try await report(options(broker) + ["--dry-run"])
       #expect(report["broker"]?["access"] == "incomplete")
       let lines = lines(report["broker"])
-      for line in expected {
-        #expect(lines.contains(line.replacing("$/", with: broker.file(""))), "\(lines)")
-      }
+      for line in expected { #expect(lines.contains(line.replacing("$/", with: broker.file(""))), "\(lines)") }
       let makesLogins = logins.isEmpty
       #expect(lines.contains { $0.contains("mosquitto_passwd") } == makesLogins, "\(lines)")
       let list = try #require(report["broker"]?["access_list"]?.text)
@@ -266,8 +241,7 @@ struct SetupTests {
     }
   }
 
-  @Test("A broker that refuses or is away: nothing is written, and it says what to do")
-  func refused() async throws {
+  @Test("A broker that refuses or is away: nothing is written, and it says what to do") func refused() async throws {
     let broker = try house()
     let before = try settings
     let wrong = try await installation.command(options(broker, password: "Sesame-wrong"))
@@ -276,9 +250,7 @@ struct SetupTests {
     #expect(wrong.error.contains("nothing was written") && !wrong.error.contains("Sesame"))
     let unknown = try await installation.command(options(broker, login: "keeper"))
     #expect(unknown.status == 77)
-    #expect(
-      unknown.error.contains("mosquitto_passwd \(broker.file("passwords")) keeper"),
-      "\(unknown.error)")
+    #expect(unknown.error.contains("mosquitto_passwd \(broker.file("passwords")) keeper"), "\(unknown.error)")
     let arguments = try options(broker)
     broker.kill()
     let away = try await installation.command(arguments)
@@ -295,8 +267,8 @@ struct SetupTests {
     #expect(login?["password_from"] == "keychain")
   }
 
-  @Test("TLS with the right authorities works; with others nothing is written, and it says why")
-  func tls() async throws {
+  @Test("TLS with the right authorities works; with others nothing is written, and it says why") func tls() async throws
+  {
     let certificates = try TestCertificates()
     let broker = try BrokerInUse(
       house: [
@@ -317,51 +289,43 @@ struct SetupTests {
     #expect(broker.log.contains(" running"))
   }
 
-  @Test("A new file is for its user alone, and makes a store; the private broker needs nothing")
-  func embedded() async throws {
+  @Test("A new file is for its user alone, and makes a store; the private broker needs nothing") func embedded()
+    async throws
+  {
     let directory = try TemporaryDirectory()
-    let environment = [
-      "HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system"),
-    ]
+    let environment = ["HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system")]
     let file = directory.file("new/threadkeeper.yaml")
-    let arguments = [
-      "setup", "--broker", "embedded", "--config", file, "--state-directory",
-      directory.file("state"),
-    ]
+    let arguments = ["setup", "--broker", "embedded", "--config", file, "--state-directory", directory.file("state")]
     let made = try await ThreadkeeperBinary.run(arguments, environment: environment)
     #expect(made.status == 0, "\(made.error)")
     #expect(made.output.contains("nothing to add") && made.output.contains("Back up its key"))
     let attributes = try FileManager.default.attributesOfItem(atPath: file)
     #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     for (path, mode) in [("store", 0o700), ("store/store.sqlite3", 0o600), ("store.key", 0o400)] {
-      let attributes = try FileManager.default.attributesOfItem(
-        atPath: directory.file("state/\(path)"))
+      let attributes = try FileManager.default.attributesOfItem(atPath: directory.file("state/\(path)"))
       #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
     }
-    let check = try await ThreadkeeperBinary.run(
-      "check-config", "--config", file, environment: environment)
+    let check = try await ThreadkeeperBinary.run("check-config", "--config", file, environment: environment)
     #expect(check.status == 0 && check.output.hasSuffix("can be used.\n"), "\(check)")
     let text = try String(contentsOfFile: file, encoding: .utf8)
-    let again = try await ThreadkeeperBinary.run(
-      arguments + ["--json"], environment: environment)
+    let again = try await ThreadkeeperBinary.run(arguments + ["--json"], environment: environment)
     #expect(JSON(again.output)?["written"] == false && JSON(again.output)?["store_made"] == false)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
   }
 
-  @Test("Where the password cannot be stored, the settings stay as they were")
-  func unusableStore() async throws {
+  @Test("Where the password cannot be stored, the settings stay as they were") func unusableStore() async throws {
     let before = try settings
     try Data("no directory".utf8).write(to: URL(fileURLWithPath: installation.storePath))
     let outcome = try await installation.command(
-      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate",
-      "--password-file", try installation.passphraseFile("tk-pw"))
+      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate", "--password-file",
+      try installation.passphraseFile("tk-pw"))
     #expect(outcome.status != 0 && outcome.output == "", "\(outcome.output)")
     #expect(try settings == before)
   }
 
-  @Test(
-    "At a terminal it asks, changes nothing where it is broken off, and writes what is answered")
-  func terminal() async throws {
+  @Test("At a terminal it asks, changes nothing where it is broken off, and writes what is answered") func terminal()
+    async throws
+  {
     let broker = try PasswordBroker("keeper", "Sesame-51d0-right")
     let before = try settings
     for isCancelled in [true, false] {
@@ -371,8 +335,7 @@ struct SetupTests {
           "THREADKEEPER_SYSTEM_ROOT": installation.directory.file("system")
         ]) { $1 })
       for (question, answer) in [
-        ("Broker [127.0.0.1]: ", ""), ("Port [1883]: ", "\(broker.port)"),
-        ("Login [threadkeeper]: ", "keeper"),
+        ("Broker [127.0.0.1]: ", ""), ("Port [1883]: ", "\(broker.port)"), ("Login [threadkeeper]: ", "keeper"),
       ] {
         try await session.until(question)
         session.type(answer + "\n")
@@ -404,16 +367,15 @@ struct SetupTests {
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Of a list that is there it asks which logins are border routers', and denies them nothing")
-  func routers() async throws {
+  @Test("Of a list that is there it asks which logins are border routers', and denies them nothing") func routers()
+    async throws
+  {
     let list = "user hub\ntopic readwrite #\nuser nodered\ntopic readwrite #\n"
     let broker = try BrokerInUse(
-      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"],
-      addition: "", files: ["own.acl": list], logins: ["threadkeeper", "hub", "nodered"])
+      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"], addition: "",
+      files: ["own.acl": list], logins: ["threadkeeper", "hub", "nodered"])
     let session = try TerminalSession(
-      options(broker) + [
-        "--no-home-assistant", "--no-page", "--config", installation.configuration,
-      ],
+      options(broker) + ["--no-home-assistant", "--no-page", "--config", installation.configuration],
       environment: installation.environment)
     try await session.until("Logins of border routers [none]: ")
     session.type("hub\n")

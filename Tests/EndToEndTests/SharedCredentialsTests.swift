@@ -8,10 +8,9 @@ import ThreadNetwork
 /// routers. On the broker is no key at any time. The page and a program with consent: `BrowserChangeTests`; what was
 /// denied, and the own team: `SharedCredentialsTests` of `Home`.
 @Suite(
-  "Shared credentials of a home of makers' routers, with avahi-daemon", .inTurns,
-  .timeLimit(.minutes(30)),
-  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-struct SharedCredentialsTests {
+  "Shared credentials of a home of makers' routers, with avahi-daemon", .inTurns, .timeLimit(.minutes(30)),
+  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct SharedCredentialsTests
+{
   private let local: LocalNetwork
   private let home: ThreadNetwork
   private let routers: [AdvertisedRouter]
@@ -31,30 +30,24 @@ struct SharedCredentialsTests {
     private let line: String
 
     var installation: Installation { running.installation }
-    var client: THClient {
-      THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
-    }
+    var client: THClient { THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil)) }
 
     init(_ test: SharedCredentialsTests, _ settings: String = "") async throws {
       services = try ServicePublisher(test.local)
-      for (name, router) in zip(["Hall", "Attic"], test.routers) {
-        try services.publish(name, text: router.text)
-      }
+      for (name, router) in zip(["Hall", "Attic"], test.routers) { try services.publish(name, text: router.text) }
       running = try await RunningHome(more: settings, variables: test.local.environment())
       identity = try Identity()
       try await running.installation.enroll("ha", identity.keys.line, "--trust", "signed")
       line = try await running.installation.daemonLine()
-      try await running.until("the routers") { heard in
-        test.routers.allSatisfy { heard.state($0.topic) != nil }
-      }
+      try await running.until("the routers") { heard in test.routers.allSatisfy { heard.state($0.topic) != nil } }
       try await running.installation.run("preferred", "set", test.home.extendedPANID)
     }
 
     func share(_ dataset: String, _ more: String = "") async throws {
       try await running.publish(
         identity.seals(
-          #"{"dataset":"\#(dataset)","name":"Home Assistant"\#(more)}"#, to: line,
-          at: "threadkeeper/in/ha/credentials"))
+          #"{"dataset":"\#(dataset)","name":"Home Assistant"\#(more)}"#, to: line, at: "threadkeeper/in/ha/credentials")
+      )
     }
 
     func dataset() async throws -> String? {
@@ -62,8 +55,9 @@ struct SharedCredentialsTests {
     }
   }
 
-  @Test("From preferred by its id to credentials for programs: asked, accepted by the command")
-  func accepted() async throws {
+  @Test("From preferred by its id to credentials for programs: asked, accepted by the command") func accepted()
+    async throws
+  {
     let scene = try await Scene(self)
     let (installation, running) = (scene.installation, scene.running)
     #expect(try await installation.command("networks", "accept-credentials").status == 66)
@@ -75,13 +69,10 @@ struct SharedCredentialsTests {
     }
     let question = try await installation.question()
     #expect(question["requester"] == "login ha (team ha)")
-    let words =
-      #"has the credentials of the preferred network "MyHome1" (\#(home.extendedPANID)). Use them?"#
+    let words = #"has the credentials of the preferred network "MyHome1" (\#(home.extendedPANID)). Use them?"#
     #expect(question["reason"]?.text?.contains(words) == true, "\(question)")
     #expect(await !scene.client.isPreferredAvailable())
-    #expect(
-      try await installation.run("preferred", "show").contains(
-        "`threadkeeper networks accept-credentials`"))
+    #expect(try await installation.run("preferred", "show").contains("`threadkeeper networks accept-credentials`"))
     let listed = try await installation.run("networks")
     #expect(listed.contains("SHARED BY") && listed.contains("ha"), "\(listed)")
 
@@ -89,10 +80,8 @@ struct SharedCredentialsTests {
       try await installation.run("networks", "accept-credentials")
         == "The preferred network MyHome1 (\(home.extendedPANID)) has these credentials now.\n")
     try await running.until("the credentials") {
-      $0.state(consent)?["pending"] == 0
-        && !$0.alerts("alert_raised", "PreferredNetworkChanged").isEmpty
-        && !$0.events("preferred_changed").isEmpty
-        && $0.state(routers[1].topic)?["preferred"] == "match"
+      $0.state(consent)?["pending"] == 0 && !$0.alerts("alert_raised", "PreferredNetworkChanged").isEmpty
+        && !$0.events("preferred_changed").isEmpty && $0.state(routers[1].topic)?["preferred"] == "match"
     }
     #expect(await scene.client.isPreferredAvailable())
     #expect(try await scene.dataset() == home.hex())
@@ -114,15 +103,14 @@ struct SharedCredentialsTests {
 
     // Without a daemon.
     let alone = THClient(
-      configuration: .init(
-        storeDirectory: installation.storePath, confirmConsent: { $0.contains("MyHome1") }))
+      configuration: .init(storeDirectory: installation.storePath, confirmConsent: { $0.contains("MyHome1") }))
     #expect(await alone.isPreferredAvailable())
-    #expect(
-      try await alone.preferredCredentials().activeOperationalDataSet == Data(hex: home.hex()))
+    #expect(try await alone.preferredCredentials().activeOperationalDataSet == Data(hex: home.hex()))
   }
 
-  @Test("Who is trusted is followed without a question; what is older or differs is an alert")
-  func trusted() async throws {
+  @Test("Who is trusted is followed without a question; what is older or differs is an alert") func trusted()
+    async throws
+  {
     let scene = try await Scene(self, "home_assistant: {trusted: [ha]}")
     let (installation, running) = (scene.installation, scene.running)
     func untilDataset(_ dataset: String) async throws {
@@ -140,31 +128,23 @@ struct SharedCredentialsTests {
       }
     }
     try await scene.share(newer)
-    try await running.until("that it is not any more") {
-      !$0.alerts("alert_resolved", "StaleDataset").isEmpty
-    }
+    try await running.until("that it is not any more") { !$0.alerts("alert_resolved", "StaleDataset").isEmpty }
     #expect(try await scene.dataset() == newer)
     #expect(try await installation.questions().isEmpty)
     #expect(try installation.audit().contains("mqtt user ha: added"))
 
     let other = try ThreadNetwork("ha-thread")
     try await scene.share(try other.hex(), #","preferred":true"#)
-    try await running.until("the alert") {
-      !$0.alerts("alert_raised", "HomeAssistantDiffers").isEmpty
-    }
-    let alert = try #require(
-      running.audience.look { $0.alerts("alert_raised", "HomeAssistantDiffers").last })
+    try await running.until("the alert") { !$0.alerts("alert_raised", "HomeAssistantDiffers").isEmpty }
+    let alert = try #require(running.audience.look { $0.alerts("alert_raised", "HomeAssistantDiffers").last })
     #expect(
-      alert["summary"]?.text
-        == #""Home Assistant" (login ha) prefers network "ha-thread" (\#(other.extendedPANID)), "#
+      alert["summary"]?.text == #""Home Assistant" (login ha) prefers network "ha-thread" (\#(other.extendedPANID)), "#
         + #"this home prefers "MyHome1" (\#(home.extendedPANID))"#)
     #expect(alert["user"] == "ha" && alert["severity"] == "warning")
     let command = "preferred set \(other.extendedPANID)"
     #expect(alert["remedy"]?.text?.contains("`threadkeeper \(command)`") == true)
     try await installation.run(command.split(separator: " ").map(String.init))
-    try await running.until("the end of the alert") {
-      !$0.alerts("alert_resolved", "HomeAssistantDiffers").isEmpty
-    }
+    try await running.until("the end of the alert") { !$0.alerts("alert_resolved", "HomeAssistantDiffers").isEmpty }
     #expect(try await scene.dataset() == other.hex())
     let forgotten = try await installation.run("networks", "forget", home.extendedPANID)
     #expect(forgotten.contains("what the login ha shares of it"), "\(forgotten)")

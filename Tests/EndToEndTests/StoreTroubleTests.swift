@@ -15,12 +15,11 @@ private struct Scene {
   let router = BorderRouter(number: 1)
   var daemon: DaemonProcess
 
-  static func start(
-    storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]
-  ) async throws -> Scene {
+  static func start(storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]) async throws
+    -> Scene
+  {
     let broker = try TestBroker()
-    let installation = try Installation(
-      broker, storePath: storePath, launcher: launcher, variables: variables)
+    let installation = try Installation(broker, storePath: storePath, launcher: launcher, variables: variables)
     let scene = Scene(
       broker: broker, installation: installation, audience: try await Audience.start(broker),
       publisher: try await TestPublisher.start(broker), home: try ThreadNetwork("home"),
@@ -35,9 +34,7 @@ private struct Scene {
 
   func announce(_ router: BorderRouter) async throws {
     try await publish([router])
-    try await audience.until("router \(router.agent)", within: .seconds(120)) {
-      $0.state(router.topic) != nil
-    }
+    try await audience.until("router \(router.agent)", within: .seconds(120)) { $0.state(router.topic) != nil }
   }
 
   /// Waits until the intake stands still, and topics, alerts and the log have the reason.
@@ -68,8 +65,7 @@ private struct Scene {
 
   func resumed(routers: Int64? = nil) async throws {
     try await audience.until("the intake, and the alert's end", within: .seconds(120)) {
-      $0.state(Self.health)?["intake"] == "running"
-        && !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
+      $0.state(Self.health)?["intake"] == "running" && !$0.alerts("alert_resolved", "StoreReadOnly").isEmpty
         && $0.state("threadkeeper/bridge/alerts")?["critical"] == 0
     }
     #expect(audience.look { $0.alerts("alert_raised", "StoreReadOnly").count } == 1)
@@ -81,16 +77,14 @@ private struct Scene {
   }
 }
 
-@Suite("Trouble with the store", .inTurns, .timeLimit(.minutes(30)))
-struct StoreTroubleTests {
+@Suite("Trouble with the store", .inTurns, .timeLimit(.minutes(30))) struct StoreTroubleTests {
   @Test(
     "A full disk: intake backs off and says why, and goes on by itself with nothing lost",
-    .enabled(if: PrivateMount.isPossible, "this machine lets nobody mount a file system"))
-  func diskFull() async throws {
+    .enabled(if: PrivateMount.isPossible, "this machine lets nobody mount a file system")) func diskFull() async throws
+  {
     let directory = try TemporaryDirectory()
     let disk = try PrivateMount(in: directory, megabytes: 24)
-    let scene = try await Scene.start(
-      storePath: "\(disk.path)/store", launcher: disk.launcher)
+    let scene = try await Scene.start(storePath: "\(disk.path)/store", launcher: disk.launcher)
     try disk.fill()
     try await scene.publish((2...1000).map { BorderRouter(number: $0) })
     try await scene.stands("is full")
@@ -125,16 +119,13 @@ struct StoreTroubleTests {
 
   @Test(
     "A disk that fails while the daemon runs: intake backs off and says why, and resumes with nothing lost",
-    .enabled(if: FailingFiles.isPossible, "there is no C compiler"),
-    arguments: FailingFiles.Fault.allCases)
+    .enabled(if: FailingFiles.isPossible, "there is no C compiler"), arguments: FailingFiles.Fault.allCases)
   func diskFails(_ fault: FailingFiles.Fault) async throws {
     let disk = try FailingFiles()
     let scene = try await Scene.start(storePath: disk.storePath, variables: disk.variables)
     try disk.begin(fault)
     // What it has in memory it need not read.
-    if fault == .reads {
-      try DamagedPage.dropCaches(of: scene.installation.location.databasePath)
-    }
+    if fault == .reads { try DamagedPage.dropCaches(of: scene.installation.location.databasePath) }
     try await scene.publish((2...20).map { BorderRouter(number: $0) })
     let reason = fault == .readOnly ? "cannot be written" : "check it"
     try await scene.stands(reason)
@@ -145,8 +136,9 @@ struct StoreTroubleTests {
     #expect(try scene.installation.verify().matchesManifest)
   }
 
-  @Test("A damaged table stops the intake, and the log says once each what fails and what to do")
-  func table() async throws {
+  @Test("A damaged table stops the intake, and the log says once each what fails and what to do") func table()
+    async throws
+  {
     let scene = try await Scene.start()
     // A page that the daemon has in memory may be written over the damage, so it may take more than one attempt.
     for attempt in 1...10 where !scene.daemon.log.contains("is damaged") {
@@ -156,8 +148,9 @@ struct StoreTroubleTests {
     }
     try await scene.stands("is damaged", advising: "restore")
     // Without the time: what is found at first, and that nothing is taken from then on.
-    let lines = scene.daemon.log.split(separator: "\n").map { $0.drop { $0 != " " } }
-      .filter { $0.hasPrefix(" error ") && $0.contains("is damaged") }
+    let lines = scene.daemon.log.split(separator: "\n").map { $0.drop { $0 != " " } }.filter {
+      $0.hasPrefix(" error ") && $0.contains("is damaged")
+    }
     #expect((1...2).contains(lines.count) && Set(lines).count == lines.count, "\(lines)")
     #expect(try await scene.daemon.stop() == .exit(0))
     // At the next start it stands still again, or does not open the store at all.
@@ -166,13 +159,13 @@ struct StoreTroubleTests {
     #expect(again.log.contains("restore"))
   }
 
-  @Test("What cannot be read of a home is reported, the rest is served, and a person gives it up")
-  func record() async throws {
+  @Test("What cannot be read of a home is reported, the rest is served, and a person gives it up") func record()
+    async throws
+  {
     var scene = try await Scene.start()
     let installation = scene.installation
     #expect(try await scene.daemon.stop() == .exit(0))
-    let database = try SQLiteDatabase(
-      path: installation.location.databasePath, access: .readWrite(create: false))
+    let database = try SQLiteDatabase(path: installation.location.databasePath, access: .readWrite(create: false))
     // The last one with a secret: the router's. The manifest has the last 16 bytes of it.
     let altered = try database.write {
       try $0.execute(
@@ -187,8 +180,7 @@ struct StoreTroubleTests {
     scene.daemon = try await installation.start()
     try await scene.audience.until("the alert") { heard in
       heard.alerts("alert_raised", "StoreDamaged").contains {
-        $0["severity"] == "critical"
-          && $0["remedy"]?.text?.contains("threadkeeper store forget-damaged") == true
+        $0["severity"] == "critical" && $0["remedy"]?.text?.contains("threadkeeper store forget-damaged") == true
       }
     }
     let verified = try await installation.command("store", "verify")
@@ -199,9 +191,7 @@ struct StoreTroubleTests {
     #expect(scene.audience.look { $0.alerts("alert_resolved", "StoreDamaged").isEmpty })
     let report = try await installation.json("store", "forget-damaged", "--yes")
     #expect(report["forgotten"]?.list.map { $0["home"] } == ["home"], "\(report)")
-    try await scene.audience.until("the end of the alert") {
-      !$0.alerts("alert_resolved", "StoreDamaged").isEmpty
-    }
+    try await scene.audience.until("the end of the alert") { !$0.alerts("alert_resolved", "StoreDamaged").isEmpty }
     #expect(try await installation.command("keys", "rotate").status == 0)
     try await scene.announce(scene.router)
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -209,12 +199,9 @@ struct StoreTroubleTests {
     #expect(try installation.verify().unreadable.isEmpty)
   }
 
-  @Test("A store that is deleted takes no message, and goes on when it is put back")
-  func deleted() async throws {
+  @Test("A store that is deleted takes no message, and goes on when it is put back") func deleted() async throws {
     let scene = try await Scene.start()
-    let (place, away) = (
-      scene.installation.storePath, scene.installation.directory.file("away")
-    )
+    let (place, away) = (scene.installation.storePath, scene.installation.directory.file("away"))
     try FileManager.default.moveItem(atPath: place, toPath: away)
     let later = BorderRouter(number: 2)
     try await scene.publish([later])
@@ -228,8 +215,9 @@ struct StoreTroubleTests {
     #expect(try scene.installation.verify().matchesManifest)
   }
 
-  @Test("An anchor that is removed or altered is an alert, at the start and while the daemon runs")
-  func anchor() async throws {
+  @Test("An anchor that is removed or altered is an alert, at the start and while the daemon runs") func anchor()
+    async throws
+  {
     var scene = try await Scene.start()
     let installation = scene.installation
     let anchors = installation.location.anchorDirectory
@@ -255,14 +243,12 @@ struct StoreTroubleTests {
   }
 
   /// What somebody takes away; the rest is left.
-  enum Loss: CaseIterable {
-    case directory, database, emptied, allButKey, allButAnchor, allButCredential, logAlone
-  }
+  enum Loss: CaseIterable { case directory, database, emptied, allButKey, allButAnchor, allButCredential, logAlone }
 
   @Test(
     "A store that is gone is not replaced: the daemon ends with 66, says what is left, and clears nothing",
-    arguments: Loss.allCases)
-  func gone(_ loss: Loss) async throws {
+    arguments: Loss.allCases) func gone(_ loss: Loss) async throws
+  {
     var scene = try await Scene.start()
     let installation = scene.installation
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -271,9 +257,7 @@ struct StoreTroubleTests {
     }
     let before = scene.audience.look(kept)
     let (files, away) = (FileManager.default, installation.directory.file("away"))
-    let (key, anchors) = (
-      installation.directory.file("store.key"), installation.location.anchorDirectory
-    )
+    let (key, anchors) = (installation.directory.file("store.key"), installation.location.anchorDirectory)
     try files.createDirectory(atPath: away, withIntermediateDirectories: false)
     var taken = [installation.storePath]
     switch loss {
@@ -287,8 +271,7 @@ struct StoreTroubleTests {
     var variables: [String: String] = [:]
     if loss == .allButCredential {
       variables["CREDENTIALS_DIRECTORY"] = installation.directory.file("credentials")
-      try files.createDirectory(
-        atPath: installation.directory.file("credentials"), withIntermediateDirectories: false)
+      try files.createDirectory(atPath: installation.directory.file("credentials"), withIntermediateDirectories: false)
       try files.copyItem(atPath: key, toPath: credential)
     }
     func name(_ path: String) -> String { "\(away)/\((path as NSString).lastPathComponent)" }
@@ -296,8 +279,7 @@ struct StoreTroubleTests {
     let database = installation.location.databasePath
     if loss == .emptied || loss == .logAlone {
       try files.createDirectory(
-        atPath: installation.storePath, withIntermediateDirectories: false,
-        attributes: [.posixPermissions: 0o700])
+        atPath: installation.storePath, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       let path = loss == .emptied ? database : database + "-wal"
       _ = files.createFile(atPath: path, contents: Data(), attributes: [.posixPermissions: 0o600])
     }
@@ -341,28 +323,26 @@ struct StoreTroubleTests {
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("A message with a number that none can have ends nothing, is named, and goes")
-  func impossibleNumber() async throws {
+  @Test("A message with a number that none can have ends nothing, is named, and goes") func impossibleNumber()
+    async throws
+  {
     var scene = try await Scene.start()
     let installation = scene.installation
     #expect(try await scene.daemon.stop() == .exit(0))
     try RawSQL.run(
-      "INSERT INTO messages (id, bytes) VALUES (9223372036854775807, x'00')",
-      in: installation.location.databasePath)
+      "INSERT INTO messages (id, bytes) VALUES (9223372036854775807, x'00')", in: installation.location.databasePath)
     let verified = try await installation.command("store", "verify")
     #expect(verified.status == 65, "\(verified)")
-    #expect(
-      verified.output.contains("1 message for the broker cannot be of the daemon"), "\(verified)")
+    #expect(verified.output.contains("1 message for the broker cannot be of the daemon"), "\(verified)")
     scene.daemon = try await installation.start()
     try await scene.announce(BorderRouter(number: 2))
-    try await eventually("the message to go") {
-      try await installation.command("store", "verify").status == 0
-    }
+    try await eventually("the message to go") { try await installation.command("store", "verify").status == 0 }
     #expect(try await scene.daemon.stop() == .exit(0))
   }
 
-  @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted")
-  func rolledBack() async throws {
+  @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted") func rolledBack()
+    async throws
+  {
     var scene = try await Scene.start()
     let installation = scene.installation
     #expect(try await scene.daemon.stop() == .exit(0))
@@ -376,17 +356,14 @@ struct StoreTroubleTests {
 
     scene.daemon = try installation.launch()
     let daemon = scene.daemon
-    try await scene.stands(
-      "older than its anchor", advising: "threadkeeper store restore --in-place")
+    try await scene.stands("older than its anchor", advising: "threadkeeper store restore --in-place")
     try await scene.reports("threadkeeper store restore --in-place")
     let third = BorderRouter(number: 3)
     try await scene.publish([third])
     let status = try await installation.json("status")
     #expect(status["store"]?["condition"]?.text?.contains("older than its anchor") == true)
     // However often it tries, it goes on standing still.
-    try await eventually("three more attempts") {
-      daemon.log.components(separatedBy: "intake disconnected").count > 4
-    }
+    try await eventually("three more attempts") { daemon.log.components(separatedBy: "intake disconnected").count > 4 }
     #expect(scene.audience.look { $0.alerts("alert_resolved", "StoreReadOnly").isEmpty })
     #expect(try await installation.json("status")["routers"] == 1)
     #expect(try await daemon.stop() == .exit(0))
@@ -396,14 +373,10 @@ struct StoreTroubleTests {
     // Once: there is nothing more to accept.
     #expect(try await installation.command("store", "restore", "--in-place").status == 64)
     scene.daemon = try await installation.start()
-    try await scene.audience.until("the third router, which has waited") {
-      $0.state(third.topic) != nil
-    }
+    try await scene.audience.until("the third router, which has waited") { $0.state(third.topic) != nil }
     let topic = try #require(
-      scene.audience.look { $0.alerts("alert_raised", "StoreReadOnly") }.first?["fingerprint"]?
-        .text)
-    #expect(
-      scene.audience.look { $0.latest["threadkeeper/alert/\(topic)"] } == "", "it fires for ever")
+      scene.audience.look { $0.alerts("alert_raised", "StoreReadOnly") }.first?["fingerprint"]?.text)
+    #expect(scene.audience.look { $0.latest["threadkeeper/alert/\(topic)"] } == "", "it fires for ever")
     #expect(try await scene.daemon.stop() == .exit(0))
     #expect(try installation.verify().matchesManifest)
   }

@@ -6,8 +6,7 @@ import ThreadNetwork
 
 /// Programs that use the module `ThreadNetwork`, and a daemon that is a process of its own. What ends in the middle of a
 /// call: `SocketTests`.
-@Suite("Clients of a daemon", .inTurns, .timeLimit(.minutes(30)))
-struct ThreadClientTests {
+@Suite("Clients of a daemon", .inTurns, .timeLimit(.minutes(30))) struct ThreadClientTests {
   private static let agent = Data(hex: "00000000000000a1")
   private static let other = Data(hex: "00000000000000a2")
 
@@ -15,24 +14,20 @@ struct ThreadClientTests {
     do {
       try await body()
       return nil
-    } catch {
-      return (error as? THError)?.reason
-    }
+    } catch { return (error as? THError)?.reason }
   }
 
-  @Test("Each call, through the socket; what needs consent is given once the daemon's owner agrees")
-  func calls() async throws {
-    let running = try await RunningHome(
-      more: "teams: {hub: [border-router]}\nclient_users: {\(geteuid()): hub}")
+  @Test("Each call, through the socket; what needs consent is given once the daemon's owner agrees") func calls()
+    async throws
+  {
+    let running = try await RunningHome(more: "teams: {hub: [border-router]}\nclient_users: {\(geteuid()): hub}")
     let installation = running.installation
-    let client = THClient(
-      configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
+    let client = THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil))
     let home = try ThreadNetwork("home")
     let guest = try ThreadNetwork("guest")
     let dataset = try Data(hex: home.hex())
     #expect(await !client.isPreferredAvailable())
-    #expect(
-      try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
+    #expect(try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
 
     // Stored by a program, and by a border router of the same team.
     for agent in [Self.agent, Self.other] {
@@ -67,32 +62,26 @@ struct ThreadClientTests {
     try await installation.decide("deny")
     #expect(await refused == .refused)
 
-    for agent in [Self.agent, Self.other] {
-      try await client.deleteCredentials(forBorderAgent: agent)
-    }
-    #expect(
-      await code { try await client.deleteCredentials(forBorderAgent: Self.agent) } == .notFound)
-    #expect(
-      await code { _ = try await client.credentials(forBorderAgentID: Self.agent) } == .notFound)
+    for agent in [Self.agent, Self.other] { try await client.deleteCredentials(forBorderAgent: agent) }
+    #expect(await code { try await client.deleteCredentials(forBorderAgent: Self.agent) } == .notFound)
+    #expect(await code { _ = try await client.credentials(forBorderAgentID: Self.agent) } == .notFound)
     #expect(try await client.allCredentials() == active)
     #expect(await client.isPreferred(forActiveOperationalDataset: dataset))
     #expect(
-      await code {
-        try await client.enableCredentialSharingMode(
-          forExtendedPANID: Data(hex: home.extendedPANID))
-      } == .unsupported)
+      await code { try await client.enableCredentialSharingMode(forExtendedPANID: Data(hex: home.extendedPANID)) }
+        == .unsupported)
     try await running.stop()
   }
 
-  @Test("What a program has stored by itself is there when a daemon runs, and the other way round")
-  func ownStore() async throws {
+  @Test("What a program has stored by itself is there when a daemon runs, and the other way round") func ownStore()
+    async throws
+  {
     let running = try await RunningHome()
     let installation = running.installation
     let home = try Data(hex: ThreadNetwork("home").hex())
     let client = THClient(
       configuration: .init(
-        storeDirectory: installation.storePath, keyFile: installation.directory.file("store.key"),
-        confirmConsent: nil))
+        storeDirectory: installation.storePath, keyFile: installation.directory.file("store.key"), confirmConsent: nil))
     try await client.storeCredentials(forBorderAgent: Self.agent, activeOperationalDataSet: home)
     try await running.stop()
     try await client.storeCredentials(forBorderAgent: Self.other, activeOperationalDataSet: home)
@@ -108,8 +97,7 @@ struct ThreadClientTests {
 }
 
 /// Places, admission and silence of users: `CallerPlacesTests`, `ClientAdmissionTests`, `HostileCallerTests`.
-@Suite("The socket for programs of other users", .inTurns, .timeLimit(.minutes(30)))
-struct ThreadClientSocketTests {
+@Suite("The socket for programs of other users", .inTurns, .timeLimit(.minutes(30))) struct ThreadClientSocketTests {
   private let directory: TemporaryDirectory
   private let installation: Installation
   private var socket: String { directory.file("run/client.sock") }
@@ -126,19 +114,15 @@ struct ThreadClientSocketTests {
         """)
   }
 
-  @Test("On the socket for others there are requests, and nothing else")
-  func commands() async throws {
+  @Test("On the socket for others there are requests, and nothing else") func commands() async throws {
     let daemon = try await installation.start()
     let mode = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions]
     #expect((mode as? NSNumber)?.intValue == 0o666)
     let connection = try #require(try await VarlinkClient.connect(to: socket))
     struct Information: Decodable { let interfaces: [String] }
-    let question = VarlinkMethod<VarlinkNothing, Information>(
-      "org.varlink.service", "GetInfo", for: .admitted)
+    let question = VarlinkMethod<VarlinkNothing, Information>("org.varlink.service", "GetInfo", for: .admitted)
     let interfaces = try await connection.call(question, VarlinkNothing()).interfaces
-    #expect(
-      interfaces == ["org.varlink.service", "io.threadkeeper"]
-        + RequestMethods.interfaces.map(\.name))
+    #expect(interfaces == ["org.varlink.service", "io.threadkeeper"] + RequestMethods.interfaces.map(\.name))
     for name in ["Admin.Perform", "Status.Get"] {
       let parts = name.split(separator: ".")
       let method = VarlinkMethod<VarlinkNothing, VarlinkNothing>(
@@ -156,20 +140,16 @@ struct ThreadClientSocketTests {
 
   @Test(
     "Programs of other users act for their teams, as often as others allow; the rest are refused",
-    .enabled(if: geteuid() == 0, "only root can be others"))
-  func users() async throws {
+    .enabled(if: geteuid() == 0, "only root can be others")) func users() async throws
+  {
     let daemon = try await installation.start()
-    func run(
-      _ user: Int, _ arguments: String..., input: String = "", at path: String? = nil
-    ) throws -> Program.Result {
+    func run(_ user: Int, _ arguments: String..., input: String = "", at path: String? = nil) throws -> Program.Result {
       try Program.run(
         "setpriv",
-        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", ThreadClientExampleTests.program]
-          + arguments,
+        ["--reuid=\(user)", "--regid=\(user)", "--clear-groups", ThreadClientExampleTests.program] + arguments,
         input: Array(input.utf8),
         environment: [
-          "THREADKEEPER_SOCKET": path ?? socket, "HOME": "/dev/null/home",
-          "THREADKEEPER_NETWORK_PRESENCE": "none",
+          "THREADKEEPER_SOCKET": path ?? socket, "HOME": "/dev/null/home", "THREADKEEPER_NETWORK_PRESENCE": "none",
         ].merging(TestSandbox.uncounted) { $1 })
     }
     let home = try ThreadNetwork("home").hex()

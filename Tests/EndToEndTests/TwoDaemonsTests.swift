@@ -3,8 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Two daemons on one base topic", .inTurns, .timeLimit(.minutes(30)))
-struct TwoDaemonsTests {
+@Suite("Two daemons on one base topic", .inTurns, .timeLimit(.minutes(30))) struct TwoDaemonsTests {
   private func kept(_ broker: TestBroker) async throws -> [String: String] {
     let audience = try await Audience.start(broker)
     try await audience.caughtUp()
@@ -17,9 +16,7 @@ struct TwoDaemonsTests {
     try await installation.status()["intake"]?["reason"]?.text ?? ""
   }
 
-  @Test(
-    "A newcomer with an empty store changes nothing of the first one, both say so, and it may take over"
-  )
+  @Test("A newcomer with an empty store changes nothing of the first one, both say so, and it may take over")
   func twoDaemons() async throws {
     let running = try await RunningHome()
     let (hub, new) = (BorderRouter(number: 1), BorderRouter(number: 2))
@@ -51,9 +48,7 @@ struct TwoDaemonsTests {
     // Both receive it; one publishes it.
     try await running.publish(new.announces(try ThreadNetwork("guests").hex()))
     try await running.until("the first one's router") { $0.latest[new.topic] != nil }
-    try await eventually("the newcomer's router") {
-      try await second.command("routers").output.contains(new.agent)
-    }
+    try await eventually("the newcomer's router") { try await second.command("routers").output.contains(new.agent) }
     #expect(try await daemon.stop() == .exit(0))
     try await running.audience.caughtUp()
     let after = try await kept(running.broker)
@@ -80,8 +75,8 @@ struct TwoDaemonsTests {
     daemon = try await second.start(environment: ["THREADKEEPER_MQTT_TAKE_OVER": instance])
     try await running.until("the newcomer's topics") { heard in
       let info = heard.state("threadkeeper/bridge/info")?["instance_id"]?.text
-      return info != nil && info != instance && heard.latest[hub.topic] == ""
-        && heard.latest[new.topic] != "" && heard.state(presence)?["state"] == "online"
+      return info != nil && info != instance && heard.latest[hub.topic] == "" && heard.latest[new.topic] != ""
+        && heard.state(presence)?["state"] == "online"
     }
     #expect(try await reason(second) == "")
     #expect(try await daemon.stop() == .exit(0))
@@ -94,19 +89,17 @@ struct TwoDaemonsTests {
     try await running.stop()
   }
 
-  @Test("A last will of the newcomer is replaced by the one that is there")
-  func lastWill() async throws {
+  @Test("A last will of the newcomer is replaced by the one that is there") func lastWill() async throws {
     let running = try await RunningHome()
     let presence = "threadkeeper/bridge/state"
     let second = try Installation(running.broker, hold: 0)
     let daemon = try await second.start()
-    try await eventually("the newcomer holds back") {
-      try await reason(second).contains("belongs to another daemon")
-    }
+    try await eventually("the newcomer holds back") { try await reason(second).contains("belongs to another daemon") }
     _ = try await daemon.kill9()
     try await running.until("the will, and the daemon") { heard in
-      let states = heard.messages.filter { $0.topic == presence }
-        .map { String(decoding: $0.payload, as: UTF8.self).contains("online") }
+      let states = heard.messages.filter { $0.topic == presence }.map {
+        String(decoding: $0.payload, as: UTF8.self).contains("online")
+      }
       return states.contains(false) && states.last == true
     }
     try await running.stop()

@@ -15,23 +15,19 @@ import ThreadDataset
 
   private static func subject(_ command: ConsentSubject.Command = .preferred) -> ConsentSubject {
     ConsentSubject(
-      command,
-      network.map { [ConsentNetwork(id: $0, name: "net", team: nil, key: nil)] } ?? [],
+      command, network.map { [ConsentNetwork(id: $0, name: "net", team: nil, key: nil)] } ?? [],
       router: command == .adopt
         ? .init(agent: agent, name: "Hall", network: .init(ExtendedPANID(number: 9), "old")) : nil)
   }
 
-  private static func record(
-    _ outcome: ConsentRecord.Outcome, _ scope: ConsentScope? = nil
-  ) -> ConsentRecord {
+  private static func record(_ outcome: ConsentRecord.Outcome, _ scope: ConsentScope? = nil) -> ConsentRecord {
     ConsentRecord(
-      id: ConsentID(1), outcome: outcome, requester: phone, subject: subject(), createdAt: now,
-      decidedAt: now, by: .commandLine(user: 0), scope: scope, grant: nil)
+      id: ConsentID(1), outcome: outcome, requester: phone, subject: subject(), createdAt: now, decidedAt: now,
+      by: .commandLine(user: 0), scope: scope, grant: nil)
   }
 
   private static var grant: ConsentGrant {
-    ConsentGrant(
-      id: ConsentID(2), requester: phone, subject: subject(), createdAt: now, by: .statusPage)
+    ConsentGrant(id: ConsentID(2), requester: phone, subject: subject(), createdAt: now, by: .statusPage)
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -48,8 +44,7 @@ import ThreadDataset
 
   private static let what = #"preferred/get "net" (1111111122222222), home home"#
   private static let who = "to login phone (team phones)"
-  private static let adoption =
-    #"dataset/set "net" (1111111122222222), home home, for 00000000000000a1 "Hall""#
+  private static let adoption = #"dataset/set "net" (1111111122222222), home home, for 00000000000000a1 "Hall""#
   private static let question = "c-0000000000000001"
   private static let granted = "g-0000000000000002"
   private static let client = "genp client-enrolment/home phone (threadkeeper.internal)"
@@ -68,9 +63,7 @@ import ThreadDataset
     Row(
       .preferredChanged(from: network, to: nil), .deleted,
       "genp thread-preferred/home 1111111122222222 (threadkeeper.internal)"),
-    Row(
-      .preferredConfirmed, .changed,
-      "genp thread-preferred-confirmed/home (threadkeeper.internal)"),
+    Row(.preferredConfirmed, .changed, "genp thread-preferred-confirmed/home (threadkeeper.internal)"),
     Row(
       .routerRemoved(agent, team: "hub", .leftLongAgo), .routerRemoved,
       "00000000000000a1 home home from hub: left 30 days ago"),
@@ -82,30 +75,22 @@ import ThreadDataset
     Row(
       .consent(
         ConsentRecord(
-          id: grant.id, outcome: .revoked, requester: phone, subject: subject(), createdAt: now,
-          decidedAt: now, by: .statusPage, scope: .always, grant: grant.id)),
-      .consentRevoked, "\(granted) \(what) \(who) (always)"),
-    Row(
-      .given(subject(), to: phone, by: ConsentID(1)), .credentialsGiven,
-      "\(what) \(who) by \(question)"),
-    Row(
-      .given(subject(.adopt), to: phone, by: ConsentID(2)), .credentialsGiven,
-      "\(adoption) \(who) by \(granted)"),
+          id: grant.id, outcome: .revoked, requester: phone, subject: subject(), createdAt: now, decidedAt: now,
+          by: .statusPage, scope: .always, grant: grant.id)), .consentRevoked, "\(granted) \(what) \(who) (always)"),
+    Row(.given(subject(), to: phone, by: ConsentID(1)), .credentialsGiven, "\(what) \(who) by \(question)"),
+    Row(.given(subject(.adopt), to: phone, by: ConsentID(2)), .credentialsGiven, "\(adoption) \(who) by \(granted)"),
     Row(
       .notGiven(subject(), to: phone, by: ConsentID(1), .hungUp), .credentialsNotGiven,
       "\(what) \(who) by \(question): who asked has hung up"),
     Row(
       .notGiven(subject(), to: phone, by: ConsentID(2), .damaged), .credentialsNotGiven,
-      "\(what) \(who) by \(granted): what is stored is damaged"),
-    Row(.enrolled("phone"), .added, client),
+      "\(what) \(who) by \(granted): what is stored is damaged"), Row(.enrolled("phone"), .added, client),
     Row(.enrolledAgain("phone", hasNewKeys: true), .secretChanged, client),
     Row(.enrolledAgain("phone", hasNewKeys: false), .changed, client),
-    Row(.revoked("phone", isKept: true), .changed, client),
-    Row(.revoked("phone", isKept: false), .deleted, client),
+    Row(.revoked("phone", isKept: true), .changed, client), Row(.revoked("phone", isKept: false), .deleted, client),
   ]
 
-  @Test("Each note is a line of the audit", arguments: rows)
-  func line(_ row: Row) {
+  @Test("Each note is a line of the audit", arguments: rows) func line(_ row: Row) {
     var home = Home(rules: HomeRules { 0 })
     home.grants = [Self.grant]
     let line = row.note.line(by: "uid 7", in: "home", home)

@@ -7,10 +7,8 @@ import Testing
 import ThreadDataset
 
 /// What a program does to a store that it opens itself.
-@Suite("A home of a store without a daemon")
-final class StoredHomeTests {
-  private let directory = FileManager.default.temporaryDirectory.appending(
-    path: "home-\(UUID().uuidString)")
+@Suite("A home of a store without a daemon") final class StoredHomeTests {
+  private let directory = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
   private var location: StoreLocation { StoreLocation(directory: directory.path + "/store") }
   private var secret: KeySlotSecret { .keyFile(path: directory.path + "/store.key") }
   private let now = WireTime(milliseconds: 1_790_000_000_000)
@@ -48,38 +46,31 @@ final class StoredHomeTests {
   }
 
   private static func context(_ isAdministrator: Bool = false) -> RequestContext {
-    var context = RequestContext(
-      Requester(.systemUser(1_000), team: "bob"), reply: .caller, actor: "uid 1000")
+    var context = RequestContext(Requester(.systemUser(1_000), team: "bob"), reply: .caller, actor: "uid 1000")
     context.isAdministrator = isAdministrator
     return context
   }
 
   /// One call of a program.
-  @discardableResult
-  private func perform(
-    _ keychain: Keychain, home name: String = "home", commits: Bool = true,
-    dataset: OperationalDataset? = nil, _ request: (DatasetSummary?) -> HomeRequest
+  @discardableResult private func perform(
+    _ keychain: Keychain, home name: String = "home", commits: Bool = true, dataset: OperationalDataset? = nil,
+    _ request: (DatasetSummary?) -> HomeRequest
   ) throws -> HomeAnswer? {
     try SealedRecords(keychain).inTransaction { records in
-      var stored = try StoredHome(
-        name, rules: HomeRules { .random(in: .min ... .max) }, in: records)
+      var stored = try StoredHome(name, rules: HomeRules { .random(in: .min ... .max) }, in: records)
       let key = try records.hashKey()
       let input = request(dataset.flatMap { DatasetSummary($0, key: key) })
-      let output = stored.handle(
-        .request(input, Self.context()), dataset: dataset, actor: "uid 1000", at: now)
+      let output = stored.handle(.request(input, Self.context()), dataset: dataset, actor: "uid 1000", at: now)
       if commits { try stored.commit(to: records) }
       return output.answer
     }
   }
 
-  private func store(
-    _ keychain: Keychain, _ agent: UInt64, key: UInt8, home: String = "home", commits: Bool = true
-  ) throws {
-    let answer = try perform(
-      keychain, home: home, commits: commits, dataset: Self.dataset(key)
-    ) { summary in
-      summary.map { .storeCredentials(Self.agent(agent), $0) }
-        ?? .listCredentials(onlyActive: false)
+  private func store(_ keychain: Keychain, _ agent: UInt64, key: UInt8, home: String = "home", commits: Bool = true)
+    throws
+  {
+    let answer = try perform(keychain, home: home, commits: commits, dataset: Self.dataset(key)) { summary in
+      summary.map { .storeCredentials(Self.agent(agent), $0) } ?? .listCredentials(onlyActive: false)
     }
     guard case .stored = answer else {
       Issue.record("\(String(describing: answer))")
@@ -87,15 +78,14 @@ final class StoredHomeTests {
     }
   }
 
-  private func kept(_ keychain: Keychain, _ agent: UInt64, home: String = "home") throws -> [UInt8]?
-  {
+  private func kept(_ keychain: Keychain, _ agent: UInt64, home: String = "home") throws -> [UInt8]? {
     let records = SealedRecords(keychain)
-    return try StoredHome(home, rules: HomeRules { 1 }, in: records)
-      .withDataset(of: .router(Self.agent(agent)), in: records) { Array($0) }
+    return try StoredHome(home, rules: HomeRules { 1 }, in: records).withDataset(
+      of: .router(Self.agent(agent)), in: records
+    ) { Array($0) }
   }
 
-  @Test("What a call stores is there for the next one, and nothing of a daemon is")
-  func calls() throws {
+  @Test("What a call stores is there for the next one, and nothing of a daemon is") func calls() throws {
     let keychain = try open()
     defer { keychain.close() }
     try store(keychain, 1, key: 1)
@@ -121,14 +111,11 @@ final class StoredHomeTests {
     try keychain.forEachAuditRecord { record in
       lines += record.lines.map { "\(record.actor): \($0.action) \($0.subject)" }
     }
-    #expect(
-      lines.contains("uid 1000: added genp thread-network/home a000000000000001 (bob)"), "\(lines)")
-    #expect(
-      lines.contains("uid 1000: deleted genp thread-network/home a000000000000001 (bob)"))
+    #expect(lines.contains("uid 1000: added genp thread-network/home a000000000000001 (bob)"), "\(lines)")
+    #expect(lines.contains("uid 1000: deleted genp thread-network/home a000000000000001 (bob)"))
   }
 
-  @Test("What is not committed has never been")
-  func uncommitted() throws {
+  @Test("What is not committed has never been") func uncommitted() throws {
     let keychain = try open()
     defer { keychain.close() }
     try store(keychain, 1, key: 1, commits: false)
@@ -136,16 +123,14 @@ final class StoredHomeTests {
     #expect(try kept(keychain, 1) == nil)
   }
 
-  @Test("A call that changes nothing writes nothing")
-  func readOnly() throws {
+  @Test("A call that changes nothing writes nothing") func readOnly() throws {
     let keychain = try open()
     defer { keychain.close() }
     try perform(keychain) { _ in .listCredentials(onlyActive: false) }
     #expect(try SealedRecords(keychain).load { _ in Issue.record("a record") } == [])
   }
 
-  @Test("A person is asked while nothing is held, and gives what is stored then")
-  func consent() throws {
+  @Test("A person is asked while nothing is held, and gives what is stored then") func consent() throws {
     let keychain = try open()
     defer { keychain.close() }
     let records = SealedRecords(keychain)
@@ -156,16 +141,12 @@ final class StoredHomeTests {
       var stored = try StoredHome("home", rules: rules, in: records)
       let network = try #require(stored.home.routers[Self.agent(1)]?.dataset?.network)
       _ = stored.handle(
-        .request(.setPreferred(.network(network, router: nil)), Self.context(true)),
-        actor: "uid 0", at: now)
+        .request(.setPreferred(.network(network, router: nil)), Self.context(true)), actor: "uid 0", at: now)
       try stored.commit(to: records)
     }
     func ask(_ stored: inout StoredHome) throws -> ConsentQuestion {
-      let output = stored.handle(
-        .request(.getPreferred, Self.context()), actor: "uid 1000", at: now)
-      guard case .waiting(let id) = output.answer else {
-        throw CocoaError(.featureUnsupported)
-      }
+      let output = stored.handle(.request(.getPreferred, Self.context()), actor: "uid 1000", at: now)
+      guard case .waiting(let id) = output.answer else { throw CocoaError(.featureUnsupported) }
       return try #require(stored.home.questions.first { $0.id == id })
     }
     var first = try StoredHome("home", rules: rules, in: records)
@@ -176,13 +157,11 @@ final class StoredHomeTests {
       let question = try ask(&stored)
       #expect(question.subject == shown.subject)
       let output = stored.handle(
-        .decision(ConsentDecision(.approve(question.id, .once), by: .commandLine(user: 1_000))),
-        actor: "uid 1000", at: now)
+        .decision(ConsentDecision(.approve(question.id, .once), by: .commandLine(user: 1_000))), actor: "uid 1000",
+        at: now)
       let answer = try #require(output.settled.first?.answer)
       guard case .credentials(let found) = answer else { throw CocoaError(.featureUnsupported) }
-      let given = try found.map { one in
-        try stored.withDataset(of: one.secret, in: records) { Array($0) }
-      }
+      let given = try found.map { one in try stored.withDataset(of: one.secret, in: records) { Array($0) } }
       try stored.commit(to: records)
       return given
     }
@@ -191,8 +170,7 @@ final class StoredHomeTests {
     #expect(home.questions.isEmpty && home.decisions.count == 1)
   }
 
-  @Test("Two programs that have the store at a time lose nothing of each other's")
-  func twoPrograms() throws {
+  @Test("Two programs that have the store at a time lose nothing of each other's") func twoPrograms() throws {
     let (one, other) = (try open(), try open())
     defer {
       one.close()

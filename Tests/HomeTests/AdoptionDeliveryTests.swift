@@ -7,8 +7,9 @@ import ThreadDataset
 @Suite struct AdoptionDeliveryTests {
   // MARK: Sending
 
-  @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent")
-  func brokerAway() throws {
+  @Test("Agreed while the broker is away: it waits, and the router's time begins when it is sent") func brokerAway()
+    throws
+  {
     var scene = try HomeScene(in: .agreed)
     scene.connection = nil
     scene.live(400)
@@ -23,8 +24,7 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("It is sent once to each connection, and again when the envelope is over, as one message")
-  func again() throws {
+  @Test("It is sent once to each connection, and again when the envelope is over, as one message") func again() throws {
     var scene = try HomeScene(in: .agreed)
     scene.rules.settings.adoptTimeout = 900
     scene.live(1)
@@ -43,8 +43,9 @@ import ThreadDataset
     #expect(scene.givenBy.count == 1, "and it is given once")
   }
 
-  @Test("What the broker never answered to is sent again, and the router has its whole time then")
-  func unanswered() throws {
+  @Test("What the broker never answered to is sent again, and the router has its whole time then") func unanswered()
+    throws
+  {
     var scene = try HomeScene(in: .agreed)
     scene.live(1)
     scene.connection = nil
@@ -60,8 +61,7 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("What the broker refuses is sent as soon as it takes such again; what arrived is not")
-  func refused() throws {
+  @Test("What the broker refuses is sent as soon as it takes such again; what arrived is not") func refused() throws {
     var scene = try HomeScene(in: .agreed)
     scene.live(1)
     scene.live(200)
@@ -76,8 +76,9 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("A message that the broker does not take has the deadline written only when half is over")
-  func writesLittle() throws {
+  @Test("A message that the broker does not take has the deadline written only when half is over") func writesLittle()
+    throws
+  {
     var scene = try HomeScene(in: .agreed)
     scene.live(1)
     let deadline = scene.terms?.deadline
@@ -93,8 +94,7 @@ import ThreadDataset
     #expect(scene.terms?.deadline != deadline && scene.state == .sent)
   }
 
-  @Test("A daemon that was away receives what waited for it before it says that time is up")
-  func caughtUp() throws {
+  @Test("A daemon that was away receives what waited for it before it says that time is up") func caughtUp() throws {
     var scene = try HomeScene(in: .sent)
     scene.listening = nil
     scene.live(400)
@@ -106,8 +106,7 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("A lowered setting leaves a router the new time, and no more")
-  func lowered() throws {
+  @Test("A lowered setting leaves a router the new time, and no more") func lowered() throws {
     var scene = try HomeScene(in: .sent)
     scene.rules.settings.adoptTimeout = 20
     scene.live(20)
@@ -116,8 +115,7 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("A clock that is set back neither ends the wait at once nor makes it endless")
-  func setBack() throws {
+  @Test("A clock that is set back neither ends the wait at once nor makes it endless") func setBack() throws {
     var scene = try HomeScene(in: .sent)
     scene.wait(seconds: -40_000)
     scene.live(1)
@@ -129,8 +127,7 @@ import ThreadDataset
     #expect(scene.state == .timeout)
   }
 
-  @Test("Of a message that cannot be made the history says so, and a person can be asked again")
-  func notSent() throws {
+  @Test("Of a message that cannot be made the history says so, and a person can be asked again") func notSent() throws {
     var scene = try HomeScene(in: .sent)
     let message = try #require(scene.terms?.message)
     scene.handle(.notSent(message: message + 1))
@@ -143,8 +140,9 @@ import ThreadDataset
     #expect(scene.state == .asked)
   }
 
-  @Test("Without a daemon a router's adoption, its question and all alerts stay as they are")
-  func withoutDaemon() throws {
+  @Test("Without a daemon a router's adoption, its question and all alerts stay as they are") func withoutDaemon()
+    throws
+  {
     for state in [.asked, .agreed, .sent, .timeout] as [AdoptionState] {
       var scene = try HomeScene(in: state)
       let (alerts, terms, waiting) = (scene.home.alerts, scene.terms, scene.waiting)
@@ -163,8 +161,7 @@ import ThreadDataset
 
   // MARK: "Always" is taken back
 
-  @Test("`always` that is taken back is not sent by: before, and on no other connection")
-  func takenBack() throws {
+  @Test("`always` that is taken back is not sent by: before, and on no other connection") func takenBack() throws {
     for (isSent, next) in [(false, 0), (true, 1)] {
       var scene = try HomeScene(in: .asked)
       scene.connection = isSent ? 1 : nil
@@ -180,8 +177,9 @@ import ThreadDataset
     }
   }
 
-  @Test("The same for a router that nobody was asked about: the history blames no decision")
-  func takenBackForOthers() throws {
+  @Test("The same for a router that nobody was asked about: the history blames no decision") func takenBackForOthers()
+    throws
+  {
     var scene = try HomeScene(in: .asked)
     scene.approve(.always)
     scene.announce(3, .of(2), from: "anna")
@@ -197,8 +195,7 @@ import ThreadDataset
     #expect(scene.notGiven == 1, "of the first router alone")
   }
 
-  @Test("Nothing is sent of a network that is preferred no more")
-  func otherPreferred() throws {
+  @Test("Nothing is sent of a network that is preferred no more") func otherPreferred() throws {
     var scene = try HomeScene(in: .agreed)
     scene.prefer(.of(7))
     scene.live(1)
@@ -208,8 +205,7 @@ import ThreadDataset
 
   // MARK: Keys
 
-  @Test("No person is asked about a login without a key; once it is enrolled, a person is")
-  func notEnrolled() throws {
+  @Test("No person is asked about a login without a key; once it is enrolled, a person is") func notEnrolled() throws {
     var scene = try HomeScene(in: .notEnrolled)
     #expect(scene.waiting.isEmpty)
     #expect(scene.alert(.adoptionFailed, 1)?.facts.user == "anna")
@@ -223,9 +219,7 @@ import ThreadDataset
     #expect(scene.state == .asked)
   }
 
-  private static let waiting: [AdoptionState?] = [
-    .asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement,
-  ]
+  private static let waiting: [AdoptionState?] = [.asked, .agreed, .sent, .denied, .expired, .timeout, .disagreement]
 
   @Test(
     "A key is part of the question",
@@ -239,8 +233,8 @@ import ThreadDataset
       AdoptionChange("the daemon's own keys cannot be read", in: waiting, .damagedKeys) {
         $0.rules.canSeal = { false }
       },
-    ])
-  func key(_ row: AdoptionChange) throws {
+    ]) func key(_ row: AdoptionChange) throws
+  {
     for state in row.states {
       var scene = try HomeScene(in: state)
       let count = scene.sent.count
@@ -259,8 +253,7 @@ import ThreadDataset
     }
   }
 
-  @Test("An obstacle is replaced by another one")
-  func obstacles() throws {
+  @Test("An obstacle is replaced by another one") func obstacles() throws {
     var scene = try HomeScene(in: .damagedKeys)
     scene.revoke("anna", forgets: true)
     scene.live(1)
@@ -272,8 +265,7 @@ import ThreadDataset
 
   // MARK: Several logins of a team
 
-  @Test("Logins of one team that take turns are asked about once, and one of them is sent it")
-  func turns() throws {
+  @Test("Logins of one team that take turns are asked about once, and one of them is sent it") func turns() throws {
     var scene = try HomeScene(in: .asked)
     scene.enroll("ben")
     let question = scene.waiting
@@ -301,8 +293,7 @@ import ThreadDataset
     #expect(scene.waiting.map(\.requester.identity) == [.login("ben")])
   }
 
-  @Test("After a refusal, and after an expiry, turns ask no person again")
-  func turnsAfterwards() throws {
+  @Test("After a refusal, and after an expiry, turns ask no person again") func turnsAfterwards() throws {
     for state in [AdoptionState.denied, .expired] {
       var scene = try HomeScene(in: state)
       scene.enroll("ben")

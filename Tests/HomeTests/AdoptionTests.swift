@@ -7,8 +7,7 @@ import ThreadDataset
 @Suite struct AdoptionTests {
   // MARK: A person is asked, agrees, and the router reports it
 
-  @Test("No person is asked before the mismatch is raised; then once, and the router is sent it")
-  func whole() throws {
+  @Test("No person is asked before the mismatch is raised; then once, and the router is sent it") func whole() throws {
     var scene = HomeScene.adopting()
     scene.live(29)
     #expect(scene.state == nil && scene.waiting.isEmpty)
@@ -40,8 +39,8 @@ import ThreadDataset
     #expect(
       order
         == AdoptionOrder(
-          agent: 1, user: "anna", message: order.message, connection: 1,
-          deadline: scene.now.adding(seconds: 300), dataset: .home))
+          agent: 1, user: "anna", message: order.message, connection: 1, deadline: scene.now.adding(seconds: 300),
+          dataset: .home))
     #expect(order.message != 0 && !scene.givenBy.isEmpty)
     #expect(scene.output.types == .datasetSent)
     let event = try #require(scene.output.routerEvents.first)
@@ -72,13 +71,12 @@ import ThreadDataset
 
   @Test(
     "A router without a network is asked about, whichever it had, and is given the preferred one",
-    arguments: [nil, .home, .guest] as [DatasetSummary?])
-  func noNetwork(_ had: DatasetSummary?) throws {
+    arguments: [nil, .home, .guest] as [DatasetSummary?]) func noNetwork(_ had: DatasetSummary?) throws
+  {
     var scene = Self.withoutNetwork(had)
     #expect(scene.state == .asked && scene.routerAlerts == [.borderRouterOffline])
     let question = try #require(scene.waiting.first)
-    #expect(
-      question.subject.router == .init(agent: 1, name: "Living room", network: nil))
+    #expect(question.subject.router == .init(agent: 1, name: "Living room", network: nil))
     // Its agent starts again.
     scene.announce(1, from: "anna") { $0.thread.state = .disabled }
     scene.publish(.offline, 1, from: "anna") { $0.offlineReason = .noNetwork }
@@ -93,8 +91,8 @@ import ThreadDataset
 
   @Test(
     "A router without a network says why it does not use what it was sent",
-    arguments: [nil, .home] as [DatasetSummary?])
-  func refusedWithoutNetwork(_ had: DatasetSummary?) {
+    arguments: [nil, .home] as [DatasetSummary?]) func refusedWithoutNetwork(_ had: DatasetSummary?)
+  {
     var scene = Self.withoutNetwork(had)
     scene.approve()
     scene.live(1)
@@ -109,20 +107,18 @@ import ThreadDataset
   // MARK: A check
 
   static let underWay: [AdoptionState?] = [.asked, .agreed, .sent]
-  static let failed: [AdoptionState?] = [
-    .denied, .expired, .timeout, .disagreement, .refused, .damagedCredentials,
-  ]
+  static let failed: [AdoptionState?] = [.denied, .expired, .timeout, .disagreement, .refused, .damagedCredentials]
   static let obstacles: [AdoptionState?] = [.notEnrolled, .damagedKeys]
 
   @Test(
     "What becomes of an adoption when its router is checked",
     arguments: [
-      AdoptionChange(
-        "it is on the preferred network", in: [.due] + underWay + failed + obstacles, nil
-      ) { $0.report(.home) },
-      AdoptionChange(
-        "its dataset became the preferred one", in: [.due] + underWay + failed + obstacles, nil
-      ) { $0.prefer($0.dataset ?? .home) },
+      AdoptionChange("it is on the preferred network", in: [.due] + underWay + failed + obstacles, nil) {
+        $0.report(.home)
+      },
+      AdoptionChange("its dataset became the preferred one", in: [.due] + underWay + failed + obstacles, nil) {
+        $0.prefer($0.dataset ?? .home)
+      },
       AdoptionChange("no network is preferred", in: [.due] + underWay + failed + obstacles, nil) {
         $0.command(.forgetPreferred)
       },
@@ -132,31 +128,17 @@ import ThreadDataset
       AdoptionChange("it is disputed", in: [.due, .asked, .agreed] + failed + obstacles, nil) {
         $0.report(.of(1, at: 5, channel: 20))
       },
-      AdoptionChange(
-        "it is only behind, and nothing can be sealed", in: [.asked, .agreed] + failed, nil
-      ) {
+      AdoptionChange("it is only behind, and nothing can be sealed", in: [.asked, .agreed] + failed, nil) {
         $0.revoke("anna", forgets: true)
         $0.report(.of(1, at: 4, channel: 20))
-      },
-      AdoptionChange("another network is preferred", in: underWay + failed, .due) {
-        $0.prefer(.of(7))
-      },
+      }, AdoptionChange("another network is preferred", in: underWay + failed, .due) { $0.prefer(.of(7)) },
       AdoptionChange("the preferred network has another time only", in: underWay + failed, .asked) {
         $0.prefer(.of(1, at: 6))
-      },
-      AdoptionChange("it is on another network", in: [.asked, .agreed] + failed, .due) {
-        $0.report(.of(7))
-      },
-      AdoptionChange("it repeats what it reported", in: underWay, .asked) {
-        $0.announce(1, .guest, from: "anna")
-      },
+      }, AdoptionChange("it is on another network", in: [.asked, .agreed] + failed, .due) { $0.report(.of(7)) },
+      AdoptionChange("it repeats what it reported", in: underWay, .asked) { $0.announce(1, .guest, from: "anna") },
       AdoptionChange("its Wi-Fi has another name", in: underWay, .asked) { $0.rename() },
-      AdoptionChange("its Wi-Fi has another name after it failed", in: failed, .due) {
-        $0.rename()
-      },
-      AdoptionChange("something else is stored for it by request", in: underWay + failed, .due) {
-        $0.store(.of(7))
-      },
+      AdoptionChange("its Wi-Fi has another name after it failed", in: failed, .due) { $0.rename() },
+      AdoptionChange("something else is stored for it by request", in: underWay + failed, .due) { $0.store(.of(7)) },
       AdoptionChange("the preferred dataset is stored for it", in: underWay + failed, nil) {
         $0.store(.home)
         $0.live(1)
@@ -166,12 +148,9 @@ import ThreadDataset
       },
       AdoptionChange("it leaves", in: [.due] + underWay + failed + obstacles, nil) {
         $0.publish(.leave, 1, from: "anna")
-      },
-      AdoptionChange("it is removed", in: [.due] + underWay + failed + obstacles, nil) {
-        $0.handle(.remove(1))
-      },
-    ])
-  func check(_ row: AdoptionChange) throws {
+      }, AdoptionChange("it is removed", in: [.due] + underWay + failed + obstacles, nil) { $0.handle(.remove(1)) },
+    ]) func check(_ row: AdoptionChange) throws
+  {
     for state in row.states {
       var scene = try HomeScene(in: state)
       let before = scene.router(1)?.adoption
@@ -188,8 +167,7 @@ import ThreadDataset
     }
   }
 
-  @Test("It begins when the mismatch is raised or the Wi-Fi has another name, and not before")
-  func begins() {
+  @Test("It begins when the mismatch is raised or the Wi-Fi has another name, and not before") func begins() {
     var scene = HomeScene.adopting()
     scene.rename()
     #expect(scene.state == .due, "without the hold")
@@ -206,8 +184,9 @@ import ThreadDataset
     #expect(scene.state == .due, "raised before the setting")
   }
 
-  @Test("Set back to `alert`, no person is asked and nothing is sent", arguments: [true, false])
-  func off(isTick: Bool) throws {
+  @Test("Set back to `alert`, no person is asked and nothing is sent", arguments: [true, false]) func off(isTick: Bool)
+    throws
+  {
     for state in [.due] + Self.underWay + Self.failed + Self.obstacles {
       var scene = try HomeScene(in: state)
       let count = scene.sent.count
@@ -221,8 +200,7 @@ import ThreadDataset
     #expect(scene.state == nil && scene.home.decisions.last?.obstacle == .changed)
   }
 
-  @Test("A router that only its record shows is asked about by nobody")
-  func onlySeen() throws {
+  @Test("A router that only its record shows is asked about by nobody") func onlySeen() throws {
     var scene = HomeScene.adopting()
     var seen = try #require(Advertisement([7]))
     seen.network = 9
@@ -233,8 +211,7 @@ import ThreadDataset
 
   // MARK: Asking
 
-  @Test("A router that is away is asked about when it is back")
-  func away() {
+  @Test("A router that is away is asked about when it is back") func away() {
     var scene = HomeScene.adopting()
     scene.publish(.offline, 1, from: "anna")
     scene.live(40)
@@ -244,8 +221,7 @@ import ThreadDataset
     #expect(scene.state == .asked)
   }
 
-  @Test("What failed is asked about again when the login is in another team")
-  func otherTeam() throws {
+  @Test("What failed is asked about again when the login is in another team") func otherTeam() throws {
     for state in [AdoptionState.denied, .expired, .timeout] {
       var scene = try HomeScene(in: state)
       scene.live(ConsentQuestion.timeout)
@@ -257,8 +233,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Of many routers of one login five are asked about; a decision lets the next one in")
-  func many() throws {
+  @Test("Of many routers of one login five are asked about; a decision lets the next one in") func many() throws {
     var scene = HomeScene.adopting()
     scene.announce(11...17, .guest, from: "anna")
     scene.live(31)
@@ -271,8 +246,7 @@ import ThreadDataset
     #expect(scene.waiting.count { $0.subject.command == .adopt } == 5)
   }
 
-  @Test("`always` gives the next router of the login what it needs without a question")
-  func always() throws {
+  @Test("`always` gives the next router of the login what it needs without a question") func always() throws {
     var scene = try HomeScene(in: .asked)
     scene.approve(.always)
     scene.announce(3, .guest, from: "anna")
@@ -289,8 +263,7 @@ import ThreadDataset
     #expect(scene.waiting.map(\.requester.identity) == [.login("otbr")])
   }
 
-  @Test("Two routers that are approved for good have one grant")
-  func sameGrant() throws {
+  @Test("Two routers that are approved for good have one grant") func sameGrant() throws {
     var scene = HomeScene.adopting()
     scene.announce(3, .guest, from: "anna")
     scene.live(31)
@@ -300,8 +273,7 @@ import ThreadDataset
 
   // MARK: Decisions
 
-  @Test("Denied or not decided: an alert, and no person is asked again before something changes")
-  func denied() throws {
+  @Test("Denied or not decided: an alert, and no person is asked again before something changes") func denied() throws {
     for state in [AdoptionState.denied, .expired] {
       var scene = try HomeScene(in: state)
       let alert = try #require(scene.alert(.adoptionFailed, 1))
@@ -316,8 +288,8 @@ import ThreadDataset
     }
   }
 
-  @Test("After a refusal no person is asked for 120 seconds, however long the question had waited")
-  func quiet() throws {
+  @Test("After a refusal no person is asked for 120 seconds, however long the question had waited") func quiet() throws
+  {
     var scene = try HomeScene(in: .asked)
     scene.live(100)
     scene.deny()
@@ -328,16 +300,14 @@ import ThreadDataset
     #expect(scene.state == .asked)
   }
 
-  @Test("A question that was lost has expired")
-  func lost() throws {
+  @Test("A question that was lost has expired") func lost() throws {
     var scene = try HomeScene(in: .asked)
     scene.home.questions = []
     scene.live(1)
     #expect(scene.state == .expired)
   }
 
-  @Test("What is given is what is preferred, and reported, when a person agrees")
-  func laterTimes() throws {
+  @Test("What is given is what is preferred, and reported, when a person agrees") func laterTimes() throws {
     var scene = try HomeScene(in: .asked)
     scene.prefer(.of(1, at: 9))
     scene.report(.of(2, at: 3))
@@ -345,8 +315,7 @@ import ThreadDataset
     #expect(scene.terms?.preferred == .of(1, at: 9) && scene.terms?.reported == .of(2, at: 3))
   }
 
-  @Test("A person can be asked again about what failed, at once, and about nothing else")
-  func askAgain() throws {
+  @Test("A person can be asked again about what failed, at once, and about nothing else") func askAgain() throws {
     for state in AdoptionState.allCases + [nil] as [AdoptionState?] {
       var scene = try HomeScene(in: state)
       let answer = scene.decide(.askAgain(1))
@@ -359,12 +328,12 @@ import ThreadDataset
       #expect(scene.state == .asked, "also right after a refusal: \(state)")
     }
     var scene = HomeScene.adopting()
-    #expect(
-      scene.decide(.askAgain(9)) == .refused(.unknownRouter(9)))
+    #expect(scene.decide(.askAgain(9)) == .refused(.unknownRouter(9)))
   }
 
-  @Test("Nobody is asked again where nothing would be given: the home has moved, or the setting")
-  func askAgainInVain() throws {
+  @Test("Nobody is asked again where nothing would be given: the home has moved, or the setting") func askAgainInVain()
+    throws
+  {
     for isMoved in [true, false] {
       var scene = Self.member()
       scene.deny()
@@ -374,15 +343,12 @@ import ThreadDataset
       } else {
         scene.rules.settings.adoptTimeout = nil
       }
-      #expect(
-        scene.decide(.askAgain(1))
-          == .refused(.nothingToAskAgain(1, .denied)))
+      #expect(scene.decide(.askAgain(1)) == .refused(.nothingToAskAgain(1, .denied)))
       #expect(scene.state == .denied)
     }
   }
 
-  @Test(
-    "What is stored for a router that was sent the credentials asks nobody in a home that moved")
+  @Test("What is stored for a router that was sent the credentials asks nobody in a home that moved")
   func storedInMovedHome() {
     var scene = Self.member()
     scene.approve()

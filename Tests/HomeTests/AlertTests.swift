@@ -18,20 +18,14 @@ import ThreadDataset
   @Test(
     "What becomes of an alert",
     arguments: [
-      (Alert.Phase.held, 29, Optional(first), Alert.Phase.held, Alert.News?.none),
-      (.held, 29, other, .held, nil),
-      (.held, 30, first, .firing, .raised),
-      (.held, 29, nil, .resolved, nil),
-      (.firing, 29, first, .firing, nil),
-      (.firing, 29, other, .firing, .updated),
-      (.firing, 29, nil, .resolved, .resolved),
-      (.resolved, 29, nil, .resolved, nil),
-      (.resolved, 29, first, .held, nil),
-    ])
-  func transition(
-    _ phase: Alert.Phase, _ seconds: Int, _ wanted: AlertFacts?, _ after: Alert.Phase,
-    _ news: Alert.News?
-  ) {
+      (Alert.Phase.held, 29, Optional(first), Alert.Phase.held, Alert.News?.none), (.held, 29, other, .held, nil),
+      (.held, 30, first, .firing, .raised), (.held, 29, nil, .resolved, nil), (.firing, 29, first, .firing, nil),
+      (.firing, 29, other, .firing, .updated), (.firing, 29, nil, .resolved, .resolved),
+      (.resolved, 29, nil, .resolved, nil), (.resolved, 29, first, .held, nil),
+    ]) func transition(
+      _ phase: Alert.Phase, _ seconds: Int, _ wanted: AlertFacts?, _ after: Alert.Phase, _ news: Alert.News?
+    )
+  {
     var alert = Self.alert(phase)
     let sequence = alert.sequence
     let now = Self.start.adding(seconds: seconds)
@@ -42,8 +36,7 @@ import ThreadDataset
     if let wanted, news != nil { #expect(alert.facts == wanted) }
   }
 
-  @Test("Without a hold it is raised at once, also when it was resolved")
-  func noHold() {
+  @Test("Without a hold it is raised at once, also when it was resolved") func noHold() {
     let (alert, news) = Alert.began(Self.first, hold: 0, at: Self.start)
     #expect(news == .raised && alert.phase == .firing && alert.startsAt == Self.start)
     var resolved = Self.alert(.resolved)
@@ -52,8 +45,7 @@ import ThreadDataset
     #expect(resolved.facts == Self.other && resolved.startsAt == later && resolved.endsAt == nil)
   }
 
-  @Test("One that comes back says what it said until it is raised, and counts on")
-  func again() {
+  @Test("One that comes back says what it said until it is raised, and counts on") func again() {
     var alert = Self.alert(.resolved)
     let (sequence, end) = (alert.sequence, alert.endsAt)
     let later = Self.start.adding(seconds: 60)
@@ -67,35 +59,31 @@ import ThreadDataset
     #expect(alert.sequence == sequence + 1)
   }
 
-  @Test("What brought it up is no news")
-  func trigger() {
+  @Test("What brought it up is no news") func trigger() {
     var alert = Self.alert(.firing)
     var again = Self.first
     again.trigger = .ssid
     #expect(alert.set(again, hold: 30, at: Self.start).isChanged == false)
   }
 
-  @Test("The raw values of names are those that are stored, and five are notices for a day")
-  func names() {
+  @Test("The raw values of names are those that are stored, and five are notices for a day") func names() {
     #expect(AlertName.allCases.count == 32 && AlertName.agentNotWorking.rawValue == 34)
     #expect(
       AlertName.allCases.filter { $0.noticeDuration == 86_400 } == [
-        .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered,
-        .anchorAltered,
+        .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered,
       ])
   }
 
-  @Test(
-    "What is not held is raised at once",
-    arguments: AlertName.allCases, [false, true])
-  func held(_ name: AlertName, _ disagrees: Bool) {
+  @Test("What is not held is raised at once", arguments: AlertName.allCases, [false, true]) func held(
+    _ name: AlertName, _ disagrees: Bool
+  ) {
     let change = PreferredChange(
-      from: .init(.of(1)), to: .init(.of(1)), differs: [], bringsCredentials: false,
-      cause: .sameKeys, who: nil, second: nil, formerID: nil)
+      from: .init(.of(1)), to: .init(.of(1)), differs: [], bringsCredentials: false, cause: .sameKeys, who: nil,
+      second: nil, formerID: nil)
     let atOnce: Set<AlertName> = [
-      .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered,
-      .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed,
-      .sessionTakenOver, .storeDamaged, .stateAltered, .anotherDaemon, .anchorAltered,
+      .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered, .messagesDropped,
+      .sessionLost, .storeReadOnly, .brokerAuthenticationFailed, .sessionTakenOver, .storeDamaged, .stateAltered,
+      .anotherDaemon, .anchorAltered,
     ]
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
@@ -105,40 +93,30 @@ import ThreadDataset
     "How much an alert matters",
     arguments: [
       (AlertName.preferredNetworkMismatch, AlertFacts.Message.otherNetwork, AlertSeverity.warning),
-      (.preferredNetworkMismatch, .neverMember, .info),
-      (.datasetConflict, .sameAge, .critical), (.staleDataset, .behind, .warning),
-      (.credentialsMissing, .noDataset, .warning),
-      (.borderRouterOffline, .offline(nil), .warning),
-      (.borderRouterOffline, .offline(.noNetwork), .warning),
+      (.preferredNetworkMismatch, .neverMember, .info), (.datasetConflict, .sameAge, .critical),
+      (.staleDataset, .behind, .warning), (.credentialsMissing, .noDataset, .warning),
+      (.borderRouterOffline, .offline(nil), .warning), (.borderRouterOffline, .offline(.noNetwork), .warning),
       (.borderRouterOffline, .lostNetwork(isLast: false), .warning),
-      (.borderRouterOffline, .lostNetwork(isLast: true), .critical),
-      (.routerDetached, .detached, .warning), (.routerNotAdvertised, .notAdvertised, .info),
-      (.homeOffline, .awayTogether(routers: 2, of: 2), .warning),
+      (.borderRouterOffline, .lostNetwork(isLast: true), .critical), (.routerDetached, .detached, .warning),
+      (.routerNotAdvertised, .notAdvertised, .info), (.homeOffline, .awayTogether(routers: 2, of: 2), .warning),
       (.unknownRouter, .joined, .warning), (.networkSplit, .split([], parts: 2), .warning),
       (.wellKnownNetworkKey, .wellKnownKey, .critical),
       (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),
       (.adoptionFailed, .adoptionFailed(.timeout, isConfiguredForPreferred: false), .warning),
       (.noPreferredNetwork, .noPreferred(isForgotten: false, networks: [], more: 0), .info),
       (
-        .noPreferredNetwork,
-        .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0),
+        .noPreferredNetwork, .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0),
         .warning
-      ),
-      (.preferredKeyDisputed, .daemon, .warning),
-      (.homeMoved, .movedTo(routers: 2, of: 2, lost: 0), .warning),
+      ), (.preferredKeyDisputed, .daemon, .warning), (.homeMoved, .movedTo(routers: 2, of: 2, lost: 0), .warning),
       (.preferredNetworkEmpty, .preferredEmpty(routers: 2, elsewhere: 0), .warning),
       (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
       (.stateAltered, .daemon, .critical), (.anotherDaemon, .daemon, .critical),
-      (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning),
-      (.sessionLost, .daemon, .warning), (.brokerAuthenticationFailed, .daemon, .critical),
-      (.sessionTakenOver, .daemon, .critical), (.storeDamaged, .daemon, .critical),
-      (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
-      (.homeAssistantDiffers, .otherPreferred, .warning),
-      (.credentialsMissing, .sharedPartial, .warning),
-      (.agentNotWorking, .agentNotWorking(nil), .warning),
-      (.staleDataset, .sharedOlder, .warning), (.datasetConflict, .sharedConflict, .critical),
-    ])
-  func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity) {
-    #expect(AlertKey(name).severity(AlertFacts(message)) == severity)
-  }
+      (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning), (.sessionLost, .daemon, .warning),
+      (.brokerAuthenticationFailed, .daemon, .critical), (.sessionTakenOver, .daemon, .critical),
+      (.storeDamaged, .daemon, .critical), (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
+      (.homeAssistantDiffers, .otherPreferred, .warning), (.credentialsMissing, .sharedPartial, .warning),
+      (.agentNotWorking, .agentNotWorking(nil), .warning), (.staleDataset, .sharedOlder, .warning),
+      (.datasetConflict, .sharedConflict, .critical),
+    ]) func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity)
+  { #expect(AlertKey(name).severity(AlertFacts(message)) == severity) }
 }

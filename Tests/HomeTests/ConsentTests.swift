@@ -15,14 +15,10 @@ import ThreadDataset
 
   private var waiting: [ConsentID] { scene.home.questions.filter { !$0.isDenied }.map(\.id) }
 
-  @discardableResult
-  private mutating func ask(
-    _ request: HomeRequest = .getPreferred, by requester: Requester = .login("phone"),
-    at topic: String = "out/phone"
+  @discardableResult private mutating func ask(
+    _ request: HomeRequest = .getPreferred, by requester: Requester = .login("phone"), at topic: String = "out/phone"
   ) -> HomeAnswer? {
-    scene.ask(request, by: requester) {
-      $0.reply = .topic(topic, correlation: nil, transaction: nil)
-    }
+    scene.ask(request, by: requester) { $0.reply = .topic(topic, correlation: nil, transaction: nil) }
   }
 
   /// What a question owed, once it is settled: the answer, and to whom.
@@ -30,8 +26,7 @@ import ThreadDataset
 
   // MARK: Asking
 
-  @Test(
-    "Asked, a person sees who gets which network; the same again joins it; approved, all get it")
+  @Test("Asked, a person sees who gets which network; the same again joins it; approved, all get it")
   mutating func asked() throws {
     #expect(ask() == .waiting(waiting[0]))
     guard case .asked(let question) = scene.output.events.first else { throw Missing() }
@@ -53,17 +48,14 @@ import ThreadDataset
     #expect(ask() == .waiting(waiting[0]), "once was once")
   }
 
-  @Test("A request owes eight answers at most")
-  mutating func replies() {
+  @Test("A request owes eight answers at most") mutating func replies() {
     for number in 1...8 { #expect(ask(at: "out/phone/\(number)") == .waiting(waiting[0])) }
     #expect(ask(at: "out/phone/9") == .refused(.consent(.rateLimited(waiting: 8))))
     scene.approve()
     #expect(scene.output.settled.count == 8)
   }
 
-  @Test(
-    "What is to be written into Home Assistant is asked for a day, by a button, and owes its last answer"
-  )
+  @Test("What is to be written into Home Assistant is asked for a day, by a button, and owes its last answer")
   mutating func written() throws {
     func ask(_ number: Int) {
       scene.ask(.getPreferred) {
@@ -76,14 +68,10 @@ import ThreadDataset
     #expect(scene.home.questions.count == 1 && question.subject.command == .write)
     #expect(question.expiresAt == scene.now.adding(seconds: 86_400))
     scene.pass(seconds: 86_000)
-    var decision = ConsentDecision(
-      .approve(question.id, .once), by: .login("ha", team: "ha"))
+    var decision = ConsentDecision(.approve(question.id, .once), by: .login("ha", team: "ha"))
     (decision.extent, decision.button) = (.adoptions, .init(hasToken: true, isAltered: false))
     scene.handle(.decision(decision))
-    #expect(
-      scene.output.settled.map(\.to) == [
-        .topic("out/phone/10", correlation: nil, transaction: nil)
-      ])
+    #expect(scene.output.settled.map(\.to) == [.topic("out/phone/10", correlation: nil, transaction: nil)])
     guard case .credentials? = settled.first else { throw Missing() }
     // Another network or key is another question.
     ask(1)
@@ -109,8 +97,7 @@ import ThreadDataset
     let empty = scene
     for network in 10..<16 as Range<UInt64> { scene.announce(network, .of(network), from: "hub") }
     fill(1_000..<1_001)
-    let sixth = scene.ask(
-      .getNetwork(15), by: Requester(.systemUser(1_000), team: "other"))
+    let sixth = scene.ask(.getNetwork(15), by: Requester(.systemUser(1_000), team: "other"))
     #expect(sixth == .refused(.consent(.rateLimited(waiting: 5))), "in whichever team it is")
     fill(1_001..<1_020)
     #expect(scene.home.questions.count == 90)
@@ -134,10 +121,9 @@ import ThreadDataset
     "What is not there, and what could not be sent, no person is asked about",
     arguments: [
       (HomeRequest.getNetwork(9), true, HomeAnswer.refused(.noCredentialsOfNetwork)),
-      (.getPreferred, false, .refused(.noKey)),
-      (.nearbyNetworks, true, .credentials([])),
-    ])
-  mutating func notAsked(_ request: HomeRequest, _ hasKey: Bool, _ expected: HomeAnswer) {
+      (.getPreferred, false, .refused(.noKey)), (.nearbyNetworks, true, .credentials([])),
+    ]) mutating func notAsked(_ request: HomeRequest, _ hasKey: Bool, _ expected: HomeAnswer)
+  {
     scene.publish(.offline, 1, from: "hub")
     let answer = scene.ask(request) { $0.canReceiveSecrets = hasKey }
     #expect(answer == expected && scene.home.questions.isEmpty)
@@ -146,20 +132,16 @@ import ThreadDataset
     #expect(scene.home.questions.isEmpty)
   }
 
-  @Test("Without a preferred network, and of one without credentials, nothing is given")
-  mutating func noPreferred() {
+  @Test("Without a preferred network, and of one without credentials, nothing is given") mutating func noPreferred() {
     scene.publish(.announce, 2, from: "hub") { $0.thread.network = 7 }
-    #expect(
-      scene.prefer(network: 7)
-        == .preferredSet(isChanged: true, hasCredentials: false))
+    #expect(scene.prefer(network: 7) == .preferredSet(isChanged: true, hasCredentials: false))
     #expect(ask() == .refused(.preferredWithoutCredentials(7)))
     scene.command(.forgetPreferred)
     #expect(ask() == .refused(.noPreferred))
     #expect(scene.home.questions.isEmpty)
   }
 
-  @Test("A requester sees what it waits for itself, and nothing of others")
-  mutating func pending() {
+  @Test("A requester sees what it waits for itself, and nothing of others") mutating func pending() {
     ask()
     ask(.nearbyNetworks)
     ask(by: .login("tablet"))
@@ -176,9 +158,7 @@ import ThreadDataset
 
   // MARK: Without an approval
 
-  @Test(
-    "A person who has denied a key is not asked about it by another command, or with other keys beside it"
-  )
+  @Test("A person who has denied a key is not asked about it by another command, or with other keys beside it")
   func deniedKey() {
     let requests = [HomeRequest.getPreferred, .getNetwork(1), .nearbyNetworks]
     for first in requests {
@@ -202,8 +182,7 @@ import ThreadDataset
     }
   }
 
-  @Test(
-    "Denied: all who wait are answered, and for 120 seconds whoever asked for the key is, at once")
+  @Test("Denied: all who wait are answered, and for 120 seconds whoever asked for the key is, at once")
   mutating func denied() {
     ask()
     let id = waiting[0]
@@ -218,8 +197,7 @@ import ThreadDataset
     #expect(ask() == .waiting(waiting.last ?? id))
   }
 
-  @Test("Nobody decides in 120 seconds: the tick answers, once")
-  mutating func expired() {
+  @Test("Nobody decides in 120 seconds: the tick answers, once") mutating func expired() {
     ask()
     let id = waiting[0]
     scene.wait(seconds: 118)
@@ -231,16 +209,14 @@ import ThreadDataset
     #expect(scene.tick() == HomeOutput())
   }
 
-  @Test("A question whose time is over is not decided before the tick either")
-  mutating func over() {
+  @Test("A question whose time is over is not decided before the tick either") mutating func over() {
     ask()
     scene.wait(seconds: 120)
     #expect(scene.decide(.approve(waiting[0], .once)) == .refused(.consent(.staleID(.expired))))
     #expect(settled.isEmpty)
   }
 
-  @Test("The clock was set back by an hour: the question is over; by seconds: it waits")
-  mutating func setBack() {
+  @Test("The clock was set back by an hour: the question is over; by seconds: it waits") mutating func setBack() {
     ask()
     scene.wait(seconds: -30)
     #expect(!scene.home.questions[0].isOver(at: scene.now))
@@ -249,26 +225,21 @@ import ThreadDataset
     #expect(settled == [.refused(.expired)])
   }
 
-  @Test("An unknown id is stale")
-  mutating func unknown() {
-    #expect(
-      scene.decide(.approve(ConsentID(99), .once)) == .refused(.consent(.staleID(nil))))
+  @Test("An unknown id is stale") mutating func unknown() {
+    #expect(scene.decide(.approve(ConsentID(99), .once)) == .refused(.consent(.staleID(nil))))
     #expect(scene.decide(.revoke(grant: ConsentID(99))) == .refused(.consent(.notFound)))
   }
 
   // MARK: What is given
 
-  @Test("A caller that has hung up is given nothing; the decision stands")
-  mutating func hungUp() throws {
-    for (isThere, obstacle) in [
-      (false, ConsentRecord.Obstacle.hungUp), (true, nil),
-    ] as [(Bool, ConsentRecord.Obstacle?)] {
+  @Test("A caller that has hung up is given nothing; the decision stands") mutating func hungUp() throws {
+    for (isThere, obstacle) in [(false, ConsentRecord.Obstacle.hungUp), (true, nil)]
+      as [(Bool, ConsentRecord.Obstacle?)]
+    {
       scene.rules.isAwaited = { _ in isThere }
       let machine = Requester.program(of: "homes")
       scene.ask(.getPreferred, by: machine)
-      guard case .decided(let record)? = scene.approve() else {
-        throw Missing()
-      }
+      guard case .decided(let record)? = scene.approve() else { throw Missing() }
       #expect(record.obstacle == obstacle && settled.count == (isThere ? 1 : 0))
       let note = AuditNote.notGiven(record.subject, to: machine, by: record.id, .hungUp)
       #expect(scene.output.audit.contains(note) != isThere)
@@ -276,19 +247,17 @@ import ThreadDataset
     }
   }
 
-  @Test("An answer that cannot be made is noted: with its decision, or where a grant gave it")
-  mutating func notGiven() throws {
+  @Test("An answer that cannot be made is noted: with its decision, or where a grant gave it") mutating func notGiven()
+    throws
+  {
     let phone = Requester.login("phone")
     for scope in [ConsentScope.once, .always] {
       scene.ask(.getPreferred, by: phone)
-      guard case .decided(let record)? = scene.approve(scope) else {
-        throw Missing()
-      }
+      guard case .decided(let record)? = scene.approve(scope) else { throw Missing() }
       scene.handle(.notGiven(record.subject, to: phone, by: record.id, .damaged))
       #expect(scene.home.decisions.last?.obstacle == .damaged)
       #expect(scene.output.events.contains { if case .notGiven = $0 { true } else { false } })
-      #expect(
-        scene.output.audit == [.notGiven(record.subject, to: phone, by: record.id, .damaged)])
+      #expect(scene.output.audit == [.notGiven(record.subject, to: phone, by: record.id, .damaged)])
     }
     let (grant, decisions) = (try #require(scene.home.grants.first), scene.home.decisions)
     scene.handle(.notGiven(grant.subject, to: phone, by: grant.id, .tooLarge))
@@ -296,16 +265,14 @@ import ThreadDataset
     #expect(scene.home.decisions == decisions && scene.output.events.isEmpty)
   }
 
-  @Test("Of two who wait, one is there: it is given, and nothing says that it was not")
-  mutating func oneOfTwo() {
+  @Test("Of two who wait, one is there: it is given, and nothing says that it was not") mutating func oneOfTwo() {
     scene.ask(.getPreferred)
     ask()
     scene.approve()
     #expect(settled.count == 1 && scene.home.decisions.last?.obstacle == nil)
   }
 
-  @Test("Another network, or another key of it, is there by then: nothing is given")
-  mutating func changed() {
+  @Test("Another network, or another key of it, is there by then: nothing is given") mutating func changed() {
     for dataset in [DatasetSummary.of(2), .of(2, key: 2)] {
       ask()
       scene.prefer(dataset)
@@ -324,8 +291,7 @@ import ThreadDataset
     #expect(given.map(\.dataset) == [.of(2, key: 2, at: 9, channel: 20)])
   }
 
-  @Test("A question names each network once, the preferred one first")
-  mutating func named() {
+  @Test("A question names each network once, the preferred one first") mutating func named() {
     scene.announce(2, .of(2), from: "anna")
     scene.announce(3, .of(2), from: "anna")
     scene.announce(4, .of(2), from: "bob")
@@ -337,8 +303,7 @@ import ThreadDataset
     #expect(networks.map(\.team) == [nil, "hub", "anna", "bob"])
   }
 
-  @Test("Of the networks nearby only those that were agreed to are given")
-  mutating func nearby() {
+  @Test("Of the networks nearby only those that were agreed to are given") mutating func nearby() {
     scene.announce(2, .of(2), from: "anna")
     ask(.nearbyNetworks)
     let question = scene.home.questions[0]
@@ -355,8 +320,7 @@ import ThreadDataset
     #expect(scene.output.audit.contains(.given(subject, to: phone, by: question.id)))
   }
 
-  @Test("A key that was revoked, or replaced, is given nothing, and the answer says why")
-  mutating func keyIsGone() {
+  @Test("A key that was revoked, or replaced, is given nothing, and the answer says why") mutating func keyIsGone() {
     ask()
     scene.enroll("phone", fingerprint: "new")
     #expect(scene.decide(.approve(waiting[0], .once)) == .refused(.consent(.staleID(.expired))))

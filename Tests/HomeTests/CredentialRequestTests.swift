@@ -22,32 +22,25 @@ import ThreadDataset
   @Test(
     "What is stored by request replaces what is there: it says what holds now",
     arguments: [
-      Stored(
-        testDescription: "the first", stored: nil, incoming: .of(2), change: .store,
-        types: .datasetStored),
-      Stored(
-        testDescription: "the same bytes", incoming: .of(2, at: 5), change: .keep, types: []),
+      Stored(testDescription: "the first", stored: nil, incoming: .of(2), change: .store, types: .datasetStored),
+      Stored(testDescription: "the same bytes", incoming: .of(2, at: 5), change: .keep, types: []),
       Stored(
         testDescription: "newer", incoming: .of(2, at: 6, channel: 20), change: .update(.channel),
         types: .datasetUpdated),
-      Stored(
-        testDescription: "older", incoming: .of(2, at: 3), change: .update([]),
-        types: .datasetUpdated),
+      Stored(testDescription: "older", incoming: .of(2, at: 3), change: .update([]), types: .datasetUpdated),
       Stored(
         testDescription: "of the same age, and different", incoming: .of(2, at: 5, channel: 20),
         change: .update(.channel), types: .datasetUpdated),
       Stored(
         testDescription: "another network", incoming: .of(3, at: 1),
         change: .move(from: 2, [.extendedPANID, .networkName]), types: .datasetUpdated),
-    ])
-  func store(_ row: Stored) throws {
+    ]) func store(_ row: Stored) throws
+  {
     for isListed in [true, false] {
       var scene = HomeScene()
       scene.announce(9, .of(1), from: "hub")
       if isListed { scene.announce(1, row.stored, from: "anna") }
-      if !isListed, let stored = row.stored {
-        scene.ask(.storeCredentials(1, stored), by: Self.anna)
-      }
+      if !isListed, let stored = row.stored { scene.ask(.storeCredentials(1, stored), by: Self.anna) }
       _ = scene.home.takeChanges()
       let answer = scene.ask(.storeCredentials(1, row.incoming), by: Self.anna)
       #expect(answer == .stored(row.change, preferred: answer.flatMap(Self.check) ?? .none))
@@ -57,11 +50,8 @@ import ThreadDataset
       #expect(router.dataset == row.incoming && router.isPresent == isListed)
       #expect(router.owner == "anna" && router.user == "anna" && router.credential == .stored)
       let isChange = row.change != .keep
-      #expect(
-        scene.output.secrets
-          == (isChange ? [SecretMove(to: .router(1), from: .input)] : []))
-      #expect(
-        scene.output.audit == (isChange ? [.credentialsStored(1, row.change)] : []))
+      #expect(scene.output.secrets == (isChange ? [SecretMove(to: .router(1), from: .input)] : []))
+      #expect(scene.output.audit == (isChange ? [.credentialsStored(1, row.change)] : []))
       #expect(scene.home.takeChanges().records.contains(.router(1)) || !isChange)
     }
   }
@@ -82,101 +72,80 @@ import ThreadDataset
   @Test(
     "Whether the preferred network follows: over MQTT as with an event, on the machine anywhere",
     arguments: [
-      Moved(
-        testDescription: "another channel, later", incoming: .of(1, at: 6, channel: 20), moves: true
-      ),
-      Moved(
-        testDescription: "another channel, earlier", incoming: .of(1, at: 4, channel: 20),
-        moves: false),
+      Moved(testDescription: "another channel, later", incoming: .of(1, at: 6, channel: 20), moves: true),
+      Moved(testDescription: "another channel, earlier", incoming: .of(1, at: 4, channel: 20), moves: false),
       Moved(testDescription: "another network", incoming: .of(2, at: 9), moves: false),
       Moved(
-        testDescription: "other keys, which the other member has not",
-        incoming: .of(1, key: 2, at: 9), moves: false),
+        testDescription: "other keys, which the other member has not", incoming: .of(1, key: 2, at: 9), moves: false),
       Moved(
-        testDescription: "another network, on the machine", requester: machine,
-        incoming: .of(2, at: 1), moves: true),
+        testDescription: "another network, on the machine", requester: machine, incoming: .of(2, at: 1), moves: true),
       Moved(
-        testDescription: "earlier, on the machine", requester: machine,
-        incoming: .of(1, at: 1, channel: 20), moves: true),
+        testDescription: "earlier, on the machine", requester: machine, incoming: .of(1, at: 1, channel: 20),
+        moves: true),
       Moved(
-        testDescription: "on the machine, of a router that is no member", requester: machine,
-        stored: .of(3), incoming: .of(2), moves: false),
+        testDescription: "on the machine, of a router that is no member", requester: machine, stored: .of(3),
+        incoming: .of(2), moves: false),
       Moved(
         testDescription: "on the machine, the id with other keys", requester: machine, stored: nil,
         incoming: .of(1, key: 2, at: 9), moves: false),
-    ])
-  func moves(_ row: Moved) {
+    ]) func moves(_ row: Moved)
+  {
     var scene = HomeScene()
     scene.announce(9, .of(1, at: 5), from: "hub")
     if let stored = row.stored { scene.announce(1, stored, from: "anna") }
     scene.ask(.storeCredentials(1, row.incoming), by: row.requester)
     #expect(scene.preferred == (row.moves ? row.incoming : .of(1, at: 5)))
     #expect(scene.output.types.contains(.preferredChanged) == row.moves)
-    #expect(
-      scene.output.secrets.contains(SecretMove(to: .home, from: .input)) == row.moves)
+    #expect(scene.output.secrets.contains(SecretMove(to: .home, from: .input)) == row.moves)
   }
 
-  @Test("The first network that is stored is preferred; a router that comes later shows what is")
-  func first() throws {
+  @Test("The first network that is stored is preferred; a router that comes later shows what is") func first() throws {
     var scene = HomeScene()
-    #expect(
-      scene.ask(.storeCredentials(1, .of(1)), by: Self.anna)
-        == .stored(.store, preferred: .match))
+    #expect(scene.ask(.storeCredentials(1, .of(1)), by: Self.anna) == .stored(.store, preferred: .match))
     #expect(scene.preferred == .of(1))
     scene.announce(1, from: "anna")
     #expect(scene.router(1)?.credential == .stored && scene.router(1)?.isPresent == true)
     #expect(try scene.home.verdict(of: #require(scene.router(1))) == .match)
   }
 
-  @Test("Who may not store: another team, and one too far ahead")
-  func refused() {
+  @Test("Who may not store: another team, and one too far ahead") func refused() {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "anna")
     scene.publish(.leave, 1, from: "anna")
-    #expect(
-      scene.ask(.storeCredentials(1, .of(1)), by: Self.bob)
-        == .refused(.ofAnotherTeam(1)), "also after it left")
+    #expect(scene.ask(.storeCredentials(1, .of(1)), by: Self.bob) == .refused(.ofAnotherTeam(1)), "also after it left")
     scene.announce(2, .of(1), from: "bob")
     let ahead = DatasetSummary.of(1, at: scene.now.seconds + 366 * 86_400)
-    #expect(
-      scene.ask(.storeCredentials(2, ahead), by: Self.bob) == .refused(.tooFarAhead))
+    #expect(scene.ask(.storeCredentials(2, ahead), by: Self.bob) == .refused(.tooFarAhead))
     #expect(scene.output.secrets.isEmpty && scene.router(2)?.dataset == .of(1))
     // A person, and a program of this machine, choose any.
     scene.ask(.storeCredentials(2, ahead), by: .program(of: "bob"))
     #expect(scene.router(2)?.dataset == ahead)
   }
 
-  @Test("Logins of one team share what they store")
-  func teams() {
+  @Test("Logins of one team share what they store") func teams() {
     var scene = HomeScene { $0.team = { $0 == "anna" || $0 == "ben" ? "family" : $0 } }
     scene.announce(2, .of(1), from: "anna")
     let ben = Requester(.login("ben"), team: "family")
-    #expect(
-      scene.ask(.storeCredentials(2, .of(2)), by: ben)?.isRefused == false)
+    #expect(scene.ask(.storeCredentials(2, .of(2)), by: ben)?.isRefused == false)
     #expect(scene.ask(.deleteCredentials(2), by: ben) == .deleted)
   }
 
   @Test(
     "Whoever sends a dataset in plaintext is named, whatever becomes of the request",
-    arguments: [
-      HomeRequest.storeCredentials(1, .of(2)), .checkPreferred(.of(2)),
-      .setPreferred(.dataset(.of(2))),
-    ])
+    arguments: [HomeRequest.storeCredentials(1, .of(2)), .checkPreferred(.of(2)), .setPreferred(.dataset(.of(2)))])
   func plaintext(_ request: HomeRequest) {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "hub") { $0.signature = nil }
     for (requester, isSigned) in [(Self.bob, true), (Self.machine, false), (Self.bob, false)] {
       scene.ask(request, by: requester) { $0.isSigned = isSigned }
       let isNamed = requester == Self.bob && !isSigned
-      #expect(
-        scene.firing.contains(AlertKey(.plaintextCredentials, .user("bob"))) == isNamed)
+      #expect(scene.firing.contains(AlertKey(.plaintextCredentials, .user("bob"))) == isNamed)
     }
   }
 
   // MARK: Delete
 
-  @Test("Deleted: the router stays and its credentials are missing; the preferred network stays")
-  func delete() throws {
+  @Test("Deleted: the router stays and its credentials are missing; the preferred network stays") func delete() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "anna")
     #expect(scene.ask(.deleteCredentials(1), by: Self.bob)?.isRefused == true)
@@ -188,23 +157,21 @@ import ThreadDataset
     #expect(scene.firing.contains(AlertKey(.credentialsMissing, .router(1))))
     #expect(scene.preferred == .of(1))
     for agent: BorderAgentID in [1, 7] {
-      #expect(
-        scene.ask(.deleteCredentials(agent), by: Self.anna)
-          == .refused(.noCredentials(agent)))
+      #expect(scene.ask(.deleteCredentials(agent), by: Self.anna) == .refused(.noCredentials(agent)))
       #expect(scene.output.secrets.isEmpty && scene.output.audit.isEmpty)
     }
     #expect(
-      scene.ask(.storeCredentials(1, .of(2)), by: Self.bob)
-        == .refused(.ofAnotherTeam(1)), "the id continues to belong to its team")
+      scene.ask(.storeCredentials(1, .of(2)), by: Self.bob) == .refused(.ofAnotherTeam(1)),
+      "the id continues to belong to its team")
     // The daemon's own user may delete what any team has stored.
     scene.ask(.storeCredentials(5, .of(2)), by: Self.anna)
     #expect(scene.command(.deleteCredentials(5)) == .deleted)
     #expect(scene.router(5)?.dataset == nil && scene.router(5)?.owner == "anna")
   }
 
-  @Test(
-    "What does not open and is given up is missing: of a router, of the network, of a former one")
-  func lost() throws {
+  @Test("What does not open and is given up is missing: of a router, of the network, of a former one") func lost()
+    throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1), from: "anna")
     scene.announce(2, .of(2), from: "anna")
@@ -244,40 +211,31 @@ import ThreadDataset
 
   // MARK: Get and list
 
-  @Test("A team gets what it has stored, with its dates; what another has is not there")
-  func get() throws {
+  @Test("A team gets what it has stored, with its dates; what another has is not there") func get() throws {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "anna")
     let created = scene.now
     scene.wait(seconds: 60)
     scene.publish(.dataset, 1, from: "anna") { $0.dataset = .of(1, at: 2) }
-    guard case .credentials(let found) = scene.ask(.getCredentials(1), by: Self.anna)
-    else { throw Missing() }
+    guard case .credentials(let found) = scene.ask(.getCredentials(1), by: Self.anna) else { throw Missing() }
     let one = try #require(found.first)
     #expect(found.count == 1 && one.agent == 1 && one.dataset == .of(1, at: 2))
     #expect(one.createdAt == created && one.changedAt == scene.now && one.isActive)
     #expect(one.secret == .router(1))
-    #expect(
-      scene.ask(.getCredentials(1), by: Self.bob)
-        == .refused(.noCredentials(1)))
+    #expect(scene.ask(.getCredentials(1), by: Self.bob) == .refused(.noCredentials(1)))
     for agent: BorderAgentID in [1, 2] {
-      let answer = scene.ask(.getCredentials(agent), by: Self.anna) {
-        $0.canReceiveSecrets = false
-      }
+      let answer = scene.ask(.getCredentials(agent), by: Self.anna) { $0.canReceiveSecrets = false }
       #expect(answer == .refused(.noKey), "whether it is there or not")
     }
   }
 
-  @Test("What a record that cannot be read may be of is damaged, and not said to be missing")
-  func damage() {
+  @Test("What a record that cannot be read may be of is damaged, and not said to be missing") func damage() {
     typealias Row = (request: HomeRequest, sound: HomeAnswer, isOfRouter: Bool)
     let missing = HomeAnswer.refused(.noCredentials(1))
     let rows: [Row] = [
-      (.isPreferredAvailable, .available(false), false),
-      (.checkPreferred(.of(1)), .checked(.none), false),
+      (.isPreferredAvailable, .available(false), false), (.checkPreferred(.of(1)), .checked(.none), false),
       (.getPreferred, .refused(.noPreferred), false), (.getCredentials(1), missing, true),
-      (.deleteCredentials(1), missing, true),
-      (.getNetwork(1), .refused(.noCredentialsOfNetwork), true),
+      (.deleteCredentials(1), missing, true), (.getNetwork(1), .refused(.noCredentialsOfNetwork), true),
     ]
     for row in rows {
       var scene = HomeScene()
@@ -306,8 +264,7 @@ import ThreadDataset
     }
   }
 
-  @Test("A list has the own team's and nobody else's; active are those that can be reached")
-  func list() {
+  @Test("A list has the own team's and nobody else's; active are those that can be reached") func list() {
     var scene = HomeScene()
     scene.announce(1...3, .of(1), from: "anna")
     scene.announce(4, .of(1), from: "bob")
@@ -334,8 +291,7 @@ import ThreadDataset
     return given
   }
 
-  @Test("The preferred network comes with a router that runs on it: active, then of the own team")
-  func preferred() {
+  @Test("The preferred network comes with a router that runs on it: active, then of the own team") func preferred() {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "hub")
     scene.announce(2, .of(1), from: "anna")
@@ -350,8 +306,7 @@ import ThreadDataset
     #expect(given?.map(\.dataset) == [.of(1)] && given?.map(\.secret) == [.home])
   }
 
-  @Test("Of a network the newest is given; who only names the preferred one's id is not believed")
-  func network() {
+  @Test("Of a network the newest is given; who only names the preferred one's id is not believed") func network() {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "hub")
     scene.announce(2, .of(2), from: "anna")
@@ -359,12 +314,10 @@ import ThreadDataset
     scene.announce(4, .of(1, key: 66, at: 99), from: "evil")
     #expect(given(&scene, .getNetwork(2))?.map(\.agent) == [3])
     #expect(given(&scene, .getNetwork(1))?.map(\.dataset) == [.of(1)])
-    #expect(
-      given(&scene, .nearbyNetworks)?.map(\.agent) == [1, 2, 3])
+    #expect(given(&scene, .nearbyNetworks)?.map(\.agent) == [1, 2, 3])
   }
 
-  @Test("A question about a router's network gives nothing once the router is another team's")
-  func handedOver() {
+  @Test("A question about a router's network gives nothing once the router is another team's") func handedOver() {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "hub")
     scene.announce(2, .of(2), from: "anna")
@@ -375,13 +328,10 @@ import ThreadDataset
     if let asked = scene.home.questions.first { scene.decide(.approve(asked.id, .once)) }
     #expect(scene.output.settled.map(\.answer) == [.refused(.changed)])
     #expect(scene.home.decisions.last?.obstacle == .changed)
-    #expect(
-      scene.ask(.getCredentials(2), by: Self.anna)
-        == .refused(.noCredentials(2)))
+    #expect(scene.ask(.getCredentials(2), by: Self.anna) == .refused(.noCredentials(2)))
   }
 
-  @Test("Agreement to one team's network gives nothing that another has stored under its id")
-  func namesake() {
+  @Test("Agreement to one team's network gives nothing that another has stored under its id") func namesake() {
     for name in ["evil-lab", "net-2"] {
       var scene = HomeScene()
       scene.announce(1, .of(1), from: "hub")
@@ -400,6 +350,4 @@ import ThreadDataset
   }
 }
 
-extension HomeAnswer {
-  fileprivate var isRefused: Bool { if case .refused = self { true } else { false } }
-}
+extension HomeAnswer { fileprivate var isRefused: Bool { if case .refused = self { true } else { false } } }

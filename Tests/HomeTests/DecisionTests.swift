@@ -5,11 +5,8 @@ import ThreadDataset
 
 /// What a report means for the preferred network, without a home around it.
 @Suite struct PreferredDecisionTests {
-  private static func member(
-    _ agent: UInt64, _ team: ExactName, _ dataset: DatasetSummary
-  ) -> PreferredDecision.Member {
-    .init(agent: .number(agent), team: team, dataset: dataset)
-  }
+  private static func member(_ agent: UInt64, _ team: ExactName, _ dataset: DatasetSummary) -> PreferredDecision.Member
+  { .init(agent: .number(agent), team: team, dataset: dataset) }
 
   private static let named = DatasetSummary(network: 1, name: "net-1")
   private static let preferred = DatasetSummary.of(1, at: 5)
@@ -33,8 +30,7 @@ import ThreadDataset
     var hasDamage = false
     var cause: PreferredCause?
 
-    init(_ description: String, _ cause: PreferredCause?, _ change: (inout Row) -> Void = { _ in })
-    {
+    init(_ description: String, _ cause: PreferredCause?, _ change: (inout Row) -> Void = { _ in }) {
       testDescription = description
       self.cause = cause
       change(&self)
@@ -48,48 +44,34 @@ import ThreadDataset
       Row("the first network again, kept", .first) { ($0.preferred, $0.change) = (nil, .keep) },
       Row("the first network, not complete", nil) {
         ($0.preferred, $0.incoming, $0.change) = (nil, .partial(1), .store)
-      },
-      Row("a person has forgotten the last one", nil) {
-        ($0.preferred, $0.isForgotten) = (nil, true)
-      },
+      }, Row("a person has forgotten the last one", nil) { ($0.preferred, $0.isForgotten) = (nil, true) },
       Row("it is not stored: older", nil) { ($0.preferred, $0.change) = (nil, .ignoreOlder) },
       Row("it is not stored: a conflict", nil) { ($0.preferred, $0.change) = (nil, .conflict([])) },
-      Row("preferred by its id alone, one report", nil) {
-        $0.preferred = named
-      },
-      Row("preferred by its id alone, two of one team", nil) {
-        ($0.preferred, $0.present) = (named, [second])
-      },
+      Row("preferred by its id alone, one report", nil) { $0.preferred = named },
+      Row("preferred by its id alone, two of one team", nil) { ($0.preferred, $0.present) = (named, [second]) },
       Row("preferred by its id alone, two of two teams", .confirmed(by: 4)) {
         ($0.preferred, $0.present, $0.isMember) = (named, [second, foreignSecond], false)
       },
       Row("preferred by its id alone, another network", nil) {
         ($0.preferred, $0.incoming, $0.present) = (named, .of(2), [member(4, "other", .of(2))])
       },
-      Row("no member, whatever others report", nil) {
-        ($0.isMember, $0.present) = (false, [second, foreignSecond])
-      },
+      Row("no member, whatever others report", nil) { ($0.isMember, $0.present) = (false, [second, foreignSecond]) },
       Row("no member, the only router", nil) { $0.isMember = false },
       Row("the owner's program, another network", .owner) {
         ($0.isOwner, $0.incoming, $0.present) = (true, .of(2), [foreign])
-      },
-      Row("the owner's program, nothing new", nil) { ($0.isOwner, $0.change) = (true, .keep) },
+      }, Row("the owner's program, nothing new", nil) { ($0.isOwner, $0.change) = (true, .keep) },
       Row("another network of the only member", nil) { $0.incoming = .of(2, at: 9) },
       Row("the same age", nil) { $0.incoming = .of(1, key: 2, at: 5) },
       Row("an earlier timestamp", nil) { $0.incoming = .of(1, key: 2, at: 4) },
       Row("the same keys, later", .sameKeys) { ($0.incoming, $0.present) = (moved, [foreign]) },
-      Row("the same keys, later, with damage", .sameKeys) {
-        ($0.incoming, $0.hasDamage) = (moved, true)
-      },
+      Row("the same keys, later, with damage", .sameKeys) { ($0.incoming, $0.hasDamage) = (moved, true) },
       Row("the same keys, later, kept", nil) { ($0.incoming, $0.change) = (moved, .keep) },
       Row("other keys of the only member", .onlyMember),
       Row("other keys of the only member, again", .onlyMember) { $0.change = .keep },
       Row("other keys, and another member has the current ones", nil) { $0.present = [current] },
       Row("other keys of the only member, with damage", nil) { $0.hasDamage = true },
       Row("other keys, and one that left had the current ones", nil) { $0.departed = [current] },
-      Row("other keys, confirmed by the own team", .confirmed(by: 3)) {
-        $0.present = [current, second]
-      },
+      Row("other keys, confirmed by the own team", .confirmed(by: 3)) { $0.present = [current, second] },
       Row("other keys, confirmed by the own team, with damage", nil) {
         ($0.present, $0.hasDamage) = ([current, second], true)
       },
@@ -111,16 +93,12 @@ import ThreadDataset
       Row("other keys, and a second member has them with no later timestamp", nil) {
         $0.present = [member(3, "otbr", .of(1, key: 2, at: 5))]
       },
-    ])
-  func decision(_ row: Row) {
+    ]) func decision(_ row: Row)
+  {
     let cause = PreferredDecision.cause(
-      preferred: row.preferred, isForgotten: row.isForgotten,
-      reporter: Self.member(7, "otbr", row.incoming), isMember: row.isMember, change: row.change,
-      isOwner: row.isOwner
-    ) {
-      PreferredDecision.Members(
-        present: row.present, departed: row.departed, hasDamage: row.hasDamage)
-    }
+      preferred: row.preferred, isForgotten: row.isForgotten, reporter: Self.member(7, "otbr", row.incoming),
+      isMember: row.isMember, change: row.change, isOwner: row.isOwner
+    ) { PreferredDecision.Members(present: row.present, departed: row.departed, hasDamage: row.hasDamage) }
     #expect(cause == row.cause)
   }
 
@@ -129,8 +107,8 @@ import ThreadDataset
     arguments: [
       (false, DatasetSummary.of(1, at: 1, channel: 20), true), (false, .of(1, key: 2), false),
       (true, .of(1, key: 2), true), (true, .of(2), false), (false, .of(2), false),
-    ])
-  func follows(_ wasMember: Bool, _ dataset: DatasetSummary, _ expected: Bool) {
+    ]) func follows(_ wasMember: Bool, _ dataset: DatasetSummary, _ expected: Bool)
+  {
     func follows(_ preferred: DatasetSummary?) -> Bool {
       Membership.follows(wasMember: wasMember, dataset, preferred: preferred)
     }
@@ -142,16 +120,13 @@ import ThreadDataset
     "A member that a person's choice has left behind leads only with the preferred parameters",
     arguments: [
       (DatasetSummary?.none, true), (.of(1, at: 5), true), (.of(1, at: 4, channel: 20), true),
-      (.of(1, at: 5, channel: 20), true), (.of(1, key: 2, at: 9), true),
-      (.of(1, at: 9, channel: 20), false),
-    ])
-  func leads(_ stored: DatasetSummary?, _ expected: Bool) {
+      (.of(1, at: 5, channel: 20), true), (.of(1, key: 2, at: 9), true), (.of(1, at: 9, channel: 20), false),
+    ]) func leads(_ stored: DatasetSummary?, _ expected: Bool)
+  {
     for incoming in [DatasetSummary.of(1, at: 10, channel: 21), .of(1, key: 2, at: 10)] {
-      #expect(
-        Membership.leads(stored: stored, incoming: incoming, preferred: Self.preferred) == expected)
+      #expect(Membership.leads(stored: stored, incoming: incoming, preferred: Self.preferred) == expected)
     }
-    #expect(
-      Membership.leads(stored: stored, incoming: .of(1, at: 10), preferred: Self.preferred))
+    #expect(Membership.leads(stored: stored, incoming: .of(1, at: 10), preferred: Self.preferred))
     #expect(!Membership.stays(leads: false, .of(1, key: 2), preferred: Self.preferred))
     #expect(Membership.stays(leads: false, .of(1, channel: 20), preferred: Self.preferred))
     #expect(Membership.stays(leads: true, .of(1, key: 2), preferred: Self.preferred))
@@ -160,15 +135,13 @@ import ThreadDataset
   @Test(
     "A timestamp is too far ahead after a year, with the preferred keys only",
     arguments: [
-      (DatasetSummary.of(1, at: 31_536_100, channel: 20), false),
-      (.of(1, at: 31_536_101, channel: 20), true), (.of(1, at: 31_536_101), true),
-      (.of(1, key: 2, at: 99_999_999), false), (.of(2, at: 99_999_999), false),
+      (DatasetSummary.of(1, at: 31_536_100, channel: 20), false), (.of(1, at: 31_536_101, channel: 20), true),
+      (.of(1, at: 31_536_101), true), (.of(1, key: 2, at: 99_999_999), false), (.of(2, at: 99_999_999), false),
       (.of(1, at: 0xFFFF_FFFF_FFFF), true),
-    ])
-  func ahead(_ incoming: DatasetSummary, _ expected: Bool) {
+    ]) func ahead(_ incoming: DatasetSummary, _ expected: Bool)
+  {
     let now = WireTime(milliseconds: 100_000)
-    #expect(
-      Membership.isTooFarAhead(incoming, preferred: Self.preferred, at: now) == expected)
+    #expect(Membership.isTooFarAhead(incoming, preferred: Self.preferred, at: now) == expected)
     // What a person has chosen is not further ahead than itself.
     #expect(!Membership.isTooFarAhead(incoming, preferred: incoming, at: now))
     #expect(!Membership.isTooFarAhead(incoming, preferred: nil, at: now))
@@ -177,26 +150,21 @@ import ThreadDataset
   @Test(
     "A router's dataset against the preferred network",
     arguments: [
-      (DatasetSummary?.none, ExtendedPANID?.none, PreferredCheck.none),
-      (.of(1, at: 5), nil, .match), (.of(1, at: 1), nil, .match), (.of(1, at: 9), nil, .match),
-      (.of(1, at: 4, channel: 20), nil, .stale(.channel)),
-      (.of(1, at: 5, channel: 20), nil, .conflict(.channel)),
-      (.of(1, at: 6, channel: 20), nil, .mismatch(.channel)),
+      (DatasetSummary?.none, ExtendedPANID?.none, PreferredCheck.none), (.of(1, at: 5), nil, .match),
+      (.of(1, at: 1), nil, .match), (.of(1, at: 9), nil, .match), (.of(1, at: 4, channel: 20), nil, .stale(.channel)),
+      (.of(1, at: 5, channel: 20), nil, .conflict(.channel)), (.of(1, at: 6, channel: 20), nil, .mismatch(.channel)),
       (.of(1, key: 2, at: 6), nil, .mismatch([.networkKey, .pskc])),
-      (.of(2, at: 1), nil, .mismatch([.extendedPANID, .networkName])),
-      (.of(1), 1, .match), (.of(1), 2, .mismatch(.extendedPANID)),
-      (.of(1, at: 4, channel: 20), 2, .mismatch(.channel)),
+      (.of(2, at: 1), nil, .mismatch([.extendedPANID, .networkName])), (.of(1), 1, .match),
+      (.of(1), 2, .mismatch(.extendedPANID)), (.of(1, at: 4, channel: 20), 2, .mismatch(.channel)),
       (.of(2), 1, .mismatch([.extendedPANID, .networkName])),
-    ])
-  func check(_ dataset: DatasetSummary?, _ current: ExtendedPANID?, _ expected: PreferredCheck) {
-    #expect(
-      PreferredCheck(dataset, preferred: Self.preferred, current: current) == expected)
+    ]) func check(_ dataset: DatasetSummary?, _ current: ExtendedPANID?, _ expected: PreferredCheck)
+  {
+    #expect(PreferredCheck(dataset, preferred: Self.preferred, current: current) == expected)
     #expect(PreferredCheck(dataset, preferred: nil, current: current) == .none)
   }
 
-  @Test(
-    "Against a network that is preferred by its id alone only the id counts, and vouches for none")
-  func namedOnly() {
+  @Test("Against a network that is preferred by its id alone only the id counts, and vouches for none") func namedOnly()
+  {
     #expect(PreferredCheck(.of(1, key: 9), preferred: Self.named) == .match)
     #expect(PreferredCheck(.of(2), preferred: Self.named) == .mismatch(.extendedPANID))
     #expect(PreferredCheck.answer(about: .of(1), preferred: Self.named) == .none)
@@ -222,9 +190,7 @@ import ThreadDataset
     var needsChoice = false
     var isTrusted = false
 
-    init(
-      _ description: String, _ expected: SharedDecision, _ change: (inout Row) -> Void = { _ in }
-    ) {
+    init(_ description: String, _ expected: SharedDecision, _ change: (inout Row) -> Void = { _ in }) {
       testDescription = description
       self.expected = expected
       change(&self)
@@ -234,9 +200,7 @@ import ThreadDataset
   @Test(
     "What follows from shared credentials",
     arguments: [
-      Row("the first network, preferred there", .becomes(.first)) {
-        ($0.preferred, $0.isPreferredThere) = (nil, true)
-      },
+      Row("the first network, preferred there", .becomes(.first)) { ($0.preferred, $0.isPreferredThere) = (nil, true) },
       Row("the first network, not preferred there", .nothing) { $0.preferred = nil },
       Row("none is preferred, and a person has to choose", .nothing) {
         ($0.preferred, $0.isPreferredThere, $0.needsChoice) = (nil, true, true)
@@ -246,37 +210,30 @@ import ThreadDataset
       },
       Row("not complete, and a person has to choose", .partial) {
         ($0.preferred, $0.dataset, $0.isPreferredThere, $0.needsChoice) = (nil, named, true, true)
-      },
-      Row("not complete", .partial) { $0.dataset = named },
+      }, Row("not complete", .partial) { $0.dataset = named },
       Row("not complete, with a key", .partial) { $0.dataset = .partial(1, at: 6) },
       Row("not complete, and ours by its id alone, of a trusted user", .partial) {
         ($0.preferred, $0.dataset, $0.isTrusted) = (named, named, true)
       },
-      Row("another network, preferred there", .otherPreferred) {
-        ($0.dataset, $0.isPreferredThere) = (.of(2), true)
-      },
+      Row("another network, preferred there", .otherPreferred) { ($0.dataset, $0.isPreferredThere) = (.of(2), true) },
       Row("another network, preferred there, and ours by its id alone", .otherPreferred) {
         ($0.preferred, $0.dataset, $0.isPreferredThere, $0.isTrusted) = (named, .of(2), true, true)
-      },
-      Row("another network, not preferred there", .nothing) { $0.dataset = .of(2) },
+      }, Row("another network, not preferred there", .nothing) { $0.dataset = .of(2) },
       Row("preferred by its id alone, of a trusted user", .becomes(.shared)) {
         ($0.preferred, $0.isTrusted) = (named, true)
-      },
-      Row("preferred by its id alone, of any other user", .asks) { $0.preferred = named },
+      }, Row("preferred by its id alone, of any other user", .asks) { $0.preferred = named },
       Row("preferred by its id alone, too far ahead", .conflict([])) {
         ($0.preferred, $0.dataset) = (named, .of(1, at: 1_001 + year))
       },
       Row("preferred by its id alone, too far ahead, of a trusted user", .conflict([])) {
         ($0.preferred, $0.dataset, $0.isTrusted) = (named, .of(1, at: 1_001 + year), true)
-      },
-      Row("the same", .nothing) { ($0.dataset, $0.isPreferredThere) = (preferred, true) },
+      }, Row("the same", .nothing) { ($0.dataset, $0.isPreferredThere) = (preferred, true) },
       Row("the same parameters, later", .nothing) { $0.dataset = .of(1, at: 9) },
       Row("the same parameters, earlier", .nothing) { $0.dataset = .of(1, at: 1) },
       Row("older", .older(.channel)) { $0.dataset = .of(1, at: 4, channel: 20) },
       Row("older, with other keys", .older([.networkKey, .pskc])) {
         ($0.dataset, $0.isTrusted) = (.of(1, key: 2, at: 4), true)
-      },
-      Row("of the same age", .conflict(.channel)) { $0.dataset = .of(1, at: 5, channel: 20) },
+      }, Row("of the same age", .conflict(.channel)) { $0.dataset = .of(1, at: 5, channel: 20) },
       Row("too far ahead", .conflict(.channel)) {
         ($0.dataset, $0.follows) = (.of(1, at: 1_001 + year, channel: 20), true)
       },
@@ -285,21 +242,19 @@ import ThreadDataset
       },
       Row("a year ahead", .becomes(.sameKeys)) {
         ($0.dataset, $0.follows) = (.of(1, at: 1_000 + year, channel: 20), true)
-      },
-      Row("newer, and it was the preferred one before", .becomes(.sameKeys)) { $0.follows = true },
+      }, Row("newer, and it was the preferred one before", .becomes(.sameKeys)) { $0.follows = true },
       Row("newer, and it was not", .asks),
       Row("newer, of a trusted user, and it was not", .asks) { $0.isTrusted = true },
       Row("newer, with other keys", .asks) {
         ($0.dataset, $0.follows, $0.isTrusted) = (.of(1, key: 2, at: 6), true, true)
       },
-    ])
-  func decision(_ row: Row) {
+    ]) func decision(_ row: Row)
+  {
     let shared = SharedCredentials(
-      user: "ha", dataset: row.dataset, isPreferredThere: row.isPreferredThere,
-      createdAt: Self.now, changedAt: Self.now, reportedAt: Self.now, follows: row.follows)
+      user: "ha", dataset: row.dataset, isPreferredThere: row.isPreferredThere, createdAt: Self.now,
+      changedAt: Self.now, reportedAt: Self.now, follows: row.follows)
     let decision = SharedDecision(
-      shared, preferred: row.preferred, needsChoice: row.needsChoice, isTrusted: row.isTrusted,
-      at: Self.now)
+      shared, preferred: row.preferred, needsChoice: row.needsChoice, isTrusted: row.isTrusted, at: Self.now)
     #expect(decision == row.expected)
   }
 }

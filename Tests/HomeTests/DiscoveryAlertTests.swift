@@ -17,9 +17,8 @@ import ThreadDataset
     scene.alert(.preferredNetworkMismatch, 1).map { mismatch.severity($0.facts) }
   }
 
-  @Test(
-    "A router that never was on the preferred network is an info, until its network is accepted")
-  func neverMember() {
+  @Test("A router that never was on the preferred network is an info, until its network is accepted") func neverMember()
+  {
     var scene = Self.scene()
     scene.see(.of(1, on: 2))
     #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .info)
@@ -41,8 +40,7 @@ import ThreadDataset
     #expect(scene.alarms == [Self.mismatch])
   }
 
-  @Test("One that was on the preferred network is a warning when it moves, to an accepted one too")
-  func moved() {
+  @Test("One that was on the preferred network is a warning when it moves, to an accepted one too") func moved() {
     for seconds in [5, 4] as [UInt64] {
       var scene = Self.scene()
       scene.see(.of(1, at: seconds))
@@ -54,9 +52,7 @@ import ThreadDataset
     }
   }
 
-  @Test(
-    "Accepting its network ends the warning of one that was on the preferred network, until it is taken back"
-  )
+  @Test("Accepting its network ends the warning of one that was on the preferred network, until it is taken back")
   func movedAndAccepted() {
     for isAcceptedBefore in [false, true] {
       var scene = Self.scene()
@@ -64,9 +60,7 @@ import ThreadDataset
       if isAcceptedBefore { scene.handle(.acceptNetwork(2, isAccepted: true)) }
       scene.see(.of(1, on: 2))
       #expect(scene.alarms == [Self.mismatch] && Self.severity(scene) == .warning)
-      func accept(_ isAccepted: Bool) -> HomeAnswer? {
-        scene.handle(.acceptNetwork(2, isAccepted: isAccepted)).answer
-      }
+      func accept(_ isAccepted: Bool) -> HomeAnswer? { scene.handle(.acceptNetwork(2, isAccepted: isAccepted)).answer }
       #expect(accept(true) == .accepted(isChange: true, isKnown: true))
       #expect(scene.alarms == [] && scene.verdict(of: 1) == PreferredCheck.none)
       #expect(accept(true) == .accepted(isChange: false, isKnown: true))
@@ -80,8 +74,7 @@ import ThreadDataset
     }
   }
 
-  @Test("When another network is preferred, who stays on the former one can be accepted")
-  func formerPreferred() {
+  @Test("When another network is preferred, who stays on the former one can be accepted") func formerPreferred() {
     var scene = Self.scene()
     scene.see(.of(1, at: 5))
     scene.prefer(.of(2))
@@ -96,20 +89,15 @@ import ThreadDataset
     #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 9)))
   }
 
-  @Test(
-    "An older active timestamp of the preferred network is stale, also while it does not say one")
-  func stale() {
+  @Test("An older active timestamp of the preferred network is stale, also while it does not say one") func stale() {
     var scene = Self.scene()
-    for (seconds, isStale) in [(4, true), (nil, true), (5, false), (nil, false)]
-      as [(UInt64?, Bool)]
-    {
+    for (seconds, isStale) in [(4, true), (nil, true), (5, false), (nil, false)] as [(UInt64?, Bool)] {
       scene.see(.of(1, at: seconds))
       #expect(scene.alarms == (isStale ? [.of(.staleDataset, 1)] : []))
     }
   }
 
-  @Test("A code that opens a router of the home is an alert, unless somebody here has asked for it")
-  func code() {
+  @Test("A code that opens a router of the home is an alert, unless somebody here has asked for it") func code() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let alert = AlertKey.of(.credentialSharingOpen, 1)
     func look(_ isOpen: Bool) {
@@ -134,8 +122,7 @@ import ThreadDataset
 
   /// A router in the place of router 1.
   private static func box(
-    _ agent: UInt64, _ name: String? = nil, on network: UInt64? = 1,
-    _ change: (inout Advertisement) -> Void = { _ in }
+    _ agent: UInt64, _ name: String? = nil, on network: UInt64? = 1, _ change: (inout Advertisement) -> Void = { _ in }
   ) -> Advertisement {
     .of(agent, on: network, at: network) {
       $0.endpoint = "10.0.0.7, 49154"
@@ -145,8 +132,8 @@ import ThreadDataset
     }
   }
 
-  @Test("A router that was reset is one row and one alert, and keeps its name when it is accepted")
-  func reset() throws {
+  @Test("A router that was reset is one row and one alert, and keeps its name when it is accepted") func reset() throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(Self.box(1, "Attic"))
@@ -175,12 +162,10 @@ import ThreadDataset
     #expect(scene.router(3)?.name == "Attic")
   }
 
-  @Test("What is another router in the place of one that has gone is not taken for it")
-  func noReset() {
+  @Test("What is another router in the place of one that has gone is not taken for it") func noReset() {
     let others: [(what: String, seconds: Int, change: (inout Advertisement) -> Void)] = [
       ("another maker", 60, { $0.vendor = "Other" }), ("another model", 60, { $0.model = "Other" }),
-      ("another address", 60, { $0.endpoint = "10.0.0.8, 49154" }),
-      ("an unknown address", 60, { $0.endpoint = nil }),
+      ("another address", 60, { $0.endpoint = "10.0.0.8, 49154" }), ("an unknown address", 60, { $0.endpoint = nil }),
       ("one that was there at first, too", 0, { _ in }), ("two days later", 172_800, { _ in }),
     ]
     for other in others {
@@ -194,8 +179,7 @@ import ThreadDataset
     }
   }
 
-  @Test("A visitor that was reset is one row without a word")
-  func visitorReset() {
+  @Test("A visitor that was reset is one row without a word") func visitorReset() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.handle(.acceptNetwork(5, isAccepted: true))
@@ -205,8 +189,7 @@ import ThreadDataset
     #expect(scene.router(1) == nil && scene.router(2) != nil && scene.alarms == [])
   }
 
-  @Test("A member that is not seen any more is offline, and a visitor may go without a word")
-  func offline() {
+  @Test("A member that is not seen any more is offline, and a visitor may go without a word") func offline() {
     var scene = Self.scene()
     scene.see(.of(1, at: 5), .of(2, on: 2))
     scene.handle(.acceptNetwork(2, isAccepted: true))
@@ -217,8 +200,7 @@ import ThreadDataset
     #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .notSeen(isStopped: true))
   }
 
-  @Test("While the login of a router is silent its record counts, and no longer")
-  func agentSilent() {
+  @Test("While the login of a router is silent its record counts, and no longer") func agentSilent() {
     var scene = Self.scene()
     scene.announce(1, .of(1, at: 5)) { $0.thread.network = 1 }
     scene.see(.of(1, on: 2))
@@ -239,8 +221,7 @@ import ThreadDataset
     #expect(scene.alarms == [])
   }
 
-  @Test("A router with a login whose record has gone is an alert where it sends no heartbeats")
-  func recordGone() {
+  @Test("A router with a login whose record has gone is an alert where it sends no heartbeats") func recordGone() {
     var scene = Self.scene()
     scene.announce(1, .of(1, at: 5))
     scene.see()
@@ -257,8 +238,9 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.routerNotAdvertised, 1)])
   }
 
-  @Test("A router that works and is not advertised is an info, until either ends, or discovery")
-  func notAdvertised() throws {
+  @Test("A router that works and is not advertised is an info, until either ends, or discovery") func notAdvertised()
+    throws
+  {
     let key = AlertKey.of(.routerNotAdvertised, 1)
     func scene(_ state: ThreadState? = .leader, beats: Bool = true) -> HomeScene {
       var scene = Self.scene()
@@ -291,9 +273,9 @@ import ThreadDataset
 
   // MARK: Nobody on the preferred network
 
-  @Test(
-    "Where nobody is or was on the preferred network, that is one alert and none for each router")
-  func empty() throws {
+  @Test("Where nobody is or was on the preferred network, that is one alert and none for each router") func empty()
+    throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.prefer(.of(1, at: 5))
     scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 3))
@@ -313,20 +295,16 @@ import ThreadDataset
     scene.see(.of(1, on: 2), .of(2, on: 1, at: 5), .of(3, on: 3))
     #expect(scene.alarms == [Self.mismatch, .of(.unknownRouter, 2)])
     scene.see(.of(1, on: 2), .of(3, on: 3))
-    #expect(
-      scene.alarms == [Self.mismatch, .of(.unknownRouter, 2), .of(.borderRouterOffline, 2)])
+    #expect(scene.alarms == [Self.mismatch, .of(.unknownRouter, 2), .of(.borderRouterOffline, 2)])
   }
 
-  @Test("Nobody who was announced is explained by it: each of them can be given the credentials")
-  func emptyWithLogin() {
+  @Test("Nobody who was announced is explained by it: each of them can be given the credentials") func emptyWithLogin()
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(2))
     scene.see(.of(1, on: 2))
     scene.prefer(.of(1, at: 5))
-    #expect(
-      scene.alarms.isSuperset(of: [
-        .of(.preferredNetworkEmpty), .of(.preferredNetworkMismatch, 9),
-      ]))
+    #expect(scene.alarms.isSuperset(of: [.of(.preferredNetworkEmpty), .of(.preferredNetworkMismatch, 9)]))
     #expect(!scene.alarms.contains(Self.mismatch))
   }
 
@@ -344,10 +322,9 @@ import ThreadDataset
     }
   }
 
-  @Test(
-    "Who joins the preferred network and was not there before is unknown", arguments: Start.allCases
-  )
-  func unknown(_ start: Start) {
+  @Test("Who joins the preferred network and was not there before is unknown", arguments: Start.allCases) func unknown(
+    _ start: Start
+  ) {
     var scene = Self.scene()
     scene.see()
     func passFirstLook() { scene.wait(seconds: 3_600) }
@@ -365,8 +342,7 @@ import ThreadDataset
     case .withLogin: scene.announce(1, .of(1, at: 5))
     case .withCredentials:
       passFirstLook()
-      scene.ask(
-        .storeCredentials(1, .of(1, at: 5)), by: .program(of: "x"))
+      scene.ask(.storeCredentials(1, .of(1, at: 5)), by: .program(of: "x"))
     case .beforeItWasPreferred:
       passFirstLook()
       scene.prefer(.of(2))

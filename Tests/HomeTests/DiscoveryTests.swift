@@ -7,8 +7,7 @@ import ThreadDataset
 @Suite struct DiscoveryTests {
   private static let day = 86_400
 
-  @Test("A router that is seen is listed with what its record says, without login or credentials")
-  func found() throws {
+  @Test("A router that is seen is listed with what its record says, without login or credentials") func found() throws {
     var scene = HomeScene()
     let output = scene.see(.of(1))
     #expect(output.types == .discovered && output.secrets.isEmpty)
@@ -24,8 +23,7 @@ import ThreadDataset
     #expect(scene.see(.of(1)) == HomeOutput() && scene.home.takeChanges().isEmpty)
   }
 
-  @Test("A record changes neither credentials nor owner nor the preferred network")
-  func nothingSecret() {
+  @Test("A record changes neither credentials nor owner nor the preferred network") func nothingSecret() {
     var scene = HomeScene()
     scene.announce(1, .of(1)) {
       $0.name = "Mine"
@@ -40,9 +38,7 @@ import ThreadDataset
     #expect(scene.router(2)?.owner == nil)
   }
 
-  @Test(
-    "A record that has gone makes its router offline; it stays listed, and is back with its record")
-  func gone() {
+  @Test("A record that has gone makes its router offline; it stays listed, and is back with its record") func gone() {
     var scene = HomeScene()
     scene.see(.of(1))
     #expect(scene.see(isComplete: false) == HomeOutput())
@@ -54,8 +50,7 @@ import ThreadDataset
     #expect(scene.see(.of(1)).types == .online)
   }
 
-  @Test("A router whose Thread interface is not active is offline because Thread is stopped")
-  func stopped() {
+  @Test("A router whose Thread interface is not active is offline because Thread is stopped") func stopped() {
     var scene = HomeScene()
     scene.see(.of(1) { $0.isThreadActive = false })
     #expect(scene.router(1)?.isOnline == false && scene.router(1)?.offlineReason == .stopped)
@@ -63,13 +58,11 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.router(1)?.threadState == nil)
   }
 
-  @Test("The role of a router that is only seen is in its record; of another one its login says it")
-  func role() {
+  @Test("The role of a router that is only seen is in its record; of another one its login says it") func role() {
     var scene = HomeScene()
     scene.announce(1, .of(1)) { $0.thread.state = .router }
     func look(_ role: ThreadState?) {
-      scene.see(
-        .of(1) { $0.role = .child }, .of(2) { $0.role = role }, .of(3) { $0.role = .leader })
+      scene.see(.of(1) { $0.role = .child }, .of(2) { $0.role = role }, .of(3) { $0.role = .leader })
     }
     look(.leader)
     #expect([1, 2].map { scene.router($0)?.shownThreadState } == [.router, .leader])
@@ -100,8 +93,8 @@ import ThreadDataset
       Link(
         testDescription: "by the address that it has announced", agent: 3, address: 5,
         record: .of(1) { $0.extendedAddress = 5 }),
-    ], [false, true])
-  func sameRouter(_ link: Link, isSeenFirst: Bool) {
+    ], [false, true]) func sameRouter(_ link: Link, isSeenFirst: Bool)
+  {
     var scene = HomeScene()
     if isSeenFirst { scene.see(link.record) }
     scene.announce(link.agent, .of(1)) { $0.extendedAddress = link.address }
@@ -112,8 +105,7 @@ import ThreadDataset
     #expect(router?.user == "otbr" && scene.looks == [1, 0])
   }
 
-  @Test("A record that names ids or the address of other routers takes nothing from them")
-  func foreign() {
+  @Test("A record that names ids or the address of other routers takes nothing from them") func foreign() {
     var scene = HomeScene()
     scene.announce(2, .of(1))
     let real = [Advertisement.of(1) { $0.extendedAddress = 5 }, .of(2)]
@@ -125,8 +117,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Two records of one router count once, the first one")
-  func twice() {
+  @Test("Two records of one router count once, the first one") func twice() {
     var scene = HomeScene()
     for _ in 1...2 {
       scene.see(.of(1) { $0.name = "a" }, .of(1) { $0.name = "b" })
@@ -136,8 +127,7 @@ import ThreadDataset
     }
   }
 
-  @Test("What a login reports of presence wins over the record, and a gone record is no sign")
-  func presence() {
+  @Test("What a login reports of presence wins over the record, and a gone record is no sign") func presence() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.publish(.heartbeat, 1)
@@ -152,8 +142,7 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == false)
   }
 
-  @Test("Who was only seen can send nothing but an announcement")
-  func onlySeen() {
+  @Test("Who was only seen can send nothing but an announcement") func onlySeen() {
     var scene = HomeScene()
     scene.see(.of(1))
     #expect(scene.publish(.heartbeat, 1).rejection == .unknownRouter)
@@ -165,8 +154,7 @@ import ThreadDataset
     #expect(scene.router(1)?.network == nil && scene.router(1)?.source == .mqtt)
   }
 
-  @Test("A router that left over MQTT, or is announced in another home, stays off the list")
-  func offTheList() {
+  @Test("A router that left over MQTT, or is announced in another home, stays off the list") func offTheList() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
@@ -178,8 +166,7 @@ import ThreadDataset
     #expect(scene.refusals == [.elsewhere])
   }
 
-  @Test(
-    "A router whose credentials alone are stored is listed when it is seen, and where it is counts")
+  @Test("A router whose credentials alone are stored is listed when it is seen, and where it is counts")
   func storedAlone() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
@@ -209,10 +196,7 @@ import ThreadDataset
     let isSame: Bool
     let record: Advertisement
 
-    init(
-      _ description: String, isSame: Bool = false,
-      _ change: (inout Advertisement) -> Void = { _ in }
-    ) {
+    init(_ description: String, isSame: Bool = false, _ change: (inout Advertisement) -> Void = { _ in }) {
       (testDescription, self.isSame) = (description, isSame)
       record = Advertisement.of(5, 1) {
         ($0.name, $0.endpoint) = (before.name, before.endpoint)
@@ -225,12 +209,11 @@ import ThreadDataset
   @Test(
     "A record with another id, and the same name, host, port and address, is the same router's",
     arguments: [
-      Update("the same", isSame: true),
-      Update("another name") { $0.name = "Hall (2)" },
+      Update("the same", isSame: true), Update("another name") { $0.name = "Hall (2)" },
       Update("another host or port") { $0.endpoint = "hall.local, 49153" },
       Update("another address") { $0.extendedAddress = 2 },
-    ], [0, 7_200])
-  func update(_ update: Update, seconds: Int) {
+    ], [0, 7_200]) func update(_ update: Update, seconds: Int)
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(Self.before)
@@ -251,8 +234,7 @@ import ThreadDataset
     #expect(scene.looks == [1, 0])
   }
 
-  @Test("A router with an added id that is announced in another home does not move over")
-  func updateElsewhere() {
+  @Test("A router with an added id that is announced in another home does not move over") func updateElsewhere() {
     var scene = HomeScene { $0.isAnnouncedElsewhere = { $0 == 5 } }
     scene.see(Self.before)
     scene.see(
@@ -265,14 +247,11 @@ import ThreadDataset
 
   // MARK: Limits
 
-  @Test("At most 200 are listed, and those that are gone and were never members make room")
-  func most() {
+  @Test("At most 200 are listed, and those that are gone and were never members make room") func most() {
     var scene = HomeScene()
     scene.announce(9_999, .of(1))
     let many = (1...205).map { Advertisement.of(UInt64($0), on: $0 == 1 ? 1 : 2) }
-    func see(_ list: some Sequence<Advertisement>) {
-      scene.handle(.sightings(Sightings(Array(list))))
-    }
+    func see(_ list: some Sequence<Advertisement>) { scene.handle(.sightings(Sightings(Array(list)))) }
     see(many)
     #expect(scene.looks == [200, 5] && Set(scene.refusals) == [.tooMany])
     scene.wait(seconds: 3_600)
@@ -285,8 +264,7 @@ import ThreadDataset
     #expect(scene.looks == [199, 4])
   }
 
-  @Test("At most 200 are new in an hour")
-  func hour() {
+  @Test("At most 200 are new in an hour") func hour() {
     var scene = HomeScene()
     for start in [0, 100] as [UInt64] {
       scene.handle(.sightings(Sightings((1...100).map { .of(start + $0) })))
@@ -302,8 +280,7 @@ import ThreadDataset
     #expect(scene.looks == [1, 0])
   }
 
-  @Test("Who was only seen is forgotten after 30 days")
-  func forgotten() {
+  @Test("Who was only seen is forgotten after 30 days") func forgotten() {
     var scene = HomeScene()
     scene.see(.of(1))
     scene.see()
@@ -315,9 +292,7 @@ import ThreadDataset
     #expect(scene.router(1) == nil)
   }
 
-  @Test(
-    "A removed router is off the list until it answers again: caches keep its record for a while")
-  func removed() {
+  @Test("A removed router is off the list until it answers again: caches keep its record for a while") func removed() {
     var scene = HomeScene()
     scene.see(.of(1))
     scene.handle(.remove(1))
@@ -335,8 +310,7 @@ import ThreadDataset
     #expect(scene.router(1)?.isPresent == true)
   }
 
-  @Test("When discovery ends, what it has brought goes, and other routers keep what they have")
-  func end() {
+  @Test("When discovery ends, what it has brought goes, and other routers keep what they have") func end() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     scene.announce(3, .of(1))
@@ -353,8 +327,7 @@ import ThreadDataset
     #expect(scene.router(2)?.isKnown == true)
   }
 
-  @Test("A router that left by MQTT stays off the list, also without numbers and credentials")
-  func leftByLogin() {
+  @Test("A router that left by MQTT stays off the list, also without numbers and credentials") func leftByLogin() {
     var scene = HomeScene()
     scene.announce(1)
     scene.see(.of(1))

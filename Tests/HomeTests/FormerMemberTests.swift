@@ -21,8 +21,8 @@ import ThreadDataset
   }
 
   enum End: CaseIterable {
-    case leaves, deleted, moves, movesTwice, movesAndLeaves, resetAndAnnounced, claims, isSilent,
-      changesTeam, removesRoom
+    case leaves, deleted, moves, movesTwice, movesAndLeaves, resetAndAnnounced, claims, isSilent, changesTeam,
+      removesRoom
   }
 
   private static func end(_ end: End, _ scene: inout HomeScene) {
@@ -57,8 +57,8 @@ import ThreadDataset
 
   @Test(
     "However it stops being one, the only member that is left changes the keys alone only after 30 days",
-    arguments: End.allCases)
-  func counts(_ end: End) {
+    arguments: End.allCases) func counts(_ end: End)
+  {
     var scene = Self.scene()
     Self.end(end, &scene)
     scene.announce(2, Self.claim, from: "b")
@@ -72,8 +72,7 @@ import ThreadDataset
     #expect(scene.preferred == Self.claim)
   }
 
-  @Test("One that comes back with the keys is a member, and counts until 30 days after it left")
-  func comesBack() {
+  @Test("One that comes back with the keys is a member, and counts until 30 days after it left") func comesBack() {
     var scene = Self.scene()
     scene.announce(1, .of(2), from: "a")
     scene.pass(seconds: 29 * Self.day)
@@ -84,8 +83,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1))
   }
 
-  @Test("Time that was set back does not let it count for longer")
-  func clock() {
+  @Test("Time that was set back does not let it count for longer") func clock() {
     var scene = Self.scene()
     let now = scene.now
     scene.wait(seconds: 365 * Self.day)
@@ -112,8 +110,7 @@ import ThreadDataset
 
   private static let byCellar = KeyChange.Reporter(2, name: "Cellar", user: "b")
 
-  @Test("New keys from one reporter are a warning, from two an info")
-  func severity() throws {
+  @Test("New keys from one reporter are a warning, from two an info") func severity() throws {
     let one = try #require(Self.changed().alert(.preferredNetworkChanged))
     #expect(AlertKey(.preferredNetworkChanged).severity(one.facts) == .warning)
     var scene = Self.scene()
@@ -123,16 +120,11 @@ import ThreadDataset
     #expect(AlertKey(.preferredNetworkChanged).severity(two.facts) == .info)
     #expect(
       scene.home.preferred?.keyChange
-        == KeyChange(
-          at: scene.now,
-          reporters: [Self.byCellar, KeyChange.Reporter(1, name: "Attic", user: "a")]))
+        == KeyChange(at: scene.now, reporters: [Self.byCellar, KeyChange.Reporter(1, name: "Attic", user: "a")]))
   }
 
-  @Test("A program on this machine is one reporter, whether it stores them or chooses them")
-  func program() throws {
-    for request in [
-      HomeRequest.storeCredentials(2, Self.claim), .setPreferred(.dataset(Self.claim)),
-    ] {
+  @Test("A program on this machine is one reporter, whether it stores them or chooses them") func program() throws {
+    for request in [HomeRequest.storeCredentials(2, Self.claim), .setPreferred(.dataset(Self.claim))] {
       var scene = HomeScene()
       scene.announce(2, .of(1), from: "b")
       scene.ask(request, by: .program(of: "b"))
@@ -145,8 +137,8 @@ import ThreadDataset
 
   @Test(
     "Until a person confirms them, every question about them says when and by whom they were changed",
-    arguments: [HomeRequest.getPreferred, .getNetwork(1), .nearbyNetworks])
-  func question(_ request: HomeRequest) throws {
+    arguments: [HomeRequest.getPreferred, .getNetwork(1), .nearbyNetworks]) func question(_ request: HomeRequest) throws
+  {
     var scene = Self.changed()
     let at = scene.now
     scene.wait(seconds: 200 * Self.day)
@@ -155,9 +147,7 @@ import ThreadDataset
     scene.ask(request)
     let question = try #require(scene.waiting.first)
     #expect(question.keyChange == KeyChange(at: at, reporters: [Self.byCellar]))
-    #expect(
-      scene.command(.setPreferred(.current))
-        == .preferredSet(isChanged: false, hasCredentials: true))
+    #expect(scene.command(.setPreferred(.current)) == .preferredSet(isChanged: false, hasCredentials: true))
     #expect(scene.output.audit == [.preferredConfirmed])
     #expect(scene.home.changes.records.contains(.home))
     #expect(scene.home.changes.records.contains(.question(question.id)))
@@ -168,8 +158,7 @@ import ThreadDataset
     #expect(scene.waiting.map(\.keyChange) == [nil])
   }
 
-  @Test("The question about an adoption says so, too, and one about a network of others does not")
-  func adoption() {
+  @Test("The question about an adoption says so, too, and one about a network of others does not") func adoption() {
     var scene = Self.changed { $0.settings.adoptTimeout = 300 }
     scene.enroll("c")
     scene.announce(3, .of(3), from: "c")
@@ -179,8 +168,7 @@ import ThreadDataset
     #expect(scene.waiting.last?.keyChange == nil)
   }
 
-  @Test("The alert about them ends when a person confirms them")
-  func alert() {
+  @Test("The alert about them ends when a person confirms them") func alert() {
     var scene = Self.changed()
     #expect(scene.alert(.preferredNetworkChanged)?.phase == .firing)
     scene.prefer(network: 1)
@@ -189,8 +177,7 @@ import ThreadDataset
     #expect(scene.alert(.preferredNetworkChanged)?.phase != .firing)
   }
 
-  @Test("A program's choice, and another change by a router, confirm nothing")
-  func notConfirmed() {
+  @Test("A program's choice, and another change by a router, confirm nothing") func notConfirmed() {
     var scene = Self.changed()
     scene.ask(.setPreferred(.network(1, router: 2)), by: .program(of: "b"))
     #expect(scene.home.preferred?.keyChange?.reporters == [Self.byCellar])

@@ -21,9 +21,7 @@ import ThreadDataset
     return try #require(scene.home.decisions.last?.grant)
   }
 
-  private func isGiven(_ answer: HomeAnswer?) -> Bool {
-    if case .credentials = answer { true } else { false }
-  }
+  private func isGiven(_ answer: HomeAnswer?) -> Bool { if case .credentials = answer { true } else { false } }
 
   // MARK: What it covers
 
@@ -40,51 +38,37 @@ import ThreadDataset
   @Test(
     "An `always` answers later requests, for just what was agreed to",
     arguments: [
+      Covered(testDescription: "the same", granted: .getPreferred, asked: .getPreferred, isCovered: true),
+      Covered(testDescription: "another command", granted: .getPreferred, asked: .getNetwork(1), isCovered: false),
+      Covered(testDescription: "another network", granted: .getNetwork(1), asked: .getNetwork(2), isCovered: false),
       Covered(
-        testDescription: "the same", granted: .getPreferred, asked: .getPreferred, isCovered: true),
-      Covered(
-        testDescription: "another command", granted: .getPreferred,
-        asked: .getNetwork(1), isCovered: false),
-      Covered(
-        testDescription: "another network", granted: .getNetwork(1),
-        asked: .getNetwork(2), isCovered: false),
-      Covered(
-        testDescription: "another login", granted: .getPreferred, asked: .getPreferred,
-        requester: .login("tablet"), isCovered: false),
-      Covered(
-        testDescription: "the same login in another team", granted: .getPreferred,
-        asked: .getPreferred,
-        requester: .login("phone", team: "moved"), isCovered: false),
-      Covered(
-        testDescription: "a system user of that name", granted: .getPreferred,
-        asked: .getPreferred, requester: .program(of: "phone"),
+        testDescription: "another login", granted: .getPreferred, asked: .getPreferred, requester: .login("tablet"),
         isCovered: false),
       Covered(
-        testDescription: "another key of the requester", granted: .getPreferred,
-        asked: .getPreferred,
+        testDescription: "the same login in another team", granted: .getPreferred, asked: .getPreferred,
+        requester: .login("phone", team: "moved"), isCovered: false),
+      Covered(
+        testDescription: "a system user of that name", granted: .getPreferred, asked: .getPreferred,
+        requester: .program(of: "phone"), isCovered: false),
+      Covered(
+        testDescription: "another key of the requester", granted: .getPreferred, asked: .getPreferred,
         requester: .login("phone", key: "new"), isCovered: false),
       Covered(
-        testDescription: "another program of the same user", granted: .getPreferred,
-        asked: .getPreferred,
+        testDescription: "another program of the same user", granted: .getPreferred, asked: .getPreferred,
         requester: {
           var named = Requester.login("phone")
           named.program = "homes"
           return named
         }(), isCovered: true),
       Covered(
-        testDescription: "another preferred network", granted: .getPreferred,
-        asked: .getPreferred, change: { $0.prefer(.of(3)) },
-        isCovered: false),
+        testDescription: "another preferred network", granted: .getPreferred, asked: .getPreferred,
+        change: { $0.prefer(.of(3)) }, isCovered: false),
       Covered(
-        testDescription: "another name of the network", granted: .getPreferred,
-        asked: .getPreferred,
-        change: { $0.prefer(.of(1, at: 2, name: "other")) },
-        isCovered: false),
+        testDescription: "another name of the network", granted: .getPreferred, asked: .getPreferred,
+        change: { $0.prefer(.of(1, at: 2, name: "other")) }, isCovered: false),
       Covered(
-        testDescription: "another channel of the network", granted: .getPreferred,
-        asked: .getPreferred,
-        change: { $0.prefer(.of(1, at: 2, channel: 20)) },
-        isCovered: true),
+        testDescription: "another channel of the network", granted: .getPreferred, asked: .getPreferred,
+        change: { $0.prefer(.of(1, at: 2, channel: 20)) }, isCovered: true),
       Covered(
         testDescription: "fewer networks nearby", granted: .nearbyNetworks, asked: .nearbyNetworks,
         change: { $0.publish(.offline, 2, from: "hub") }, isCovered: true),
@@ -92,22 +76,20 @@ import ThreadDataset
         testDescription: "more networks nearby", granted: .nearbyNetworks, asked: .nearbyNetworks,
         change: { $0.announce(3, .of(3), from: "hub") }, isCovered: false),
       Covered(
-        testDescription: "the network of a router that is another team's now",
-        granted: .getNetwork(2), asked: .getNetwork(2),
+        testDescription: "the network of a router that is another team's now", granted: .getNetwork(2),
+        asked: .getNetwork(2),
         change: {
           $0.handle(.remove(2))
           $0.announce(2, .of(2), from: "bert")
         }, isCovered: false),
-    ])
-  mutating func covers(_ row: Covered) throws {
+    ]) mutating func covers(_ row: Covered) throws
+  {
     let id = try grant(row.granted)
     row.change(&scene)
     let answer = scene.ask(row.asked, by: row.requester)
     #expect(isGiven(answer) == row.isCovered && (question == nil) == row.isCovered)
     #expect(question?.keyHasChanged != true)
-    let isNoted = scene.output.audit.contains {
-      if case .given(_, _, by: id) = $0 { true } else { false }
-    }
+    let isNoted = scene.output.audit.contains { if case .given(_, _, by: id) = $0 { true } else { false } }
     #expect(isNoted == row.isCovered)
   }
 
@@ -124,8 +106,7 @@ import ThreadDataset
     #expect(isGiven(scene.ask(.getPreferred)))
   }
 
-  @Test("Taken back it covers nothing, and is not there to be taken back again")
-  mutating func revoked() throws {
+  @Test("Taken back it covers nothing, and is not there to be taken back again") mutating func revoked() throws {
     let id = try grant(.getPreferred)
     let grant = try #require(scene.home.grants.first)
     #expect(scene.decide(.revoke(grant: id)) == .revoked(grant))
@@ -134,15 +115,15 @@ import ThreadDataset
     #expect(scene.decide(.revoke(grant: id)) == .refused(.consent(.notFound)))
   }
 
-  @Test("There are 500 at most: one more is refused and waits on; approved once, it is given")
-  mutating func most() throws {
+  @Test("There are 500 at most: one more is refused and waits on; approved once, it is given") mutating func most()
+    throws
+  {
     _ = try grant(.getNetwork(2))
     let one = try #require(scene.home.grants.first)
     scene.home.grants = Array(repeating: one, count: Home.mostGrants)
     scene.ask(.getPreferred)
     let id = try #require(question).id
-    #expect(
-      scene.decide(.approve(id, .always)) == .refused(.consent(.tooManyGrants(Home.mostGrants))))
+    #expect(scene.decide(.approve(id, .always)) == .refused(.consent(.tooManyGrants(Home.mostGrants))))
     #expect(question?.id == id && scene.output.events.isEmpty)
     scene.decide(.approve(id, .once))
     #expect(question == nil)
@@ -153,11 +134,11 @@ import ThreadDataset
   @Test(
     "Nobody approves for himself or his team over MQTT; at the command line and on the page all is",
     arguments: [
-      (ConsentApprover.login("carol", team: "carol"), true),
-      (.login("anna", team: "other"), false), (.login("ben", team: "family"), false),
-      (.commandLine(user: 0), true), (.statusPage, true), (.program(user: 1_000), true),
-    ])
-  mutating func approvers(_ approver: ConsentApprover, _ mayApprove: Bool) throws {
+      (ConsentApprover.login("carol", team: "carol"), true), (.login("anna", team: "other"), false),
+      (.login("ben", team: "family"), false), (.commandLine(user: 0), true), (.statusPage, true),
+      (.program(user: 1_000), true),
+    ]) mutating func approvers(_ approver: ConsentApprover, _ mayApprove: Bool) throws
+  {
     let anna = Requester.login("anna", team: "family")
     scene.enroll("anna")
     scene.ask(.getPreferred, by: anna)
@@ -184,30 +165,25 @@ import ThreadDataset
   @Test(
     "Home Assistant decides as far as the settings go, once, and by the button that is shown",
     arguments: [
-      Decided(
-        testDescription: "adoptions", extent: .adoptions, adoption: { _ in nil },
-        key: { .adoptionsOnly($0) }),
+      Decided(testDescription: "adoptions", extent: .adoptions, adoption: { _ in nil }, key: { .adoptionsOnly($0) }),
       Decided(testDescription: "all", extent: .all, adoption: { _ in nil }, key: { _ in nil }),
       Decided(
-        testDescription: "for good", extent: .all, scope: .always, adoption: { _ in .onceOnly },
-        key: { _ in .onceOnly }),
+        testDescription: "for good", extent: .all, scope: .always, adoption: { _ in .onceOnly }, key: { _ in .onceOnly }
+      ),
       Decided(
-        testDescription: "without the token", extent: .all,
-        button: .init(hasToken: false, isAltered: false), adoption: { _ in .wrongButton },
-        key: { _ in .wrongButton }),
+        testDescription: "without the token", extent: .all, button: .init(hasToken: false, isAltered: false),
+        adoption: { _ in .wrongButton }, key: { _ in .wrongButton }),
       Decided(
-        testDescription: "after a device was altered", extent: .all,
-        button: .init(hasToken: true, isAltered: true), adoption: { .buttonsAltered($0) },
-        key: { .buttonsAltered($0) }),
+        testDescription: "after a device was altered", extent: .all, button: .init(hasToken: true, isAltered: true),
+        adoption: { .buttonsAltered($0) }, key: { .buttonsAltered($0) }),
       Decided(
         testDescription: "as an approver too, by a button", extent: nil,
-        button: .init(hasToken: false, isAltered: false), adoption: { _ in .wrongButton },
-        key: { _ in .wrongButton }),
+        button: .init(hasToken: false, isAltered: false), adoption: { _ in .wrongButton }, key: { _ in .wrongButton }),
       Decided(
-        testDescription: "as an approver too, signed", extent: nil, button: nil, scope: .always,
-        adoption: { _ in nil }, key: { _ in nil }),
-    ])
-  func homeAssistant(_ row: Decided) throws {
+        testDescription: "as an approver too, signed", extent: nil, button: nil, scope: .always, adoption: { _ in nil },
+        key: { _ in nil }),
+    ]) func homeAssistant(_ row: Decided) throws
+  {
     for isApproval in [true, false] {
       for isAdoption in [true, false] {
         var scene = scene
@@ -220,8 +196,7 @@ import ThreadDataset
           scene.ask(.getPreferred)
         }
         let id = try #require(scene.home.questions.first).id
-        var decision = ConsentDecision(
-          isApproval ? .approve(id, row.scope) : .deny(id), by: .login("ha", team: "ha"))
+        var decision = ConsentDecision(isApproval ? .approve(id, row.scope) : .deny(id), by: .login("ha", team: "ha"))
         (decision.extent, decision.button) = (row.extent, row.button)
         var refusal = isAdoption ? row.adoption(id) : row.key(id)
         // To deny has no scope.
@@ -236,13 +211,11 @@ import ThreadDataset
     }
   }
 
-  @Test("A button for an id that does not wait gets the answer that it is stale")
-  mutating func staleButton() {
+  @Test("A button for an id that does not wait gets the answer that it is stale") mutating func staleButton() {
     var decision = ConsentDecision(.deny(ConsentID(9)), by: .login("ha", team: "ha"))
     decision.extent = .adoptions
     decision.button = .init(hasToken: false, isAltered: false)
-    #expect(
-      scene.handle(.decision(decision)).answer == .refused(.consent(.staleID(nil))))
+    #expect(scene.handle(.decision(decision)).answer == .refused(.consent(.staleID(nil))))
   }
 
   // MARK: Whose keys count
@@ -257,39 +230,31 @@ import ThreadDataset
     let isRevoked: Bool?
   }
 
-  static func client(
-    _ fingerprint: String, _ trust: EnrolledClient.Trust = .broker
-  ) -> HomeInput {
+  static func client(_ fingerprint: String, _ trust: EnrolledClient.Trust = .broker) -> HomeInput {
     .enroll(
-      EnrolledClient(
-        line: "line", fingerprint: fingerprint, trust: trust, at: WireTime(milliseconds: 0),
-        by: "test"), "phone", by: .commandLine(user: 0))
+      EnrolledClient(line: "line", fingerprint: fingerprint, trust: trust, at: WireTime(milliseconds: 0), by: "test"),
+      "phone", by: .commandLine(user: 0))
   }
 
-  @Test("The audit tells keys that come, are replaced, stay known as revoked, and go")
-  mutating func enrolmentNotes() {
+  @Test("The audit tells keys that come, are replaced, stay known as revoked, and go") mutating func enrolmentNotes() {
     func enroll(_ fingerprint: String, _ trust: EnrolledClient.Trust = .broker) -> HomeInput {
       Self.client(fingerprint, trust)
     }
-    func revoke(_ forgets: Bool) -> HomeInput {
-      .revoke("phone", forgets: forgets, by: .commandLine(user: 0))
-    }
+    func revoke(_ forgets: Bool) -> HomeInput { .revoke("phone", forgets: forgets, by: .commandLine(user: 0)) }
     let rows: [(HomeInput, AuditNote?)] = [
-      (enroll("one"), .enrolled("phone")),
-      (enroll("one", .signed), .enrolledAgain("phone", hasNewKeys: false)),
+      (enroll("one"), .enrolled("phone")), (enroll("one", .signed), .enrolledAgain("phone", hasNewKeys: false)),
       (enroll("two", .signed), .enrolledAgain("phone", hasNewKeys: true)),
       (revoke(false), .revoked("phone", isKept: true)), (revoke(false), nil),
       (revoke(true), .revoked("phone", isKept: false)), (enroll("one"), .enrolled("phone")),
       (revoke(false), .revoked("phone", isKept: false)),
     ]
     scene.handle(revoke(true))
-    for (input, note) in rows {
-      #expect(scene.handle(input).audit == (note.map { [$0] } ?? []))
-    }
+    for (input, note) in rows { #expect(scene.handle(input).audit == (note.map { [$0] } ?? [])) }
   }
 
-  @Test("In an older copy of a store no grant counts: it may have been taken back since")
-  mutating func olderCopy() throws {
+  @Test("In an older copy of a store no grant counts: it may have been taken back since") mutating func olderCopy()
+    throws
+  {
     _ = try grant(.getPreferred)
     scene.rules.grantsCount = false
     guard case .waiting? = scene.ask(.getPreferred) else {
@@ -307,31 +272,26 @@ import ThreadDataset
     "What a login has been granted, and waits for, ends with its key",
     arguments: [
       Enrolment(
-        testDescription: "the same key, another trust",
-        input: GrantTests.client("key of phone", .signed), answer: .enrolled(isUpdate: true),
-        endsConsents: false, isRevoked: false),
+        testDescription: "the same key, another trust", input: GrantTests.client("key of phone", .signed),
+        answer: .enrolled(isUpdate: true), endsConsents: false, isRevoked: false),
       Enrolment(
-        testDescription: "another key", input: GrantTests.client("new"),
-        answer: .enrolled(isUpdate: true), endsConsents: true, isRevoked: false),
+        testDescription: "another key", input: GrantTests.client("new"), answer: .enrolled(isUpdate: true),
+        endsConsents: true, isRevoked: false),
       Enrolment(
-        testDescription: "revoked",
-        input: .revoke("phone", forgets: false, by: .commandLine(user: 0)),
+        testDescription: "revoked", input: .revoke("phone", forgets: false, by: .commandLine(user: 0)),
         answer: .revokedClient(true), endsConsents: true, isRevoked: nil),
       Enrolment(
         testDescription: "revoked, and only signed events counted", trust: .signed,
-        input: .revoke("phone", forgets: false, by: .commandLine(user: 0)),
-        answer: .revokedClient(true), endsConsents: true,
-        isRevoked: true),
+        input: .revoke("phone", forgets: false, by: .commandLine(user: 0)), answer: .revokedClient(true),
+        endsConsents: true, isRevoked: true),
       Enrolment(
-        testDescription: "forgotten", trust: .signed,
-        input: .revoke("phone", forgets: true, by: .commandLine(user: 0)),
+        testDescription: "forgotten", trust: .signed, input: .revoke("phone", forgets: true, by: .commandLine(user: 0)),
         answer: .revokedClient(true), endsConsents: true, isRevoked: nil),
       Enrolment(
-        testDescription: "another login",
-        input: .revoke("mallory", forgets: false, by: .commandLine(user: 0)),
+        testDescription: "another login", input: .revoke("mallory", forgets: false, by: .commandLine(user: 0)),
         answer: .revokedClient(false), endsConsents: false, isRevoked: false),
-    ])
-  mutating func enrolment(_ row: Enrolment) throws {
+    ]) mutating func enrolment(_ row: Enrolment) throws
+  {
     scene.enroll("phone", trust: row.trust)
     _ = try grant(.getPreferred)
     scene.ask(.nearbyNetworks)
@@ -345,8 +305,7 @@ import ThreadDataset
     #expect(scene.home.questions.contains { $0.requester.identity == .login("tablet") })
   }
 
-  @Test("A login that is revoked twice is not there the second time, until it is forgotten")
-  mutating func twice() {
+  @Test("A login that is revoked twice is not there the second time, until it is forgotten") mutating func twice() {
     scene.enroll("phone", trust: .signed)
     for (forgets, isThere) in [(false, true), (false, false), (true, true), (true, false)] {
       #expect(scene.revoke("phone", forgets: forgets) == .revokedClient(isThere))

@@ -20,23 +20,20 @@ import ThreadDataset
     return scene
   }
 
-  private static func mismatch(_ scene: HomeScene) -> AlertFacts? {
-    scene.alert(.preferredNetworkMismatch, 1)?.facts
-  }
+  private static func mismatch(_ scene: HomeScene) -> AlertFacts? { scene.alert(.preferredNetworkMismatch, 1)?.facts }
 
   @Test(
     "Two routers have ids in sentences where the names look the same",
     arguments: [
-      ("Attic", true), (" Attic\u{200B}", true), ("attic", false), ("Attic 2", false),
-      (nil, false), ("0000000000000001", false),
-    ] as [(String?, Bool)])
-  func routers(_ other: String?, _ areAlike: Bool) {
+      ("Attic", true), (" Attic\u{200B}", true), ("attic", false), ("Attic 2", false), (nil, false),
+      ("0000000000000001", false),
+    ] as [(String?, Bool)]) func routers(_ other: String?, _ areAlike: Bool)
+  {
     var scene = Self.scene()
     scene.announce(2, Self.home) { $0.name = other }
     #expect(scene.router(2)?.name == other)
     #expect(scene.home.hasNamesake(BorderAgentID.number(1), "Attic") == areAlike)
-    #expect(
-      scene.home.shownName(1) == (areAlike ? #""Attic" (0000000000000001)"# : #""Attic""#))
+    #expect(scene.home.shownName(1) == (areAlike ? #""Attic" (0000000000000001)"# : #""Attic""#))
     #expect(Self.mismatch(scene)?.routerNeedsID == areAlike)
     let listed = scene.home.routers.map { (agent: $0.agent, name: $0.name) }
     #expect(Home.namesakes(among: listed) == (areAlike ? [1, 2] : []))
@@ -44,16 +41,15 @@ import ThreadDataset
 
   @Test(
     "Of a long name both ends are shown, so only the same ends look the same",
-    arguments: [("a", "b", false), ("a", "a", true)])
-  func longNames(_ one: String, _ other: String, _ areAlike: Bool) {
+    arguments: [("a", "b", false), ("a", "a", true)]) func longNames(_ one: String, _ other: String, _ areAlike: Bool)
+  {
     var scene = Self.scene()
     scene.announce(1, .of(2)) { $0.name = "Hub \(Self.long) \(one)" }
     scene.announce(2, .of(2)) { $0.name = "Hub \(Self.long) \(other)" }
     #expect(scene.home.hasNamesake(1, scene.router(1)?.name) == areAlike)
   }
 
-  @Test("An alert has the id as soon as another router is named so, and as long as it is listed")
-  func follows() {
+  @Test("An alert has the id as soon as another router is named so, and as long as it is listed") func follows() {
     var scene = Self.scene()
     #expect(Self.mismatch(scene)?.routerNeedsID == false)
     _ = scene.home.takeChanges()
@@ -72,8 +68,7 @@ import ThreadDataset
   private static let sources: [(String, @Sendable (inout HomeScene) -> Void)] = [
     ("a router", { $0.announce(3, .of(7, name: "net-2"), from: "b") }),
     ("a record", { $0.see(.of(3, on: 7) { $0.networkName = "net-2" }) }),
-    ("a login", { $0.share(.of(7, name: "net-2")) }),
-    ("the preferred one", { $0.prefer(.of(7, name: "net-2")) }),
+    ("a login", { $0.share(.of(7, name: "net-2")) }), ("the preferred one", { $0.prefer(.of(7, name: "net-2")) }),
     (
       "a former one",
       {
@@ -83,19 +78,17 @@ import ThreadDataset
     ),
   ]
 
-  @Test(
-    "A network has its id where another one that is known has its name", arguments: sources.indices)
-  func networks(_ index: Int) {
+  @Test("A network has its id where another one that is known has its name", arguments: sources.indices) func networks(
+    _ index: Int
+  ) {
     var scene = Self.scene()
     #expect(Self.mismatch(scene)?.network?.needsID == false)
     Self.sources[index].1(&scene)
     #expect(Self.mismatch(scene)?.network?.needsID == true, "\(Self.sources[index].0)")
-    #expect(
-      Self.mismatch(scene)?.preferred?.needsID == (Self.sources[index].0 == "the preferred one"))
+    #expect(Self.mismatch(scene)?.preferred?.needsID == (Self.sources[index].0 == "the preferred one"))
   }
 
-  @Test("In a home of many the tick tells networks apart, and who asks for that is charged once")
-  func many() {
+  @Test("In a home of many the tick tells networks apart, and who asks for that is charged once") func many() {
     var scene = Self.scene()
     scene.announce(20...99, Self.home)
     scene.tick()
@@ -107,8 +100,9 @@ import ThreadDataset
     #expect(Self.mismatch(scene)?.network?.needsID == true)
   }
 
-  @Test("A network that replaces one of the same name has its id, also when that one is forgotten")
-  func changed() throws {
+  @Test("A network that replaces one of the same name has its id, also when that one is forgotten") func changed()
+    throws
+  {
     var scene = Self.scene()
     scene.prefer(.of(5, name: "Home"))
     for _ in 1...2 {
@@ -123,8 +117,7 @@ import ThreadDataset
 
   // MARK: The name of the preferred network
 
-  @Test("A network that only has the preferred one's name is a warning")
-  func foreign() {
+  @Test("A network that only has the preferred one's name is a warning") func foreign() {
     var scene = Self.scene()
     for (name, severity) in [("Home", .warning), ("guest", .info), ("H\u{200B}ome ", .warning)]
       as [(String, AlertSeverity)]
@@ -135,8 +128,7 @@ import ThreadDataset
     }
   }
 
-  @Test("An accepted network that takes the preferred one's name is not accepted any more")
-  func accepted() {
+  @Test("An accepted network that takes the preferred one's name is not accepted any more") func accepted() {
     var scene = Self.scene()
     func seen(as name: String) {
       scene.see(.of(3, on: 7) { $0.networkName = name }, .of(4, on: 7) { $0.networkName = "guest" })
@@ -163,27 +155,21 @@ import ThreadDataset
 
   // MARK: Under a former id
 
-  @Test("Of a router that has another id now, a dispute names the former one as its own")
-  func former() {
-    for (name, departed) in [
-      ("Attic", #""Attic", under its former id 0000000000000002,"#), ("Cellar", #""Cellar""#),
-    ] {
+  @Test("Of a router that has another id now, a dispute names the former one as its own") func former() {
+    for (name, departed) in [("Attic", #""Attic", under its former id 0000000000000002,"#), ("Cellar", #""Cellar""#)] {
       var scene = HomeScene { $0.settings.alertsHold = 0 }
       scene.announce(2, Self.home) { $0.name = name }
       scene.announce(1, Self.home) { $0.name = "Attic" }
       scene.publish(.leave, 2)
       scene.announce(1, .of(1, key: 2, at: 2))
       let message = scene.alert(.preferredKeyDisputed)?.facts.message
-      #expect(
-        message
-          == .keysDisputed(claimed: 2, current: 1, departed: .init([departed]), hasDamage: false))
+      #expect(message == .keysDisputed(claimed: 2, current: 1, departed: .init([departed]), hasDamage: false))
     }
   }
 
   // MARK: While an order is carried out
 
-  @Test("What an agent stops while it carries out an order has the words of the order")
-  func order() throws {
+  @Test("What an agent stops while it carries out an order has the words of the order") func order() throws {
     for (state, shown, adoption) in [(.sent, .agreed, .agreed), (.timeout, .timeout, nil)]
       as [(AdoptionState, AdoptionState, AdoptionState?)]
     {

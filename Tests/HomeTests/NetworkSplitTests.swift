@@ -18,9 +18,9 @@ import ThreadDataset
     scene.tick()
   }
 
-  @Test(
-    "Two partitions of the preferred network for longer than the hold are an alert, one is none")
-  func partitions() throws {
+  @Test("Two partitions of the preferred network for longer than the hold are an alert, one is none") func partitions()
+    throws
+  {
     var scene = Self.scene()
     scene.see(.of(1), .of(2))
     scene.pass(seconds: 31)
@@ -31,17 +31,14 @@ import ThreadDataset
     scene.pass(seconds: 1)
     #expect(scene.alarms == [.split(1)])
     let facts = try #require(scene.home.alerts[.split(1)]?.facts)
-    let parts = [
-      AlertFacts.Names([#""seen 1""#]), .init([#""seen 2""#]),
-    ]
+    let parts = [AlertFacts.Names([#""seen 1""#]), .init([#""seen 2""#])]
     #expect(facts.message == .split(parts, parts: 2) && facts.network == .init(.of(1)))
     #expect(facts.trigger == .mdns)
     scene.see(.of(1), .of(2))
     #expect(scene.alarms == [])
   }
 
-  @Test("A split that ends within the hold is no alert, and one whose routers are gone is over")
-  func ends() {
+  @Test("A split that ends within the hold is no alert, and one whose routers are gone is over") func ends() {
     var scene = Self.scene()
     scene.see(.of(1), .of(2, partition: 8))
     scene.pass(seconds: 10)
@@ -55,11 +52,8 @@ import ThreadDataset
     #expect(!scene.alarms.contains(.split(1)))
   }
 
-  @Test("Ids of partitions that are each other's bytes reversed are one partition")
-  func byteOrder() {
-    for (other, isSplit) in [
-      (0x7856_3412, false), (0x1234_5679, true), (0x3412_7856, true),
-    ] as [(UInt32, Bool)] {
+  @Test("Ids of partitions that are each other's bytes reversed are one partition") func byteOrder() {
+    for (other, isSplit) in [(0x7856_3412, false), (0x1234_5679, true), (0x3412_7856, true)] as [(UInt32, Bool)] {
       var scene = Self.scene()
       scene.see(.of(1, partition: 0x1234_5678), .of(2, partition: other))
       scene.pass(seconds: 31)
@@ -67,8 +61,7 @@ import ThreadDataset
     }
   }
 
-  @Test("A network that is neither preferred nor accepted may be split")
-  func foreign() {
+  @Test("A network that is neither preferred nor accepted may be split") func foreign() {
     var scene = Self.scene()
     scene.see(.of(1, on: 2), .of(2, on: 2, partition: 8))
     scene.pass(seconds: 31)
@@ -82,8 +75,7 @@ import ThreadDataset
     #expect(!scene.alarms.contains(.split(2)))
   }
 
-  @Test("A router with another key is on another network, by its record and by what it reports")
-  func otherKeys() {
+  @Test("A router with another key is on another network, by its record and by what it reports") func otherKeys() {
     for (isSeen, key) in [(true, 1), (true, 2), (false, 1), (false, 2)] as [(Bool, UInt64)] {
       var scene = Self.scene()
       scene.announce(8, .of(1, key: key, at: 2))
@@ -113,8 +105,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Of a part that nobody has accepted the alert says that it may have another key")
-  func unaccepted() {
+  @Test("Of a part that nobody has accepted the alert says that it may have another key") func unaccepted() {
     var scene = Self.scene()
     func others() -> AlertFacts.Names? { scene.home.alerts[.split(1)]?.facts.otherNames }
     scene.see(.of(8))
@@ -127,34 +118,26 @@ import ThreadDataset
     #expect(scene.alarms.contains(.split(1)) && others() == AlertFacts.Names())
   }
 
-  @Test("Many routers of many parts: three of each are named, and three parts")
-  func many() {
+  @Test("Many routers of many parts: three of each are named, and three parts") func many() {
     var scene = Self.scene()
     scene.handle(
-      .sightings(
-        Sightings(
-          (11...14).map { .of($0, partition: 1) } + (21...24).map { .of($0, partition: UInt32($0)) }
-        )
-      ))
+      .sightings(Sightings((11...14).map { .of($0, partition: 1) } + (21...24).map { .of($0, partition: UInt32($0)) })))
     guard case .split(let parts, 5) = scene.home.alerts[.split(1)]?.facts.message else {
       Issue.record("five parts")
       return
     }
     #expect(
       parts == [
-        AlertFacts.Names(first: [11, 12, 13].map { "\"seen \($0)\"" }, count: 4),
-        .init([#""seen 21""#]), .init([#""seen 22""#]),
+        AlertFacts.Names(first: [11, 12, 13].map { "\"seen \($0)\"" }, count: 4), .init([#""seen 21""#]),
+        .init([#""seen 22""#]),
       ])
   }
 
-  @Test("What routers report of their partition counts, whatever their records say")
-  func reported() {
+  @Test("What routers report of their partition counts, whatever their records say") func reported() {
     var scene = Self.scene()
     func report(_ partitions: UInt32..., state: ThreadState = .router) {
       for (agent, partition) in zip([8, 9] as [UInt64], partitions) {
-        scene.publish(.heartbeat, agent) {
-          $0.thread = .init(state: state, network: 1, partition: partition)
-        }
+        scene.publish(.heartbeat, agent) { $0.thread = .init(state: state, network: 1, partition: partition) }
       }
     }
     report(1, 1)
@@ -173,16 +156,11 @@ import ThreadDataset
 
   // MARK: Without mDNS
 
-  private static func lead(
-    _ agent: UInt64, _ scene: inout HomeScene, _ state: ThreadState? = .leader
-  ) {
-    scene.publish(.heartbeat, agent) {
-      $0.thread = .init(state: state, network: state.map { _ in 1 })
-    }
+  private static func lead(_ agent: UInt64, _ scene: inout HomeScene, _ state: ThreadState? = .leader) {
+    scene.publish(.heartbeat, agent) { $0.thread = .init(state: state, network: state.map { _ in 1 }) }
   }
 
-  @Test("Two routers that both report to lead the network are an alert, until one does not")
-  func leaders() throws {
+  @Test("Two routers that both report to lead the network are an alert, until one does not") func leaders() throws {
     var scene = Self.scene()
     for _ in 1...2 {
       for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
@@ -196,8 +174,7 @@ import ThreadDataset
     #expect(scene.alarms == [])
   }
 
-  @Test("A split that is over when its hold is, is not raised")
-  func overInTime() {
+  @Test("A split that is over when its hold is, is not raised") func overInTime() {
     var scene = Self.scene()
     for _ in 1...2 {
       for agent: UInt64 in [8, 9] { Self.lead(agent, &scene) }
@@ -209,8 +186,7 @@ import ThreadDataset
     #expect(scene.home.alerts[.split(1)] == nil)
   }
 
-  @Test("A leader that reports nothing more, and the one that takes its place, are no split")
-  func successor() {
+  @Test("A leader that reports nothing more, and the one that takes its place, are no split") func successor() {
     var scene = Self.scene()
     Self.lead(9, &scene)
     scene.pass(seconds: 12)
@@ -225,8 +201,7 @@ import ThreadDataset
     #expect(scene.home.alerts[.split(1)]?.phase == .held)
   }
 
-  @Test("A leader that reports for the last time when the next one begins is no split")
-  func sameTime() {
+  @Test("A leader that reports for the last time when the next one begins is no split") func sameTime() {
     var scene = Self.scene()
     Self.lead(9, &scene)
     scene.pass(seconds: 12)
@@ -238,9 +213,7 @@ import ThreadDataset
     #expect(scene.home.alerts[.split(1)] == nil)
   }
 
-  @Test(
-    "Leaders are parts where the times in which they reported so overlap",
-    arguments: 1...40 as ClosedRange<UInt64>)
+  @Test("Leaders are parts where the times in which they reported so overlap", arguments: 1...40 as ClosedRange<UInt64>)
   func overlap(_ seed: UInt64) throws {
     var random = RandomHome(seed: seed)
     var scene = Self.scene()
@@ -270,8 +243,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Leaders of different networks, and one that is offline, are no split")
-  func others() {
+  @Test("Leaders of different networks, and one that is offline, are no split") func others() {
     var scene = Self.scene()
     scene.announce(7, .of(2))
     for _ in 1...2 {

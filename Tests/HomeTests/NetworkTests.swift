@@ -10,9 +10,7 @@ import ThreadDataset
     return router
   }
 
-  @Test(
-    "Holds what a dictionary would hold, and no copy changes with it",
-    arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("Holds what a dictionary would hold, and no copy changes with it", arguments: 1...8 as ClosedRange<UInt64>)
   func model(_ seed: UInt64) {
     var numbers = RandomHome(seed: seed)
     var table = RouterTable()
@@ -44,33 +42,26 @@ import ThreadDataset
     }
   }
 
-  @Test("Two tables are equal that have the same routers, whenever these were seen and came")
-  func equal() {
+  @Test("Two tables are equal that have the same routers, whenever these were seen and came") func equal() {
     let now = WireTime(milliseconds: 5)
     var one = RouterTable()
     var other = RouterTable()
     for agent: UInt64 in 1...3 { one.set(Self.router(agent), firstSeen: now) }
-    for agent: UInt64 in [3, 2, 1] {
-      other.set(Self.router(agent), firstSeen: now.adding(seconds: 9))
-    }
+    for agent: UInt64 in [3, 2, 1] { other.set(Self.router(agent), firstSeen: now.adding(seconds: 9)) }
     #expect(one == other)
     other.set(Self.router(2, "Attic"), firstSeen: now)
     #expect(one != other)
   }
 
-  @Test("A clock that is set back lets nothing have been seen later than now")
-  func notLater() {
+  @Test("A clock that is set back lets nothing have been seen later than now") func notLater() {
     var table = RouterTable()
     table.set(Self.router(1), firstSeen: WireTime(milliseconds: 5))
     table.set(Self.router(2), firstSeen: WireTime(milliseconds: 50))
     table.seeNotLater(than: WireTime(milliseconds: 9))
-    #expect(
-      table.lastSeen(1).milliseconds == 5 && table.lastSeen(2).milliseconds == 9)
+    #expect(table.lastSeen(1).milliseconds == 5 && table.lastSeen(2).milliseconds == 9)
   }
 
-  @Test(
-    "The numbers of a router agree with a model that forgets nothing",
-    arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("The numbers of a router agree with a model that forgets nothing", arguments: 1...8 as ClosedRange<UInt64>)
   func window(_ seed: UInt64) {
     var numbers = RandomHome(seed: seed)
     var window = SequenceWindow()
@@ -98,8 +89,7 @@ import ThreadDataset
     scene.home.networks.map { "\($0.name) \($0.routers) \($0.online)\($0.isPreferred ? " *" : "")" }
   }
 
-  @Test("Networks are listed by name, with their routers, and the preferred one also without any")
-  func list() {
+  @Test("Networks are listed by name, with their routers, and the preferred one also without any") func list() {
     var scene = HomeScene()
     scene.announce(1, .of(3))
     scene.announce(2...3, .of(2))
@@ -111,8 +101,7 @@ import ThreadDataset
     #expect(scene.home.network(2) == nil)
   }
 
-  @Test("A network shows its newest dataset; the preferred one its own, whatever others claim")
-  func newest() {
+  @Test("A network shows its newest dataset; the preferred one its own, whatever others claim") func newest() {
     var scene = HomeScene()
     scene.announce(1, .of(1, at: 5))
     scene.announce(2, .of(1, key: 9, at: 99, name: "evil"), from: "other")
@@ -125,8 +114,7 @@ import ThreadDataset
     #expect(scene.home.networks.map(\.name) == ["net-1", "new"])
   }
 
-  @Test("Without a dataset its name is what records call it")
-  func named() {
+  @Test("Without a dataset its name is what records call it") func named() {
     var scene = HomeScene()
     for name in ["", "first", "second"] {
       scene.see(.of(1) { $0.networkName = name })
@@ -134,8 +122,7 @@ import ThreadDataset
     }
   }
 
-  @Test("A network that lost the router by which it is shown has the next one")
-  func nextRouter() {
+  @Test("A network that lost the router by which it is shown has the next one") func nextRouter() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     for agent: UInt64 in 2...4 { scene.announce(agent, .of(2, at: agent)) }
@@ -143,8 +130,7 @@ import ThreadDataset
     #expect(scene.home.network(2)?.dataset == .of(2, at: 3))
   }
 
-  @Test("What changes of a router is published of its networks, and nothing else")
-  func changes() {
+  @Test("What changes of a router is published of its networks, and nothing else") func changes() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.announce(2, .of(2))

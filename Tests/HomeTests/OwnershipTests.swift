@@ -11,16 +11,13 @@ import ThreadDataset
     agents.map { scene.router($0)?.owner == "otbr" }
   }
 
-  @Test("Teams are compared byte by byte")
-  func bytes() {
+  @Test("Teams are compared byte by byte") func bytes() {
     var scene = HomeScene()
     scene.announce(1, .of(1), from: "caf\u{E9}")
-    #expect(
-      scene.announce(1, .of(1), from: "cafe\u{301}").rejection == .notAuthorized(1))
+    #expect(scene.announce(1, .of(1), from: "cafe\u{301}").rejection == .notAuthorized(1))
   }
 
-  @Test("An owner is kept for 30 days after the router left, and then the id is anybody's")
-  func expiry() {
+  @Test("An owner is kept for 30 days after the router left, and then the id is anybody's") func expiry() {
     var scene = HomeScene()
     scene.announce(1...3, .of(1)) { $0.order = .number(1) }
     for agent: UInt64 in 1...2 { scene.publish(.leave, agent) { $0.order = .number(2) } }
@@ -31,16 +28,14 @@ import ThreadDataset
     let output = scene.pass(seconds: 1)
     #expect(
       Set(output.audit) == [
-        .routerRemoved(1, team: "otbr", .leftLongAgo),
-        .routerRemoved(2, team: "otbr", .leftLongAgo),
+        .routerRemoved(1, team: "otbr", .leftLongAgo), .routerRemoved(2, team: "otbr", .leftLongAgo),
       ])
     #expect(Set(output.events) == [.forgotten(1), .forgotten(2)])
     #expect(Self.owns(scene, 1, 2, 3) == [false, false, true])
     #expect(scene.announce(1, .of(1), from: "other").rejection == nil)
   }
 
-  @Test("A router that comes back has the whole 30 days again when it leaves the next time")
-  func comesBack() {
+  @Test("A router that comes back has the whole 30 days again when it leaves the next time") func comesBack() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     for _ in 1...2 {
@@ -57,8 +52,7 @@ import ThreadDataset
     #expect(scene.router(1) == nil)
   }
 
-  @Test("Credentials that are stored without a router keep their owner, until they are deleted")
-  func stored() {
+  @Test("Credentials that are stored without a router keep their owner, until they are deleted") func stored() {
     var scene = HomeScene()
     let requester = Requester.login("otbr")
     scene.ask(.storeCredentials(1, .of(1)), by: requester)
@@ -70,8 +64,7 @@ import ThreadDataset
     #expect(scene.router(1) == nil)
   }
 
-  @Test("An id that left when the clock was ahead is forgotten 30 days after it was set back")
-  func clockSetBack() {
+  @Test("An id that left when the clock was ahead is forgotten 30 days after it was set back") func clockSetBack() {
     var scene = HomeScene()
     let now = scene.now
     scene.announce(1, .of(1))
@@ -83,8 +76,7 @@ import ThreadDataset
     #expect(scene.router(1) == nil)
   }
 
-  @Test("At its limit a team loses the id that left first, and no other team's")
-  func limit() {
+  @Test("At its limit a team loses the id that left first, and no other team's") func limit() {
     var scene = HomeScene { $0.settings.routersPerTeam = 3 }
     scene.announce(9, .of(1), from: "other")
     scene.publish(.leave, 9, from: "other")
@@ -96,8 +88,7 @@ import ThreadDataset
       scene.publish(.leave, agent)
       scene.wait(seconds: 1)
     }
-    #expect(
-      scene.announce(4, .of(1)).audit.first == .routerRemoved(2, team: "otbr", .forRoom))
+    #expect(scene.announce(4, .of(1)).audit.first == .routerRemoved(2, team: "otbr", .forRoom))
     #expect(Self.owns(scene, 1, 2, 3, 4) == [true, false, true, true])
     scene.announce(5, .of(1))
     #expect(scene.announce(6, .of(1)).rejection == .tooManyRouters(3))
@@ -106,8 +97,7 @@ import ThreadDataset
     #expect(scene.announce(2, .of(1), from: "other").rejection == nil)
   }
 
-  @Test(
-    "The id of a former member of the preferred network makes no room, as it counts for 30 days")
+  @Test("The id of a former member of the preferred network makes no room, as it counts for 30 days")
   func formerMember() {
     var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     scene.announce(1...2, .of(1))
@@ -117,24 +107,20 @@ import ThreadDataset
     #expect(scene.announce(3, .of(1)).rejection == nil)
   }
 
-  @Test("Routers without a dataset and credentials without a router count, too")
-  func counts() {
+  @Test("Routers without a dataset and credentials without a router count, too") func counts() {
     var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     let requester = Requester.login("otbr")
     scene.announce(1)
     scene.ask(.storeCredentials(2, .of(1)), by: requester)
     #expect(scene.announce(3).rejection == .tooManyRouters(2))
-    #expect(
-      scene.ask(.storeCredentials(3, .of(1)), by: requester)
-        == .refused(.tooManyRouters(2)))
+    #expect(scene.ask(.storeCredentials(3, .of(1)), by: requester) == .refused(.tooManyRouters(2)))
     // Its own router takes the place that its credentials have.
     #expect(scene.announce(2, .of(1)).rejection == nil)
     scene.publish(.leave, 1)
     #expect(scene.announce(3).rejection == nil)
   }
 
-  @Test("A router that had neither credentials nor numbers leaves no id behind when it leaves")
-  func nothingToKeep() {
+  @Test("A router that had neither credentials nor numbers leaves no id behind when it leaves") func nothingToKeep() {
     var scene = HomeScene { $0.settings.routersPerTeam = 2 }
     scene.announce(1, .of(1))
     for agent: UInt64 in 2...9 {
@@ -149,8 +135,7 @@ import ThreadDataset
     #expect(scene.announce(4).rejection == .tooManyRouters(2))
   }
 
-  @Test("Nothing is left of a router that a person removes, and its id is anybody's")
-  func remove() throws {
+  @Test("Nothing is left of a router that a person removes, and its id is anybody's") func remove() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.order = .number(7) }
     scene.publish(.offline, 1)
@@ -164,29 +149,22 @@ import ThreadDataset
     #expect(scene.announce(1, .of(1), from: "other").types == [.announced, .datasetStored])
   }
 
-  @Test("The id of a router that left, or of none, can be removed as well; an unknown one cannot")
-  func removeAbsent() {
+  @Test("The id of a router that left, or of none, can be removed as well; an unknown one cannot") func removeAbsent() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.publish(.leave, 1)
     let output = scene.handle(.remove(1))
     #expect(output.answer == .removed(team: "otbr", hadCredentials: false) && output.types == [])
     scene.ask(.storeCredentials(2, .of(1)), by: .login("otbr"))
-    #expect(
-      scene.handle(.remove(2)).answer == .removed(team: "otbr", hadCredentials: true))
-    #expect(
-      scene.handle(.remove(3)).answer == .refused(.unknownRouter(3)))
+    #expect(scene.handle(.remove(2)).answer == .removed(team: "otbr", hadCredentials: true))
+    #expect(scene.handle(.remove(3)).answer == .refused(.unknownRouter(3)))
   }
 
-  @Test("Only a listed router can be accepted, and a second time changes nothing")
-  func accept() {
+  @Test("Only a listed router can be accepted, and a second time changes nothing") func accept() {
     var scene = HomeScene()
-    #expect(
-      scene.handle(.acceptRouter(1)).answer == .refused(.unknownRouter(1)))
+    #expect(scene.handle(.acceptRouter(1)).answer == .refused(.unknownRouter(1)))
     scene.see(.of(1))
-    #expect(
-      scene.handle(.acceptRouter(1)).answer == .accepted(isChange: true, isKnown: true))
-    #expect(
-      scene.handle(.acceptRouter(1)).answer == .accepted(isChange: false, isKnown: true))
+    #expect(scene.handle(.acceptRouter(1)).answer == .accepted(isChange: true, isKnown: true))
+    #expect(scene.handle(.acceptRouter(1)).answer == .accepted(isChange: false, isKnown: true))
   }
 }

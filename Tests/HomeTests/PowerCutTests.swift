@@ -23,23 +23,21 @@ import ThreadDataset
   @Test(
     "Three quarters of the routers that were there, and at least two, make it an alert of the home",
     arguments: [
-      (all: 1, gone: [1], outage: false), (2, [1], false), (2, [1, 2], true), (3, [1, 2], false),
-      (3, [1, 2, 3], true), (4, [1, 2], false), (4, [1, 2, 3], true), (5, [1, 2, 3], false),
-      (5, [1, 2, 3, 4], true), (8, [1, 2, 3, 4, 5], false), (8, [1, 2, 3, 4, 5, 6], true),
-    ] as [(all: UInt64, gone: [UInt64], outage: Bool)])
-  func share(_ all: UInt64, _ gone: [UInt64], _ isOutage: Bool) {
+      (all: 1, gone: [1], outage: false), (2, [1], false), (2, [1, 2], true), (3, [1, 2], false), (3, [1, 2, 3], true),
+      (4, [1, 2], false), (4, [1, 2, 3], true), (5, [1, 2, 3], false), (5, [1, 2, 3, 4], true),
+      (8, [1, 2, 3, 4, 5], false), (8, [1, 2, 3, 4, 5, 6], true),
+    ] as [(all: UInt64, gone: [UInt64], outage: Bool)]) func share(_ all: UInt64, _ gone: [UInt64], _ isOutage: Bool)
+  {
     var scene = Self.scene(of: all)
     for agent in gone { scene.publish(.offline, agent) { $0.offlineReason = .unreachable } }
     scene.live(130)
     let own = Set(gone.map { AlertKey.of(.borderRouterOffline, $0) })
     #expect(scene.alarms == (isOutage ? [Self.outage] : own))
     let facts = scene.alert(.homeOffline)?.facts
-    #expect(
-      facts?.message == (isOutage ? .awayTogether(routers: gone.count, of: Int(all)) : nil))
+    #expect(facts?.message == (isOutage ? .awayTogether(routers: gone.count, of: Int(all)) : nil))
   }
 
-  @Test("Routers that fall silent one after another are one alert, and none has one of its own")
-  func silent() {
+  @Test("Routers that fall silent one after another are one alert, and none has one of its own") func silent() {
     var scene = Self.scene(of: 4)
     let began = scene.now
     for agent: UInt64 in 1...4 {
@@ -56,8 +54,7 @@ import ThreadDataset
     #expect(scene.alert(.homeOffline)?.facts.since == began.adding(seconds: 301))
   }
 
-  @Test("It ends when routers come back, and who stays away has an alert of its own then")
-  func back() {
+  @Test("It ends when routers come back, and who stays away has an alert of its own then") func back() {
     var scene = Self.scene(of: 5)
     for agent: UInt64 in 1...5 { scene.publish(.offline, agent) }
     scene.live(31)
@@ -76,9 +73,7 @@ import ThreadDataset
     #expect(scene.alarms == Self.offline(5))
   }
 
-  @Test(
-    "An alert that fires already ends with that of the home, and none is missing between the two")
-  func replaced() {
+  @Test("An alert that fires already ends with that of the home, and none is missing between the two") func replaced() {
     var scene = Self.scene(of: 3)
     scene.publish(.offline, 1)
     scene.live(121)
@@ -91,8 +86,7 @@ import ThreadDataset
     #expect(scene.alarms == [Self.outage])
   }
 
-  @Test("Who was away before keeps its alert, and who goes later belongs to those who are away")
-  func others() {
+  @Test("Who was away before keeps its alert, and who goes later belongs to those who are away") func others() {
     var scene = Self.scene(of: 9)
     scene.publish(.offline, 9)
     scene.live(700)
@@ -106,8 +100,7 @@ import ThreadDataset
     #expect(scene.alert(.homeOffline)?.facts.message == .awayTogether(routers: 8, of: 8))
   }
 
-  @Test("Routers that go far apart each have their own")
-  func apart() {
+  @Test("Routers that go far apart each have their own") func apart() {
     var scene = Self.scene(of: 2)
     scene.publish(.offline, 1)
     scene.live(601)
@@ -118,16 +111,15 @@ import ThreadDataset
 
   @Test(
     "A router that has answered is not away: it says that Thread is stopped, or is frozen",
-    arguments: [OfflineReason.stopped, .frozen, .untrusted])
-  func answered(_ reason: OfflineReason) {
+    arguments: [OfflineReason.stopped, .frozen, .untrusted]) func answered(_ reason: OfflineReason)
+  {
     var scene = Self.scene(of: 2)
     for agent: UInt64 in 1...2 { scene.publish(.offline, agent) { $0.offlineReason = reason } }
     scene.live(31)
     #expect(scene.alarms == Self.offline(1, 2))
   }
 
-  @Test("Records that go from the local network count, and those of visitors do not")
-  func seen() {
+  @Test("Records that go from the local network count, and those of visitors do not") func seen() {
     var scene = Self.scene(of: 1)
     scene.see(.of(1), .of(2), .of(3), .of(4, on: 7))
     scene.handle(.acceptNetwork(7, isAccepted: true))
@@ -137,9 +129,7 @@ import ThreadDataset
     #expect(scene.alert(.homeOffline)?.facts.message == .awayTogether(routers: 3, of: 3))
   }
 
-  @Test(
-    "It goes on over a restart, and a clock that is set back changes nothing",
-    arguments: [0, -86_400])
+  @Test("It goes on over a restart, and a clock that is set back changes nothing", arguments: [0, -86_400])
   func restart(_ jump: Int) throws {
     var scene = Self.scene(of: 3)
     for agent: UInt64 in 1...3 { scene.publish(.offline, agent) }
@@ -147,9 +137,7 @@ import ThreadDataset
     scene.wait(seconds: jump)
     if jump != 0 { scene.handle(.clockJumped(by: Int64(jump) * 1_000)) }
     var read = Home(rules: scene.rules)
-    for router in scene.home.routers {
-      _ = try read.load(try #require(scene.home.record(.router(router.agent))))
-    }
+    for router in scene.home.routers { _ = try read.load(try #require(scene.home.record(.router(router.agent)))) }
     _ = try read.load(try #require(scene.home.record(.home)))
     _ = try read.load(try #require(scene.home.record(.alert(Self.outage))))
     read.finishLoading()
@@ -159,8 +147,7 @@ import ThreadDataset
     #expect(scene.alarms == [Self.outage])
   }
 
-  @Test("The routers of a home are looked at once for each change")
-  func once() {
+  @Test("The routers of a home are looked at once for each change") func once() {
     var scene = Self.scene(of: 5)
     for agent: UInt64 in 1...4 { scene.publish(.offline, agent) }
     scene.live(31)
@@ -169,8 +156,7 @@ import ThreadDataset
     #expect(scene.home.work == 5)
   }
 
-  @Test("In a home of many it is found with the tick")
-  func many() {
+  @Test("In a home of many it is found with the tick") func many() {
     var scene = Self.scene(of: 100, hold: 0)
     for agent: UInt64 in 1...75 { scene.publish(.offline, agent) }
     #expect(scene.alert(.homeOffline) == nil)
@@ -180,7 +166,5 @@ import ThreadDataset
 }
 
 extension HomeScene {
-  fileprivate func names(_ agents: UInt64...) -> [String] {
-    agents.map { BorderAgentID.number($0).description }
-  }
+  fileprivate func names(_ agents: UInt64...) -> [String] { agents.map { BorderAgentID.number($0).description } }
 }

@@ -18,8 +18,7 @@ import ThreadDataset
     return scene
   }
 
-  @Test("Whether a network is preferred, and whether a dataset is of it, is no secret")
-  func checks() {
+  @Test("Whether a network is preferred, and whether a dataset is of it, is no secret") func checks() {
     var scene = HomeScene()
     let bob = Requester.login("bob")
     #expect(scene.ask(.isPreferredAvailable, by: bob) == .available(false))
@@ -28,12 +27,9 @@ import ThreadDataset
     #expect(scene.ask(.isPreferredAvailable, by: bob) == .available(true))
     for (dataset, check) in [
       (.of(1, at: 99), .match), (.of(1, at: 5, channel: 20), .conflict(.channel)),
-      (.of(1, at: 4, channel: 20), .stale(.channel)),
-      (.of(1, at: 6, channel: 20), .mismatch(.channel)),
+      (.of(1, at: 4, channel: 20), .stale(.channel)), (.of(1, at: 6, channel: 20), .mismatch(.channel)),
       (.of(2, at: 5), .mismatch([.extendedPANID, .networkName])),
-    ] as [(DatasetSummary, PreferredCheck)] {
-      #expect(scene.ask(.checkPreferred(dataset), by: bob) == .checked(check))
-    }
+    ] as [(DatasetSummary, PreferredCheck)] { #expect(scene.ask(.checkPreferred(dataset), by: bob) == .checked(check)) }
   }
 
   struct Choice: Sendable, CustomTestStringConvertible {
@@ -51,29 +47,23 @@ import ThreadDataset
     "What may be chosen, by whom",
     arguments: [
       // By dataset.
+      Choice(testDescription: "a dataset that nobody has", choice: .dataset(.of(7)), chosen: .of(7)),
       Choice(
-        testDescription: "a dataset that nobody has", choice: .dataset(.of(7)), chosen: .of(7)),
+        testDescription: "an approver over MQTT", requester: anna, isApprover: true, choice: .dataset(.of(7)),
+        chosen: .of(7)),
+      Choice(testDescription: "a login", requester: anna, choice: .dataset(.of(7)), refusal: .mayNotPrefer),
       Choice(
-        testDescription: "an approver over MQTT", requester: anna, isApprover: true,
-        choice: .dataset(.of(7)), chosen: .of(7)),
+        testDescription: "a program whose team has a member", requester: machine, choice: .dataset(.of(7)),
+        chosen: .of(7)),
       Choice(
-        testDescription: "a login", requester: anna, choice: .dataset(.of(7)),
+        testDescription: "a program whose team has none", requester: .program(of: "bob"), choice: .dataset(.of(7)),
         refusal: .mayNotPrefer),
       Choice(
-        testDescription: "a program whose team has a member", requester: machine,
-        choice: .dataset(.of(7)), chosen: .of(7)),
-      Choice(
-        testDescription: "a program whose team has none",
-        requester: .program(of: "bob"), choice: .dataset(.of(7)),
+        testDescription: "a program whose team only names the network's id", requester: .program(of: "bob"),
+        before: { $0.announce(4, .of(1, key: 66, at: 9), from: "bob") }, choice: .dataset(.of(7)),
         refusal: .mayNotPrefer),
       Choice(
-        testDescription: "a program whose team only names the network's id",
-        requester: .program(of: "bob"),
-        before: { $0.announce(4, .of(1, key: 66, at: 9), from: "bob") },
-        choice: .dataset(.of(7)), refusal: .mayNotPrefer),
-      Choice(
-        testDescription: "a program, of a network that is preferred by its id alone",
-        requester: machine,
+        testDescription: "a program, of a network that is preferred by its id alone", requester: machine,
         before: {
           $0.publish(.announce, 5) { $0.thread.network = 8 }
           $0.prefer(network: 8)
@@ -81,29 +71,26 @@ import ThreadDataset
         }, choice: .dataset(.of(7)), refusal: .mayNotPrefer),
       // By Extended PAN ID.
       Choice(
-        testDescription: "the newest of a network", choice: .network(2, router: nil),
-        chosen: .of(2, at: 9), source: .record(.router(3))),
+        testDescription: "the newest of a network", choice: .network(2, router: nil), chosen: .of(2, at: 9),
+        source: .record(.router(3))),
       Choice(
-        testDescription: "that of a router", choice: .network(2, router: 2),
-        chosen: .of(2, at: 3), source: .record(.router(2))),
+        testDescription: "that of a router", choice: .network(2, router: 2), chosen: .of(2, at: 3),
+        source: .record(.router(2))),
       Choice(
-        testDescription: "that of a router on another network",
-        choice: .network(2, router: 4),
+        testDescription: "that of a router on another network", choice: .network(2, router: 4),
         refusal: .noCredentialsOfRouterForNetwork),
       Choice(
         testDescription: "a network that only another team has, as a program", requester: machine,
         choice: .network(3, router: nil), refusal: .noCredentialsOfNetwork),
       Choice(
-        testDescription: "a router of another team, as a program", requester: machine,
-        choice: .network(3, router: 4),
+        testDescription: "a router of another team, as a program", requester: machine, choice: .network(3, router: 4),
         refusal: .noCredentialsOfRouterForNetwork),
       Choice(
-        testDescription: "a network that is nowhere", choice: .network(9, router: nil),
-        refusal: .noCredentialsOfNetwork),
+        testDescription: "a network that is nowhere", choice: .network(9, router: nil), refusal: .noCredentialsOfNetwork
+      ),
       Choice(
         testDescription: "different keys of a network",
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .network(2, router: nil),
+        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: nil),
         refusal: .severalKeys(
           2,
           [
@@ -132,8 +119,8 @@ import ThreadDataset
             .init(areCurrent: false, seconds: 1, owners: [.shared("ha", 2)]),
           ])),
       Choice(
-        testDescription: "different keys, by name",
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .name("net-2"),
+        testDescription: "different keys, by name", before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
+        choice: .name("net-2"),
         refusal: .severalKeys(
           2,
           [
@@ -142,20 +129,18 @@ import ThreadDataset
           ])),
       Choice(
         testDescription: "different keys of others, as a program", requester: machine,
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .network(2, router: nil), chosen: .of(2, at: 9), source: .record(.router(3))),
+        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: nil),
+        chosen: .of(2, at: 9), source: .record(.router(3))),
       Choice(
         testDescription: "different keys, and a router is named",
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .network(2, router: 4), chosen: .of(2, key: 66, at: 11),
-        source: .record(.router(4))),
+        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: 4),
+        chosen: .of(2, key: 66, at: 11), source: .record(.router(4))),
       Choice(
         testDescription: "a network that was preferred, and no router has",
         before: {
           $0.prefer(.of(7))
           $0.prefer(.of(6))
-        }, choice: .network(7, router: nil), chosen: .of(7),
-        source: .record(.former(2))),
+        }, choice: .network(7, router: nil), chosen: .of(7), source: .record(.former(2))),
       // The preferred one itself.
       Choice(
         testDescription: "new keys that a member claims",
@@ -174,8 +159,7 @@ import ThreadDataset
         before: {
           $0.announce(6, .of(1, at: 5), from: "hub")
           $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .network(1, router: 1), chosen: .of(1, key: 2, at: 8),
-        source: .record(.router(1))),
+        }, choice: .network(1, router: 1), chosen: .of(1, key: 2, at: 8), source: .record(.router(1))),
       Choice(
         testDescription: "new keys that a member claims, and the current ones are named",
         before: {
@@ -184,8 +168,7 @@ import ThreadDataset
         }, choice: .current, chosen: .of(1, at: 5)),
       Choice(
         testDescription: "new keys that no member claims",
-        before: { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") },
-        choice: .network(1, router: nil),
+        before: { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") }, choice: .network(1, router: nil),
         refusal: .severalKeys(
           1,
           [
@@ -193,8 +176,8 @@ import ThreadDataset
             .init(areCurrent: false, seconds: 8, owners: [.router(4)]),
           ])),
       Choice(
-        testDescription: "keys that it had before",
-        before: { $0.prefer(.of(1, key: 66, at: 6)) }, choice: .network(1, router: nil),
+        testDescription: "keys that it had before", before: { $0.prefer(.of(1, key: 66, at: 6)) },
+        choice: .network(1, router: nil),
         refusal: .severalKeys(
           1,
           [
@@ -202,8 +185,8 @@ import ThreadDataset
             .init(areCurrent: false, seconds: 5, owners: [.router(1), .former(1)]),
           ])),
       Choice(
-        testDescription: "keys that somebody shares",
-        before: { $0.share(.of(1, key: 66, at: 8)) }, choice: .network(1, router: nil),
+        testDescription: "keys that somebody shares", before: { $0.share(.of(1, key: 66, at: 8)) },
+        choice: .network(1, router: nil),
         refusal: .severalKeys(
           1,
           [
@@ -211,32 +194,25 @@ import ThreadDataset
             .init(areCurrent: false, seconds: 8, owners: [.shared("ha", 1)]),
           ])),
       Choice(
-        testDescription: "the same keys that somebody shares",
-        before: { $0.share(.of(1, at: 8, channel: 20)) }, choice: .network(1, router: nil),
-        chosen: .of(1, at: 5)),
+        testDescription: "the same keys that somebody shares", before: { $0.share(.of(1, at: 8, channel: 20)) },
+        choice: .network(1, router: nil), chosen: .of(1, at: 5)),
       Choice(
-        testDescription: "the current ones, as a program", requester: machine, choice: .current,
-        refusal: .mayNotPrefer),
+        testDescription: "the current ones, as a program", requester: machine, choice: .current, refusal: .mayNotPrefer),
       // By name.
+      Choice(testDescription: "a name", choice: .name("net-3"), chosen: .of(3), source: .record(.router(4))),
       Choice(
-        testDescription: "a name", choice: .name("net-3"), chosen: .of(3),
-        source: .record(.router(4))),
-      Choice(
-        testDescription: "a name of the history",
-        before: { $0.prefer(.of(7)) }, choice: .name("net-1"),
+        testDescription: "a name of the history", before: { $0.prefer(.of(7)) }, choice: .name("net-1"),
         chosen: .of(1, at: 5), source: .record(.router(1))),
       Choice(testDescription: "an unknown name", choice: .name("net"), refusal: .noNetworkOfName),
       Choice(
-        testDescription: "a name that only another team has, as a program", requester: machine,
-        choice: .name("net-3"), refusal: .noNetworkOfName),
+        testDescription: "a name that only another team has, as a program", requester: machine, choice: .name("net-3"),
+        refusal: .noNetworkOfName),
       Choice(
-        testDescription: "a name of two networks",
-        before: { $0.announce(4, .of(6, name: "net-2"), from: "bob") }, choice: .name("net-2"),
-        refusal: .severalOfName([2, 6])),
+        testDescription: "a name of two networks", before: { $0.announce(4, .of(6, name: "net-2"), from: "bob") },
+        choice: .name("net-2"), refusal: .severalOfName([2, 6])),
       // By the id of the history.
       Choice(
-        testDescription: "a former network",
-        before: { $0.prefer(.of(7)) }, choice: .former(id: 1),
+        testDescription: "a former network", before: { $0.prefer(.of(7)) }, choice: .former(id: 1),
         chosen: .of(1, at: 5), source: .record(.former(1))),
       Choice(testDescription: "an unknown id", choice: .former(id: 1), refusal: .unknownFormer),
       Choice(
@@ -248,21 +224,18 @@ import ThreadDataset
       // Only seen.
       Choice(
         testDescription: "a network that a router is on, and nothing is known of",
-        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } },
-        choice: .network(8, router: nil),
+        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } }, choice: .network(8, router: nil),
         chosen: DatasetSummary(network: 8, name: ""), source: .nothing),
       Choice(
         testDescription: "the same, as a program", requester: machine,
-        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } },
-        choice: .network(8, router: nil), refusal: .noCredentialsOfNetwork),
-    ])
-  func choose(_ row: Choice) throws {
+        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } }, choice: .network(8, router: nil),
+        refusal: .noCredentialsOfNetwork),
+    ]) func choose(_ row: Choice) throws
+  {
     var scene = Self.scene()
     row.before(&scene)
     let before = scene.preferred
-    let answer = scene.ask(
-      .setPreferred(row.choice), by: row.requester ?? Requester(.systemUser(0), team: "root")
-    ) {
+    let answer = scene.ask(.setPreferred(row.choice), by: row.requester ?? Requester(.systemUser(0), team: "root")) {
       $0.isAdministrator = row.requester == nil
       $0.isApprover = row.isApprover
     }
@@ -274,65 +247,49 @@ import ThreadDataset
     let isChanged = chosen != before
     var keysOf: RecordKey?
     if isChanged, case .record(let key) = row.source { keysOf = key }
-    #expect(
-      answer
-        == .preferredSet(
-          isChanged: isChanged, hasCredentials: chosen.hasCredentials, keysOf: keysOf))
+    #expect(answer == .preferredSet(isChanged: isChanged, hasCredentials: chosen.hasCredentials, keysOf: keysOf))
     #expect(scene.preferred == chosen)
     #expect(scene.output.types.contains(.preferredChanged) == isChanged)
     guard isChanged else { return }
     #expect(scene.output.secrets.last { $0.to == .home }?.from == row.source)
-    #expect(
-      scene.output.audit.contains(.preferredChanged(from: before?.network, to: chosen.network)))
+    #expect(scene.output.audit.contains(.preferredChanged(from: before?.network, to: chosen.network)))
     #expect(scene.home.former.first?.dataset == before)
     // What is kept is read before it is replaced.
     let kept = try #require(scene.home.former.first).id
     #expect(scene.output.secrets.first == SecretMove(to: .former(kept), from: .record(.home)))
   }
 
-  @Test("In a home that had no network anybody may set the first; once it was forgotten, nobody")
-  func first() {
+  @Test("In a home that had no network anybody may set the first; once it was forgotten, nobody") func first() {
     var scene = HomeScene()
     #expect(
-      scene.ask(.setPreferred(.dataset(.of(1))), by: Self.anna)
-        == .preferredSet(isChanged: true, hasCredentials: true))
+      scene.ask(.setPreferred(.dataset(.of(1))), by: Self.anna) == .preferredSet(isChanged: true, hasCredentials: true))
     scene.command(.forgetPreferred)
     for requester in [Self.anna, Self.machine] {
-      #expect(
-        scene.ask(.setPreferred(.dataset(.of(1))), by: requester) == .refused(.mayNotPrefer))
+      #expect(scene.ask(.setPreferred(.dataset(.of(1))), by: requester) == .refused(.mayNotPrefer))
     }
   }
 
-  @Test("The same again changes nothing, and says so to nobody")
-  func same() {
+  @Test("The same again changes nothing, and says so to nobody") func same() {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
-    #expect(
-      scene.prefer(.of(1, at: 5))
-        == .preferredSet(isChanged: false, hasCredentials: true))
+    #expect(scene.prefer(.of(1, at: 5)) == .preferredSet(isChanged: false, hasCredentials: true))
     #expect(scene.output.events.isEmpty && scene.output.secrets.isEmpty)
     #expect(scene.home.takeChanges().isEmpty)
   }
 
-  @Test("Whose keys were taken is answered only where they have changed")
-  func sameKeys() {
+  @Test("Whose keys were taken is answered only where they have changed") func sameKeys() {
     var scene = Self.scene()
     scene.prefer(.of(1, at: 4, channel: 20))
-    #expect(
-      scene.prefer(network: 1)
-        == .preferredSet(isChanged: true, hasCredentials: true))
+    #expect(scene.prefer(network: 1) == .preferredSet(isChanged: true, hasCredentials: true))
     #expect(scene.preferred == .of(1, at: 5))
   }
 
-  @Test("The event says who chose, and what has changed")
-  func event() throws {
+  @Test("The event says who chose, and what has changed") func event() throws {
     var scene = Self.scene()
     func event() throws -> RouterEvent {
       try #require(scene.output.routerEvents.first { $0.types == .preferredChanged })
     }
-    scene.ask(.setPreferred(.dataset(.of(1, at: 6, channel: 20))), by: Self.anna) {
-      $0.isApprover = true
-    }
+    scene.ask(.setPreferred(.dataset(.of(1, at: 6, channel: 20))), by: Self.anna) { $0.isApprover = true }
     #expect(try event().user == "anna" && event().differs == .channel)
     #expect(try event().previousNetwork == nil)
     scene.prefer(.of(7))
@@ -342,8 +299,7 @@ import ThreadDataset
     #expect(try event().previousNetwork == 7 && event().network == nil)
   }
 
-  @Test("A router that has what is chosen is a member from then on, and a claimant no more")
-  func members() {
+  @Test("A router that has what is chosen is a member from then on, and a claimant no more") func members() {
     var scene = Self.scene()
     scene.announce(6, .of(1, at: 5), from: "hub")
     scene.announce(1, .of(1, key: 2, at: 8), from: "anna")
@@ -358,8 +314,7 @@ import ThreadDataset
 
   // MARK: Forget
 
-  @Test("Forgotten, no network is preferred until a person chooses one, whoever reports what")
-  func forgetPreferred() {
+  @Test("Forgotten, no network is preferred until a person chooses one, whoever reports what") func forgetPreferred() {
     var scene = Self.scene()
     for requester in [Self.anna, Self.machine] {
       #expect(scene.ask(.forgetPreferred, by: requester) == .refused(.onlyAdministrator))
@@ -377,37 +332,26 @@ import ThreadDataset
         == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .router(1)))
   }
 
-  @Test("What the history has of a network is deleted by id or network; the preferred one is not")
-  func forgetNetwork() {
+  @Test("What the history has of a network is deleted by id or network; the preferred one is not") func forgetNetwork()
+  {
     var scene = Self.scene()
-    for dataset in [.of(7), .of(7, key: 2), .of(6)] as [DatasetSummary] {
-      scene.prefer(dataset)
-    }
+    for dataset in [.of(7), .of(7, key: 2), .of(6)] as [DatasetSummary] { scene.prefer(dataset) }
     let former = scene.home.former
     #expect(former.map(\.dataset) == [.of(7, key: 2), .of(7), .of(1, at: 5)])
     for requester in [Self.anna, Self.machine] {
-      #expect(
-        scene.ask(.forgetNetwork(.network(7)), by: requester)
-          == .refused(.onlyAdministrator))
+      #expect(scene.ask(.forgetNetwork(.network(7)), by: requester) == .refused(.onlyAdministrator))
     }
     _ = scene.home.takeChanges()
     #expect(scene.command(.forgetNetwork(.network(6))) == .refused(.isPreferred))
+    #expect(scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: true)))
+    #expect(scene.command(.forgetNetwork(.former(id: 99))) == .refused(.notInHistory(isUsed: false)))
     #expect(
-      scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: true)))
+      scene.command(.forgetNetwork(.network(7))) == .forgotten([former[0], former[1]], remaining: [], sharedBy: []))
     #expect(
-      scene.command(.forgetNetwork(.former(id: 99))) == .refused(.notInHistory(isUsed: false)))
-    #expect(
-      scene.command(.forgetNetwork(.network(7)))
-        == .forgotten([former[0], former[1]], remaining: [], sharedBy: []))
-    #expect(
-      scene.command(.forgetNetwork(.former(id: former[2].id)))
-        == .forgotten([former[2]], remaining: [1], sharedBy: []))
+      scene.command(.forgetNetwork(.former(id: former[2].id))) == .forgotten([former[2]], remaining: [1], sharedBy: []))
     #expect(scene.home.former.isEmpty)
     #expect(scene.output.audit == [.formerDeleted(1)])
-    #expect(
-      Set(scene.home.takeChanges().records) == Set(former.map { .former($0.id) }), "to be deleted")
-    #expect(
-      scene.command(.forgetNetwork(.network(1)))
-        == .refused(.notInHistory(isUsed: true)), "routers use it")
+    #expect(Set(scene.home.takeChanges().records) == Set(former.map { .former($0.id) }), "to be deleted")
+    #expect(scene.command(.forgetNetwork(.network(1))) == .refused(.notInHistory(isUsed: true)), "routers use it")
   }
 }

@@ -12,8 +12,7 @@ import ThreadDataset
     return scene
   }
 
-  @Test("Out of reach is not gone: nothing is deleted, and any sign of life brings it back")
-  func offline() {
+  @Test("Out of reach is not gone: nothing is deleted, and any sign of life brings it back") func offline() {
     for kind in [RouterMessage.Kind.heartbeat, .announce, .dataset] {
       var scene = Self.scene()
       let output = scene.publish(.offline, 1) { $0.offlineReason = .frozen }
@@ -28,8 +27,10 @@ import ThreadDataset
 
   @Test(
     "A router that sends heartbeats is offline when they stop, and no other one",
-    arguments: [(301, true, true), (300, true, false), (900, false, false)])
-  func silence(_ seconds: Int, _ beats: Bool, _ isSilent: Bool) {
+    arguments: [(301, true, true), (300, true, false), (900, false, false)]) func silence(
+      _ seconds: Int, _ beats: Bool, _ isSilent: Bool
+    )
+  {
     var scene = Self.scene()
     if beats { scene.publish(.heartbeat, 1) }
     let last = scene.now
@@ -39,19 +40,16 @@ import ThreadDataset
     #expect(scene.alert(.borderRouterOffline, 1)?.facts.since == (isSilent ? last : nil))
   }
 
-  @Test("Who was not listened to was not silent", arguments: [nil, 0, 299, 300])
-  func listening(_ seconds: Int?) {
+  @Test("Who was not listened to was not silent", arguments: [nil, 0, 299, 300]) func listening(_ seconds: Int?) {
     var scene = Self.scene()
     scene.publish(.heartbeat, 1)
     scene.wait(seconds: 1_000)
-    let link = Link(
-      connection: 1, listeningSince: seconds.map { scene.now.adding(seconds: -$0) })
+    let link = Link(connection: 1, listeningSince: seconds.map { scene.now.adding(seconds: -$0) })
     scene.handle(.tick(link))
     #expect(scene.router(1)?.isOnline == (seconds != 300))
   }
 
-  @Test("With a limit of 0 no router counts as silent")
-  func never() {
+  @Test("With a limit of 0 no router counts as silent") func never() {
     var scene = Self.scene()
     scene.rules.settings.offlineAfter = 0
     scene.publish(.heartbeat, 1)
@@ -59,8 +57,7 @@ import ThreadDataset
     #expect(scene.router(1)?.isOnline == true && scene.due() == nil)
   }
 
-  @Test("A heartbeat or an announcement without news changes only when the router was seen")
-  func signOfLife() throws {
+  @Test("A heartbeat or an announcement without news changes only when the router was seen") func signOfLife() throws {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
     for kind in [RouterMessage.Kind.heartbeat, .heartbeat, .announce] {
@@ -76,8 +73,7 @@ import ThreadDataset
     #expect(read.routers[1]?.beats == true)
   }
 
-  @Test("A router that runs on another network than it is configured for does not match")
-  func elsewhere() throws {
+  @Test("A router that runs on another network than it is configured for does not match") func elsewhere() throws {
     var scene = Self.scene()
     scene.announce(2, .of(2))
     scene.publish(.heartbeat, 1) { $0.thread = .init(state: .child, network: 2) }
@@ -89,19 +85,15 @@ import ThreadDataset
     scene.publish(.heartbeat, 1)
     #expect(scene.router(1)?.currentNetwork == 2)
     scene.publish(.heartbeat, 1) { $0.thread.network = 1 }
-    #expect(
-      scene.verdict(of: 1) == .match && !scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
+    #expect(scene.verdict(of: 1) == .match && !scene.alarms.contains(.of(.preferredNetworkMismatch, 1)))
     scene.announce(1, .of(2)) { $0.thread.network = 1 }
-    #expect(
-      scene.alert(.preferredNetworkMismatch, 1)?.facts.message
-        == .elsewhere(isConfiguredForPreferred: false))
+    #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.message == .elsewhere(isConfiguredForPreferred: false))
     // An announcement without them makes both unknown.
     scene.announce(1, .of(1))
     #expect(scene.verdict(of: 1) == .match)
   }
 
-  @Test("A detached router is an alert that says since when, while it is online")
-  func detached() {
+  @Test("A detached router is an alert that says since when, while it is online") func detached() {
     var scene = Self.scene()
     let since = scene.now
     scene.publish(.heartbeat, 1) { $0.thread.state = .detached }
@@ -115,8 +107,7 @@ import ThreadDataset
     #expect(scene.alarms == [])
   }
 
-  @Test("A disabled Thread interface counts as offline, and what it names as its network does not")
-  func disabled() {
+  @Test("A disabled Thread interface counts as offline, and what it names as its network does not") func disabled() {
     var scene = Self.scene()
     scene.publish(.heartbeat, 1) { $0.thread = .init(state: .disabled, network: 2) }
     #expect(scene.router(1)?.isOnline == false && scene.router(1)?.offlineReason == .stopped)
@@ -127,8 +118,7 @@ import ThreadDataset
     #expect(scene.router(1)?.threadState == .disabled)
   }
 
-  @Test("A router whose Thread is off is on no network, whoever says that it is off")
-  func stopped() {
+  @Test("A router whose Thread is off is on no network, whoever says that it is off") func stopped() {
     enum Way: CaseIterable { case state, offline, record, recordOfSilent }
     for way in Way.allCases {
       var scene = HomeScene()
@@ -153,17 +143,15 @@ import ThreadDataset
     }
   }
 
-  @Test(
-    "A new router has no network yet: it is not stopped, and not back when it has its first one")
-  func new() throws {
+  @Test("A new router has no network yet: it is not stopped, and not back when it has its first one") func new() throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1) { $0.thread.state = .disabled }
     #expect(scene.alarms == [.of(.borderRouterOffline, 1)])
     #expect(scene.alert(.borderRouterOffline, 1)?.facts.message == .offline(.noNetwork))
     let announced = try #require(
-      scene.announce(1, .of(1)) { $0.thread = .init(state: .router, network: 1) }
-        .routerEvents.first)
+      scene.announce(1, .of(1)) { $0.thread = .init(state: .router, network: 1) }.routerEvents.first)
     #expect(announced.types == [.online, .datasetStored] && announced.isFirstNetwork)
     #expect(scene.alarms == [])
 
@@ -180,8 +168,7 @@ import ThreadDataset
     #expect(scene.see(.of(5, on: 1)).routerEvents.map(\.isFirstNetwork) == [false])
   }
 
-  @Test("A router that is only seen is on no network while its Thread is off")
-  func seenStopped() {
+  @Test("A router that is only seen is on no network while its Thread is off") func seenStopped() {
     var scene = HomeScene()
     scene.see(.of(1))
     #expect(scene.router(1)?.network == 1)
@@ -191,8 +178,7 @@ import ThreadDataset
     #expect(scene.router(1)?.network == 1)
   }
 
-  @Test(
-    "A router that loses its network stays, with its credentials; the alert says who is left there")
+  @Test("A router that loses its network stays, with its credentials; the alert says who is left there")
   func lostNetwork() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
@@ -219,15 +205,14 @@ import ThreadDataset
 
   @Test(
     "A router without a network that says so again is silent when that ends, as is its alert's sentence",
-    arguments: [nil, .of(1)] as [DatasetSummary?])
-  func silentWithoutNetwork(_ had: DatasetSummary?) throws {
+    arguments: [nil, .of(1)] as [DatasetSummary?]) func silentWithoutNetwork(_ had: DatasetSummary?) throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1, had) { $0.thread.state = had == nil ? .disabled : .leader }
     func report() { scene.publish(.offline, 1) { $0.offlineReason = .noNetwork } }
     func message() -> AlertFacts.Message? { scene.alert(.borderRouterOffline, 1)?.facts.message }
-    let reported: AlertFacts.Message =
-      had == nil ? .offline(.noNetwork) : .lostNetwork(isLast: false)
+    let reported: AlertFacts.Message = had == nil ? .offline(.noNetwork) : .lostNetwork(isLast: false)
     report()
     for _ in 0..<3 {
       scene.pass(seconds: 300)
@@ -250,16 +235,14 @@ import ThreadDataset
     #expect(scene.output.types.contains(.online) && scene.alarms == [])
   }
 
-  @Test("A router that says once that it has no network, and sends no heartbeats, is not silent")
-  func saysItOnce() {
+  @Test("A router that says once that it has no network, and sends no heartbeats, is not silent") func saysItOnce() {
     var scene = Self.scene()
     scene.publish(.offline, 1) { $0.offlineReason = .noNetwork }
     scene.pass(seconds: 100_000)
     #expect(scene.router(1)?.offlineReason == .noNetwork)
   }
 
-  @Test("A new router without a network is listed, and one alert says so")
-  func noNetwork() {
+  @Test("A new router without a network is listed, and one alert says so") func noNetwork() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.announce(1) { $0.thread.state = .disabled }
@@ -271,17 +254,13 @@ import ThreadDataset
     #expect(scene.alarms == [])
   }
 
-  @Test("An offline router shows no role and no partition, but that its Thread is off")
-  func shownOffline() {
+  @Test("An offline router shows no role and no partition, but that its Thread is off") func shownOffline() {
     var scene = HomeScene()
     scene.announce(1, .of(1)) { $0.thread = .init(state: .leader, network: 1) }
     scene.see(.of(1))
     func shown() -> [String] {
       let router = scene.router(1)
-      return [
-        router?.shownThreadState.map { "\($0)" } ?? "-",
-        router?.shownPartition.map { "\($0)" } ?? "-",
-      ]
+      return [router?.shownThreadState.map { "\($0)" } ?? "-", router?.shownPartition.map { "\($0)" } ?? "-"]
     }
     #expect(shown() == ["leader", "7"])
     scene.publish(.offline, 1) { $0.offlineReason = .unreachable }
@@ -292,8 +271,7 @@ import ThreadDataset
     #expect(shown() == ["disabled", "-"] && scene.router(1)?.shownThreadStateSince != nil)
   }
 
-  @Test("Another login of the team may speak for the router, one of another team may not")
-  func team() {
+  @Test("Another login of the team may speak for the router, one of another team may not") func team() {
     var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }
     scene.announce(1, .of(1))
     for kind in [RouterMessage.Kind.heartbeat, .offline, .announce, .leave] {
@@ -319,11 +297,10 @@ import ThreadDataset
   @Test(
     "A name is a change where it differs from the one before, and the first one is remembered",
     arguments: [
-      (String?.none, String?.none, String?.none), (nil, "old", "old"), (nil, "new", nil),
-      ("old", nil, "old"), ("old", "other", "other"), ("old", "new", "old"), ("new", "old", nil),
-      ("ne\u{301}w", nil, "ne\u{301}w"),
-    ])
-  func change(_ remembered: String?, _ said: String?, _ previous: String?) {
+      (String?.none, String?.none, String?.none), (nil, "old", "old"), (nil, "new", nil), ("old", nil, "old"),
+      ("old", "other", "other"), ("old", "new", "old"), ("new", "old", nil), ("ne\u{301}w", nil, "ne\u{301}w"),
+    ]) func change(_ remembered: String?, _ said: String?, _ previous: String?)
+  {
     var scene = Self.scene()
     if let remembered { scene.publish(.ssid, 1) { $0.ssid = remembered } }
     let output = scene.publish(.ssid, 1) {
@@ -337,8 +314,7 @@ import ThreadDataset
     #expect(event.router == 1 && event.user == nil)
   }
 
-  @Test("It counts of the router's own team, and of logins that the settings name; of no other")
-  func whoReports() {
+  @Test("It counts of the router's own team, and of logins that the settings name; of no other") func whoReports() {
     var scene = Self.scene()
     scene.announce(5, from: "otbr")
     scene.rules.team = { $0 == "ap-watch" ? "otbr" : $0 }
@@ -359,8 +335,7 @@ import ThreadDataset
     #expect(scene.router(1)?.ssid == "all" && scene.router(6)?.ssid == "all")
   }
 
-  @Test("A change says whether the router is on the preferred network")
-  func check() {
+  @Test("A change says whether the router is on the preferred network") func check() {
     var scene = Self.scene()
     scene.rules.settings.ssidReporters = ["watcher"]
     scene.announce(2, .of(2))
@@ -372,8 +347,7 @@ import ThreadDataset
     #expect(scene.router(2)?.user == "otbr", "a watcher becomes owner of nothing")
   }
 
-  @Test("An access point stands for the routers of the sender's team that named it, and no others")
-  func accessPoint() {
+  @Test("An access point stands for the routers of the sender's team that named it, and no others") func accessPoint() {
     var scene = Self.scene()
     scene.announce(2, .of(1)) { $0.accessPoint = "ap" }
     scene.announce(3, .of(1), from: "other") { $0.accessPoint = "ap" }
@@ -393,8 +367,7 @@ import ThreadDataset
     #expect(report("ap").rejection == .unknownAccessPoint)
   }
 
-  @Test("Sixteen routers may be behind an access point, with one more none is touched")
-  func most() {
+  @Test("Sixteen routers may be behind an access point, with one more none is touched") func most() {
     var scene = HomeScene()
     var message = RouterMessage(.ssid, .accessPoint("ap"))
     message.ssid = "new"
@@ -402,8 +375,7 @@ import ThreadDataset
     #expect(scene.handle(.message(message, from: "otbr")).rejection == nil)
     scene.announce(17, .of(1)) { $0.accessPoint = "ap" }
     message.ssid = "newer"
-    #expect(
-      scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
+    #expect(scene.handle(.message(message, from: "otbr")).rejection == .tooManyBehindAccessPoint(16))
     #expect(scene.router(1)?.ssid == "new")
     // A team with too many keeps others from nothing.
     scene.rules.settings.ssidReporters = ["watcher"]

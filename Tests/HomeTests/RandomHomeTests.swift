@@ -9,13 +9,12 @@ import ThreadDataset
   /// Of sixty lives, those that together reach most code of a home: more than 12,000 inputs of the first eight do.
   private static let seeds: [UInt64] = [2, 3, 12, 28, 36, 42, 47, 53]
   /// Of all lives together. `FUZZ_STEPS=1000000` takes minutes.
-  private static let steps =
-    ProcessInfo.processInfo.environment["FUZZ_STEPS"].flatMap(Int.init) ?? 4_000
+  private static let steps = ProcessInfo.processInfo.environment["FUZZ_STEPS"].flatMap(Int.init) ?? 4_000
 
   @Test(
     "After random inputs the home can be read back, alerts have their conditions, counts and secrets are right",
-    arguments: seeds)
-  func life(_ seed: UInt64) throws {
+    arguments: seeds) func life(_ seed: UInt64) throws
+  {
     var random = RandomHome(seed: seed)
     var scene = HomeScene {
       $0.settings.adoptTimeout = 300
@@ -61,9 +60,7 @@ import ThreadDataset
 private struct Secrets {
   private var sealed: [RecordKey: Hash128] = [:]
 
-  mutating func take(
-    _ output: HomeOutput, of input: HomeInput, _ changes: Home.Changes, _ home: Home
-  ) {
+  mutating func take(_ output: HomeOutput, of input: HomeInput, _ changes: Home.Changes, _ home: Home) {
     for move in output.secrets {
       sealed[move.to] =
         switch move.from {
@@ -80,12 +77,8 @@ private struct Secrets {
     var known: [RecordKey: Hash128] = [:]
     known[.home] = home.preferred?.dataset.parameters?.whole
     for former in home.former { known[.former(former.id)] = former.dataset.parameters?.whole }
-    for router in home.routers {
-      known[.router(router.agent)] = router.dataset?.parameters?.whole
-    }
-    for one in home.allShared {
-      known[.shared(one.user, one.network)] = one.dataset.parameters?.whole
-    }
+    for router in home.routers { known[.router(router.agent)] = router.dataset?.parameters?.whole }
+    for one in home.allShared { known[.shared(one.user, one.network)] = one.dataset.parameters?.whole }
     return known == sealed
   }
 }
@@ -157,8 +150,7 @@ extension HomeScene {
       let conditions = RouterAlerts(
         router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
         preferred: home.preferred?.dataset, trigger: .silence, lastSeen: now, currentName: nil,
-        isExplainedByHome: home.isExplained(router),
-        isAwayTogether: home.isAwayTogether(router),
+        isExplainedByHome: home.isExplained(router), isAwayTogether: home.isAwayTogether(router),
         isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)
       for name in AlertName.ofRouters {
         let key = AlertKey(name, .router(router.agent))
@@ -178,8 +170,7 @@ extension HomeScene {
     func check(_ name: AlertName, _ holds: Bool) {
       if holds != home.isActive(AlertKey(name)) { wrong.append(AlertKey(name)) }
     }
-    check(
-      .noPreferredNetwork, home.preferred == nil && home.routers.contains(where: \.isPresent))
+    check(.noPreferredNetwork, home.preferred == nil && home.routers.contains(where: \.isPresent))
     check(.homeMoved, home.destination != nil)
     check(.preferredNetworkEmpty, home.isNobodyThere)
     check(.homeOffline, !home.goneTogether.isEmpty)
@@ -196,15 +187,10 @@ extension HomeScene {
     settled.settlePreferredByShared()
     settled.settleShared()
     if settled.preferred != home.preferred { wrong.append(AlertKey(.preferredNetworkChanged)) }
-    wrong += Set(home.alerts.keys).union(settled.alerts.keys).filter {
-      home.isActive($0) != settled.isActive($0)
-    }
+    wrong += Set(home.alerts.keys).union(settled.alerts.keys).filter { home.isActive($0) != settled.isActive($0) }
     for question in home.questions
-    where question.subject.command == .accept && home.waiting(question.id) != nil
-      && settled.waiting(question.id) == nil
-    {
-      wrong.append(AlertKey(.homeAssistantDiffers))
-    }
+    where question.subject.command == .accept && home.waiting(question.id) != nil && settled.waiting(question.id) == nil
+    { wrong.append(AlertKey(.homeAssistantDiffers)) }
     guard !home.discovery.needsSplitCheck else { return wrong }
     var copy = home
     copy.checkSplits()
@@ -227,9 +213,7 @@ extension HomeScene {
 @Suite struct AdoptionLifeTests {
   private static let agents: [UInt64] = [1, 3, 4]
 
-  @Test(
-    "Whatever happens while routers are adopted, state, question, message and alert agree",
-    arguments: 1...6)
+  @Test("Whatever happens while routers are adopted, state, question, message and alert agree", arguments: 1...6)
   func life(_ seed: Int) throws {
     var random = RandomHome(seed: UInt64(seed))
     var scene = HomeScene.adopting()
@@ -245,9 +229,7 @@ extension HomeScene {
         if let state = adoption?.state { seen.insert(state) }
         #expect(isConsistent(router, scene), context)
         let alert = scene.alert(.adoptionFailed, agent)
-        #expect(
-          (alert?.phase == .firing) == (adoption?.state.hasFailed == true && router.isPresent),
-          context)
+        #expect((alert?.phase == .firing) == (adoption?.state.hasFailed == true && router.isPresent), context)
       }
       // What waits is what some router waits for.
       let awaited = Set(scene.home.routers.compactMap { $0.adoption?.terms?.consent })
@@ -262,9 +244,7 @@ extension HomeScene {
 
   private func isConsistent(_ router: Router, _ scene: HomeScene) -> Bool {
     guard let adoption = router.adoption else { return true }
-    guard router.isPresent, let terms = adoption.terms else {
-      return router.isPresent && !adoption.state.needsKey
-    }
+    guard router.isPresent, let terms = adoption.terms else { return router.isPresent && !adoption.state.needsKey }
     switch adoption.state {
     case .due, .notEnrolled, .damagedKeys: return false
     // The tick that makes it expire has not come, or it waits.
@@ -275,13 +255,9 @@ extension HomeScene {
     }
   }
 
-  private func act(
-    _ scene: inout HomeScene, _ random: inout RandomHome, _ approved: inout Int
-  ) {
+  private func act(_ scene: inout HomeScene, _ random: inout RandomHome, _ approved: inout Int) {
     func pick<T>(_ all: [T]) -> T { all[Int.random(in: 0..<all.count, using: &random)] }
-    func dataset() -> DatasetSummary {
-      .of(pick([1, 1, 2, 2]), at: pick([1, 2, 5]), channel: pick([15, 15, 20]))
-    }
+    func dataset() -> DatasetSummary { .of(pick([1, 1, 2, 2]), at: pick([1, 2, 5]), channel: pick([15, 15, 20])) }
     let agent = pick(Self.agents)
     let user = pick(["anna", "ben"] as [ExactName])
     switch Int.random(in: 0..<20, using: &random) {
@@ -303,8 +279,7 @@ extension HomeScene {
     case 15: scene.arrive()
     case 16: scene.store(dataset())
     case 17: scene.prefer(pick([.of(1, at: 5), .of(1, at: 5), .of(1, at: 5), dataset()]))
-    case 18:
-      if let grant = scene.home.grants.first { scene.decide(.revoke(grant: grant.id)) }
+    case 18: if let grant = scene.home.grants.first { scene.decide(.revoke(grant: grant.id)) }
     default:
       scene.connection = pick([nil, 1, 2])
       switch pick([0, 1, 1, 2]) {

@@ -4,8 +4,7 @@ import ThreadDataset
 @testable import Home
 
 @Suite struct RecordTests {
-  @Test("Keys of records are equal where they are the same in the same order")
-  func keys() {
+  @Test("Keys of records are equal where they are the same in the same order") func keys() {
     var one = RecordKeys()
     for id: UInt32 in 1...8 { one.insert(.former(id)) }
     var other = one
@@ -65,8 +64,7 @@ import ThreadDataset
     (router.keptName, router.endpoint) = ("kept", "10.0.0.7, 49154")
     router.resetFrom = .init(agent: 8, name: "was", memberOf: 3)
     var terms = Adoption.Terms(
-      user: "otbr", team: "hub", fingerprint: "one", preferred: .of(1), reported: .of(2),
-      consent: ConsentID(5))
+      user: "otbr", team: "hub", fingerprint: "one", preferred: .of(1), reported: .of(2), consent: ConsentID(5))
     terms.message = 8
     terms.deadline = now
     router.adoption = Adoption(.sent, terms)
@@ -82,11 +80,9 @@ import ThreadDataset
     var order = SequenceWindow()
     _ = order.take(.number(5))
     return SharedCredentials(
-      user: "ha", dataset: .partial(2), lacks: [.pskc], agent: 4, name: "Home Assistant",
-      isPreferredThere: true, createdAt: now, changedAt: now.adding(seconds: 1),
-      reportedAt: now.adding(seconds: 2), follows: true,
-      denied: [Hash128(low: 7)],
-      order: order)
+      user: "ha", dataset: .partial(2), lacks: [.pskc], agent: 4, name: "Home Assistant", isPreferredThere: true,
+      createdAt: now, changedAt: now.adding(seconds: 1), reportedAt: now.adding(seconds: 2), follows: true,
+      denied: [Hash128(low: 7)], order: order)
   }
 
   static var home: Home {
@@ -97,15 +93,14 @@ import ThreadDataset
     scene.home.shared[2] = ["ha": fullShared]
     scene.home.agents["ha"] = [
       "store": ReportingAgent(
-        user: "ha", name: "store", trouble: "no token", workedAt: scene.now,
-        firstReportedAt: scene.now, reportedAt: scene.now)
+        user: "ha", name: "store", trouble: "no token", workedAt: scene.now, firstReportedAt: scene.now,
+        reportedAt: scene.now)
     ]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home
   }
 
-  @Test("A router comes back with all its fields")
-  func router() throws {
+  @Test("A router comes back with all its fields") func router() throws {
     let home = Self.home
     let bytes = try #require(home.record(.router(7)))
     var read = Home(rules: home.step.rules)
@@ -113,16 +108,13 @@ import ThreadDataset
     #expect(read.routers[7] == Self.fullRouter)
     // None of them stands there as it is made.
     let fresh = Router(7, at: WireTime(milliseconds: 0))
-    for (mine, other) in zip(
-      Mirror(reflecting: Self.fullRouter).children, Mirror(reflecting: fresh).children)
+    for (mine, other) in zip(Mirror(reflecting: Self.fullRouter).children, Mirror(reflecting: fresh).children)
     where mine.label != "agent" {
-      #expect(
-        String(describing: mine.value) != String(describing: other.value), "\(mine.label ?? "")")
+      #expect(String(describing: mine.value) != String(describing: other.value), "\(mine.label ?? "")")
     }
   }
 
-  @Test("Shared credentials come back with all their fields")
-  func shared() throws {
+  @Test("Shared credentials come back with all their fields") func shared() throws {
     let key = RecordKey.shared("ha", 2)
     let bytes = try #require(Self.home.record(key))
     var read = Home(rules: Self.home.step.rules)
@@ -131,8 +123,7 @@ import ThreadDataset
     #expect(read.record(.shared("ha", 1)) == nil)
   }
 
-  @Test("Every message of an alert comes back")
-  func messages() throws {
+  @Test("Every message of an alert comes back") func messages() throws {
     var message = Self.message(after: nil)
     while let current = message {
       var home = Home(rules: HomeScene().rules)
@@ -177,9 +168,7 @@ import ThreadDataset
     case .openForCode: .adoptionFailed(.refused, isConfiguredForPreferred: false)
     case .adoptionFailed: .noPreferred(isForgotten: true, networks: [named], more: 2)
     case .noPreferred: .plaintext
-    case .plaintext:
-      .keysDisputed(
-        claimed: 4, current: nil, departed: .init(["x", "a", "b", "c"]), hasDamage: true)
+    case .plaintext: .keysDisputed(claimed: 4, current: nil, departed: .init(["x", "a", "b", "c"]), hasDamage: true)
     case .keysDisputed: .preferredChanged(change(because: .first), disagrees: true)
     case .preferredChanged(let old, _):
       cause(after: old.cause).map { .preferredChanged(change(because: $0), disagrees: false) }
@@ -212,16 +201,13 @@ import ThreadDataset
   private static func change(because cause: PreferredCause) -> PreferredChange {
     let named = AlertFacts.Named(1, "home")
     return PreferredChange(
-      from: named, to: named, differs: [.channel], bringsCredentials: true, cause: cause,
-      who: "a", second: nil, formerID: 4)
+      from: named, to: named, differs: [.channel], bringsCredentials: true, cause: cause, who: "a", second: nil,
+      formerID: 4)
   }
 
-  @Test("A record that is cut anywhere, or has more bytes, is refused")
-  func cut() throws {
+  @Test("A record that is cut anywhere, or has more bytes, is refused") func cut() throws {
     let home = Self.home
-    var keys: [RecordKey] = [
-      .home, .router(7), .client("otbr"), .shared("ha", 2), .agent("ha", "store"),
-    ]
+    var keys: [RecordKey] = [.home, .router(7), .client("otbr"), .shared("ha", 2), .agent("ha", "store")]
     keys += home.questions.map { .question($0.id) }
     for key in keys {
       let bytes = try #require(home.record(key))
@@ -234,16 +220,14 @@ import ThreadDataset
     }
   }
 
-  @Test("A record of another form is refused")
-  func form() throws {
+  @Test("A record of another form is refused") func form() throws {
     var bytes = try #require(Self.home.record(.home))
     bytes[1] = 2
     var read = Home(rules: HomeScene().rules)
     #expect(throws: RecordError.self) { try read.load(bytes) }
   }
 
-  @Test("Records are written in the order in which they were noted first, each once")
-  func order() {
+  @Test("Records are written in the order in which they were noted first, each once") func order() {
     var keys = RecordKeys()
     let all = (0..<40).map { RecordKey.former($0) }
     for key in all { keys.insert(key) }
@@ -251,26 +235,21 @@ import ThreadDataset
     #expect(Array(keys) == all)
   }
 
-  @Test("Of two former networks of one step the older one is written first")
-  func formerInOrder() throws {
+  @Test("Of two former networks of one step the older one is written first") func formerInOrder() throws {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     _ = scene.home.takeChanges()
-    for network: UInt64 in 2...12 {
-      scene.prefer(.of(network, at: network))
-    }
+    for network: UInt64 in 2...12 { scene.prefer(.of(network, at: network)) }
     let changes = scene.home.takeChanges()
     var read = Home(rules: scene.rules)
-    for key in changes.records {
-      if let record = scene.home.record(key) { _ = try read.load(record) }
-    }
+    for key in changes.records { if let record = scene.home.record(key) { _ = try read.load(record) } }
     #expect(read.former == scene.home.former && read.former.count == FormerNetwork.limit)
   }
 
   @Test(
     "Plaintext of a user whose messages must be signed is not believed because a record is lost",
-    arguments: [false, true])
-  func lostClient(isHomeFirst: Bool) throws {
+    arguments: [false, true]) func lostClient(isHomeFirst: Bool) throws
+  {
     var scene = HomeScene()
     scene.enroll("otbr", trust: .signed)
     scene.enroll("other")
@@ -290,8 +269,7 @@ import ThreadDataset
     #expect(read.announce(7, .of(1), from: "otbr").rejection == nil)
   }
 
-  @Test("A record of a client is read instead of what the home's record says of it")
-  func readClient() throws {
+  @Test("A record of a client is read instead of what the home's record says of it") func readClient() throws {
     var scene = HomeScene()
     scene.enroll("otbr", trust: .signed)
     let records: [RecordKey] = [.home, .client("otbr")]

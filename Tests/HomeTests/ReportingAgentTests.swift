@@ -8,10 +8,9 @@ import ThreadDataset
   private static let key = AlertKey(.agentNotWorking, .user("ha"))
   private var scene = HomeScene()
 
-  @discardableResult
-  private mutating func report(
-    _ kind: RouterMessage.Kind, _ trouble: String? = nil, of agent: ExactName = "store",
-    from user: ExactName = "ha", _ change: (inout RouterMessage) -> Void = { _ in }
+  @discardableResult private mutating func report(
+    _ kind: RouterMessage.Kind, _ trouble: String? = nil, of agent: ExactName = "store", from user: ExactName = "ha",
+    _ change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
     var message = RouterMessage(kind, .agent(agent))
     message.trouble = trouble
@@ -22,8 +21,7 @@ import ThreadDataset
   private var alert: Alert? { scene.home.alerts[Self.key] }
   private var isFiring: Bool { alert?.phase == .firing }
 
-  @Test(
-    "What it can't do is an alert once that lasts, with why and when it worked last, until it can")
+  @Test("What it can't do is an alert once that lasts, with why and when it worked last, until it can")
   mutating func fails() throws {
     report(.heartbeat)
     let worked = scene.now
@@ -47,8 +45,7 @@ import ThreadDataset
     #expect(alert?.phase == .resolved)
   }
 
-  @Test("One that has never worked says so; several of a login are one alert")
-  mutating func several() throws {
+  @Test("One that has never worked says so; several of a login are one alert") mutating func several() throws {
     report(.offline, "no token", of: "b")
     report(.offline, "refused", of: "a")
     report(.heartbeat, of: "c")
@@ -62,8 +59,7 @@ import ThreadDataset
     #expect(alert?.phase == .resolved)
   }
 
-  @Test(
-    "Nothing for three minutes is an alert; a daemon that was away has heard nothing from anybody")
+  @Test("Nothing for three minutes is an alert; a daemon that was away has heard nothing from anybody")
   mutating func silent() throws {
     report(.heartbeat)
     let worked = scene.now
@@ -88,8 +84,7 @@ import ThreadDataset
     #expect(isFiring)
   }
 
-  @Test(
-    "It is forgotten when it leaves, after 30 days, and with its login, whether that is enrolled")
+  @Test("It is forgotten when it leaves, after 30 days, and with its login, whether that is enrolled")
   mutating func forgotten() {
     func end() -> [AlertKey] { scene.firing.sorted() }
     for way in ["leave", "revoke", "revoke of an enrolled one", "30 days"] {
@@ -114,8 +109,8 @@ import ThreadDataset
 
   @Test(
     "One that reports with another address replaces the former one, also when that is silent already",
-    arguments: [20, 300])
-  mutating func otherAddress(_ pause: Int) {
+    arguments: [20, 300]) mutating func otherAddress(_ pause: Int)
+  {
     report(.offline, "no token", of: "ha old")
     scene.live(pause)
     let other: [ExactName] = ["ha2", "otbr new"]
@@ -137,8 +132,7 @@ import ThreadDataset
     #expect(!isFiring)
   }
 
-  @Test("Of two that both report, or are of other kinds or logins, none replaces a silent one")
-  mutating func both() {
+  @Test("Of two that both report, or are of other kinds or logins, none replaces a silent one") mutating func both() {
     for others in [["ha two"], ["otbr two", "ha2"]] as [[ExactName]] {
       scene = HomeScene()
       report(.heartbeat, of: "ha one")
@@ -154,8 +148,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Numbers count for a user and a program")
-  mutating func order() {
+  @Test("Numbers count for a user and a program") mutating func order() {
     func report(_ number: UInt64, of agent: ExactName = "store") -> HomeOutput {
       self.report(.heartbeat, of: agent) { $0.order = .number(number) }
     }
@@ -190,8 +183,7 @@ import ThreadDataset
     #expect(scene.home.takeChanges().records.contains(key) && scene.home.record(key) == nil)
   }
 
-  @Test("Of a login 64 are kept: for one more the one goes that was heard longest ago")
-  mutating func limit() {
+  @Test("Of a login 64 are kept: for one more the one goes that was heard longest ago") mutating func limit() {
     for number in 0...ReportingAgent.most {
       report(.heartbeat, of: ExactName("\(number)"))
       scene.wait(seconds: 1)
@@ -203,8 +195,7 @@ import ThreadDataset
     #expect(scene.home.agents["other"] == nil)
   }
 
-  @Test("A clock that is set back makes none silent too late")
-  mutating func clock() {
+  @Test("A clock that is set back makes none silent too late") mutating func clock() {
     report(.heartbeat)
     scene.wait(seconds: -3_600)
     scene.handle(.clockJumped(by: -3_600_000))

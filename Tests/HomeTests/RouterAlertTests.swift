@@ -22,16 +22,12 @@ import ThreadDataset
 
   static let cases: [Case] = [
     Case(
-      name: .preferredNetworkMismatch, message: .otherNetwork,
-      differs: [.extendedPANID, .networkName], begin: announce(.of(2)), end: announce(.of(1, at: 5))
-    ),
+      name: .preferredNetworkMismatch, message: .otherNetwork, differs: [.extendedPANID, .networkName],
+      begin: announce(.of(2)), end: announce(.of(1, at: 5))),
     Case(
-      name: .datasetConflict, message: .reportsConflict, differs: .channel,
-      begin: announce(.of(1, at: 5, channel: 20)),
+      name: .datasetConflict, message: .reportsConflict, differs: .channel, begin: announce(.of(1, at: 5, channel: 20)),
       end: announce(.of(1, at: 5))),
-    Case(
-      name: .staleDataset, message: .reportsOlder, begin: announce(.of(1, at: 4)),
-      end: announce(.of(1, at: 5))),
+    Case(name: .staleDataset, message: .reportsOlder, begin: announce(.of(1, at: 4)), end: announce(.of(1, at: 5))),
     Case(
       name: .credentialsMissing, message: .noDataset,
       begin: {
@@ -39,19 +35,16 @@ import ThreadDataset
         $0.announce(1)
       }, end: announce(.of(1, at: 5))),
     Case(
-      name: .credentialsMissing, message: .noDataset,
-      begin: { $0.announce(1) { $0.lacks = [.pskc] } },
+      name: .credentialsMissing, message: .noDataset, begin: { $0.announce(1) { $0.lacks = [.pskc] } },
       end: { $0.announce(1) }),
     Case(
       name: .borderRouterOffline, message: .offline(.frozen),
-      begin: { $0.publish(.offline, 1) { $0.offlineReason = .frozen } },
-      end: { $0.publish(.heartbeat, 1) }),
+      begin: { $0.publish(.offline, 1) { $0.offlineReason = .frozen } }, end: { $0.publish(.heartbeat, 1) }),
     Case(
-      name: .wellKnownNetworkKey, message: .wellKnownKey,
-      begin: announce(.of(1, at: 6, isWellKnown: true)), end: announce(.of(1, at: 7))),
+      name: .wellKnownNetworkKey, message: .wellKnownKey, begin: announce(.of(1, at: 6, isWellKnown: true)),
+      end: announce(.of(1, at: 7))),
     Case(
-      name: .routerDetached, message: .detached,
-      begin: { $0.publish(.heartbeat, 1) { $0.thread.state = .detached } },
+      name: .routerDetached, message: .detached, begin: { $0.publish(.heartbeat, 1) { $0.thread.state = .detached } },
       end: { $0.publish(.heartbeat, 1) { $0.thread.state = .router } }),
   ]
 
@@ -63,17 +56,15 @@ import ThreadDataset
     return scene
   }
 
-  @Test("All alerts of routers are tried here, but for those that have suites of their own")
-  func complete() {
+  @Test("All alerts of routers are tried here, but for those that have suites of their own") func complete() {
     #expect(
-      Set(
-        Self.cases.map(\.name)
-          + [.adoptionFailed, .unknownRouter, .credentialSharingOpen, .routerNotAdvertised])
+      Set(Self.cases.map(\.name) + [.adoptionFailed, .unknownRouter, .credentialSharingOpen, .routerNotAdvertised])
         == Set(AlertName.ofRouters))
   }
 
-  @Test("Held for 30 seconds, raised, resolved, and forgotten after a day", arguments: cases)
-  func life(_ one: Case) throws {
+  @Test("Held for 30 seconds, raised, resolved, and forgotten after a day", arguments: cases) func life(_ one: Case)
+    throws
+  {
     var scene = Self.scene()
     one.begin(&scene)
     let began = scene.now
@@ -98,8 +89,7 @@ import ThreadDataset
     #expect(scene.home.takeChanges().records.contains(.alert(.of(one.name, 1))))
   }
 
-  @Test("Dropped without a word when it ends within the hold", arguments: cases)
-  func drop(_ one: Case) {
+  @Test("Dropped without a word when it ends within the hold", arguments: cases) func drop(_ one: Case) {
     var scene = Self.scene()
     one.begin(&scene)
     scene.pass(seconds: 29)
@@ -108,8 +98,7 @@ import ThreadDataset
     #expect(scene.pass(seconds: 60).alerts[one.name] == nil)
   }
 
-  @Test("Resolved or dropped when the router leaves", arguments: cases)
-  func leave(_ one: Case) {
+  @Test("Resolved or dropped when the router leaves", arguments: cases) func leave(_ one: Case) {
     var scene = Self.scene()
     one.begin(&scene)
     scene.publish(.leave, 1)
@@ -122,8 +111,7 @@ import ThreadDataset
     #expect(!scene.alarms.contains { $0.subject == .router(1) })
   }
 
-  @Test("Only something new is published: other facts, and not another occasion")
-  func update() {
+  @Test("Only something new is published: other facts, and not another occasion") func update() {
     var scene = Self.scene()
     scene.announce(1, .of(2))
     scene.pass(seconds: 30)
@@ -135,12 +123,10 @@ import ThreadDataset
     scene.announce(1, .of(2, at: 2))
     #expect(scene.alert(.preferredNetworkMismatch, 1)?.sequence == 1)
     #expect(scene.announce(1) { $0.name = "Attic" }.alerts == [.preferredNetworkMismatch: .updated])
-    #expect(
-      scene.announce(1, .of(2, at: 3, name: "x")).alerts == [.preferredNetworkMismatch: .updated])
+    #expect(scene.announce(1, .of(2, at: 3, name: "x")).alerts == [.preferredNetworkMismatch: .updated])
   }
 
-  @Test("What is found out while it is held is in it when it is raised")
-  func amend() {
+  @Test("What is found out while it is held is in it when it is raised") func amend() {
     var scene = Self.scene()
     scene.announce(1, .of(2))
     scene.pass(seconds: 20)
@@ -150,9 +136,7 @@ import ThreadDataset
     #expect(scene.alert(.preferredNetworkMismatch, 1)?.sequence == 1)
   }
 
-  @Test(
-    "Against the preferred network comes first, and then what a router reported against its own")
-  func both() {
+  @Test("Against the preferred network comes first, and then what a router reported against its own") func both() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1, at: 9))
     scene.announce(1, .of(1, at: 5, channel: 20))
@@ -167,8 +151,7 @@ import ThreadDataset
     #expect(scene.alert(.datasetConflict, 2)?.facts.message == .sameAge)
   }
 
-  @Test("What a dataset lacks is named, and what is stored stays")
-  func lacks() throws {
+  @Test("What a dataset lacks is named, and what is stored stays") func lacks() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     for lacks in [[TLVType.pskc], [.channelMask, .networkName, .pskc, .securityPolicy]] {
@@ -181,9 +164,7 @@ import ThreadDataset
     #expect(!scene.alarms.contains(.of(.credentialsMissing, 1)))
   }
 
-  @Test(
-    "An error of a router's REST interface is kept until it is online, or offline for another reason"
-  )
+  @Test("An error of a router's REST interface is kept until it is online, or offline for another reason")
   func httpStatus() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
@@ -199,8 +180,7 @@ import ThreadDataset
     #expect(scene.router(1)?.httpStatus == nil && scene.router(1)?.isOnline == true)
   }
 
-  @Test("An alert is written before it fires, and what it is about is published again when it does")
-  func written() {
+  @Test("An alert is written before it fires, and what it is about is published again when it does") func written() {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
     scene.publish(.offline, 1)
@@ -210,19 +190,14 @@ import ThreadDataset
     #expect(Array(scene.home.takeChanges().records) == [key])
   }
 
-  @Test("Severity that changes is said with the update")
-  func severity() {
+  @Test("Severity that changes is said with the update") func severity() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(9, .of(1))
     scene.see(.of(1, on: 2))
     #expect(scene.alert(.preferredNetworkMismatch, 1)?.facts.message == .neverMember)
     func previous(_ output: HomeOutput) -> [AlertSeverity?] {
       output.events.compactMap {
-        if case .alert(.of(.preferredNetworkMismatch, 1), _, .updated, let before) = $0 {
-          before
-        } else {
-          nil
-        }
+        if case .alert(.of(.preferredNetworkMismatch, 1), _, .updated, let before) = $0 { before } else { nil }
       }
     }
     #expect(previous(scene.announce(1, .of(2))) == [.info])

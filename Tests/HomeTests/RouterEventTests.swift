@@ -5,15 +5,11 @@ import ThreadDataset
 
 /// `announce`, `dataset` and `leave`: what is then known of the router.
 @Suite struct RouterEventTests {
-  @Test("A first announcement stores its dataset, and its network becomes the preferred one")
-  func first() throws {
+  @Test("A first announcement stores its dataset, and its network becomes the preferred one") func first() throws {
     var scene = HomeScene()
     let output = scene.announce(1, .of(1))
     #expect(output.types == [.announced, .datasetStored, .preferredChanged])
-    #expect(
-      output.secrets == [
-        SecretMove(to: .home, from: .input), SecretMove(to: .router(1), from: .input),
-      ])
+    #expect(output.secrets == [SecretMove(to: .home, from: .input), SecretMove(to: .router(1), from: .input)])
     let router = try #require(scene.router(1))
     #expect(router.owner == "otbr" && router.credential == .stored && router.followsPreferred)
     #expect(scene.preferred == .of(1))
@@ -24,41 +20,26 @@ import ThreadDataset
   @Test(
     "What becomes of a dataset that a router reports",
     arguments: [
-      (
-        "newer", .of(2), .of(2, at: 2, channel: 20),
-        .datasetUpdated, .stored
-      ),
-      (
-        "older", .of(2, at: 5), .of(2, at: 4, channel: 20),
-        .datasetIgnored, .stale
-      ),
-      (
-        "of the same age and different", .of(2),
-        .of(2, channel: 20), .datasetIgnored, .conflict
-      ),
-      (
-        "another network, older", .of(2, at: 5), .of(3, at: 1),
-        .datasetUpdated, .stored
-      ),
-    ] as [(String, DatasetSummary, DatasetSummary, RouterEvent.Types, CredentialState)])
-  func change(
-    _ what: String, _ stored: DatasetSummary, _ incoming: DatasetSummary,
-    _ types: RouterEvent.Types,
-    _ credential: CredentialState
-  ) {
+      ("newer", .of(2), .of(2, at: 2, channel: 20), .datasetUpdated, .stored),
+      ("older", .of(2, at: 5), .of(2, at: 4, channel: 20), .datasetIgnored, .stale),
+      ("of the same age and different", .of(2), .of(2, channel: 20), .datasetIgnored, .conflict),
+      ("another network, older", .of(2, at: 5), .of(3, at: 1), .datasetUpdated, .stored),
+    ] as [(String, DatasetSummary, DatasetSummary, RouterEvent.Types, CredentialState)]) func change(
+      _ what: String, _ stored: DatasetSummary, _ incoming: DatasetSummary, _ types: RouterEvent.Types,
+      _ credential: CredentialState
+    )
+  {
     var scene = HomeScene()
     scene.announce(9, .of(1))
     scene.announce(1, stored)
     let output = scene.publish(.dataset, 1) { $0.dataset = incoming }
     #expect(output.types == types)
     #expect(scene.router(1)?.credential == credential)
-    #expect(
-      scene.router(1)?.dataset == (credential == .stored ? incoming : stored))
+    #expect(scene.router(1)?.dataset == (credential == .stored ? incoming : stored))
     #expect(scene.preferred == .of(1))
   }
 
-  @Test("What an announcement leaves out stays as it was, but for where the router is")
-  func partial() throws {
+  @Test("What an announcement leaves out stays as it was, but for where the router is") func partial() throws {
     var scene = HomeScene()
     scene.announce(1, .of(1)) {
       $0.name = "Attic"
@@ -76,8 +57,9 @@ import ThreadDataset
     #expect(router.currentNetwork == nil)
   }
 
-  @Test("Without a dataset the router is listed, nobody owns it, and its credentials are missing")
-  func noDataset() throws {
+  @Test("Without a dataset the router is listed, nobody owns it, and its credentials are missing") func noDataset()
+    throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let output = scene.announce(1)
     #expect(output.types == .announced && output.secrets.isEmpty)
@@ -88,8 +70,7 @@ import ThreadDataset
     #expect(scene.announce(1, from: "otbr").rejection == .notAuthorized(1))
   }
 
-  @Test("An announcement without a dataset leaves an ignored one ignored")
-  func ignored() {
+  @Test("An announcement without a dataset leaves an ignored one ignored") func ignored() {
     var scene = HomeScene()
     scene.announce(1, .of(1, at: 5))
     scene.announce(1, .of(1, at: 4))
@@ -99,14 +80,11 @@ import ThreadDataset
     #expect(scene.router(1)?.credential == .stored)
   }
 
-  @Test("A change says what differs, and a move where it came from")
-  func detail() throws {
+  @Test("A change says what differs, and a move where it came from") func detail() throws {
     var scene = HomeScene()
     scene.announce(9, .of(9))
     scene.announce(1, .of(1))
-    func event(_ output: HomeOutput) -> RouterEvent? {
-      output.routerEvents.first
-    }
+    func event(_ output: HomeOutput) -> RouterEvent? { output.routerEvents.first }
     let change = event(scene.announce(1, .of(1, at: 2, channel: 20)))
     #expect(change?.differs == .channel && change?.previousNetwork == nil)
     #expect(change?.user == "otbr" && change?.network?.name == "net-1")
@@ -118,8 +96,7 @@ import ThreadDataset
     #expect(event(scene.announce(1, .of(2, key: 2, at: 0)))?.isConflict == false)
   }
 
-  @Test("The preferred network's parameters count, however old, after other ones of it")
-  func returns() {
+  @Test("The preferred network's parameters count, however old, after other ones of it") func returns() {
     var scene = HomeScene()
     scene.announce(9, .of(1))
     scene.announce(8, .of(1))
@@ -131,8 +108,8 @@ import ThreadDataset
 
   @Test(
     "A report of the preferred network more than a year ahead of the clock is a conflict",
-    arguments: [(365 * 86_400, true), (365 * 86_400 + 1, false)])
-  func ahead(_ seconds: Int, _ isTaken: Bool) {
+    arguments: [(365 * 86_400, true), (365 * 86_400 + 1, false)]) func ahead(_ seconds: Int, _ isTaken: Bool)
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     let time = UInt64(scene.now.milliseconds) / 1_000 + UInt64(seconds)
@@ -144,8 +121,7 @@ import ThreadDataset
     #expect(scene.announce(1, .of(2, at: time + 99)).types == .datasetUpdated)
   }
 
-  @Test("A router that leaves is off the list, without credentials, and its id stays its team's")
-  func leave() throws {
+  @Test("A router that leaves is off the list, without credentials, and its id stays its team's") func leave() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1)) { $0.name = "Attic" }
     scene.publish(.offline, 1)
@@ -159,8 +135,7 @@ import ThreadDataset
     #expect(scene.home.networks.map(\.routers) == [0])
   }
 
-  @Test("The last router of the preferred network that leaves is named as that, and no other")
-  func last() {
+  @Test("The last router of the preferred network that leaves is named as that, and no other") func last() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.announce(2, .of(1))
@@ -172,8 +147,7 @@ import ThreadDataset
     #expect(isLast(2))
   }
 
-  @Test("Who is not listed cannot leave; that is a repetition, no fault")
-  func leaveTwice() {
+  @Test("Who is not listed cannot leave; that is a repetition, no fault") func leaveTwice() {
     var scene = HomeScene()
     #expect(scene.publish(.leave, 1).isDuplicate && scene.router(1) == nil)
     scene.announce(1, .of(1))
@@ -186,8 +160,7 @@ import ThreadDataset
     #expect(scene.router(2)?.isPresent == false && scene.router(2)?.user == "otbr")
   }
 
-  @Test("A leave deletes credentials that are stored while the router is not listed")
-  func leaveUnlisted() {
+  @Test("A leave deletes credentials that are stored while the router is not listed") func leaveUnlisted() {
     var scene = HomeScene()
     scene.enroll("otbr")
     scene.ask(.storeCredentials(1, .of(1)), by: .login("otbr"))
@@ -196,8 +169,7 @@ import ThreadDataset
     #expect(scene.router(1)?.dataset == nil && scene.router(1)?.owner == "otbr")
   }
 
-  @Test("Heartbeat, offline and SSID of a router that has not announced itself are refused")
-  func unknown() {
+  @Test("Heartbeat, offline and SSID of a router that has not announced itself are refused") func unknown() {
     var scene = HomeScene()
     for kind in [RouterMessage.Kind.heartbeat, .offline, .ssid] {
       #expect(scene.publish(kind, 1) { $0.ssid = "a" }.rejection == .unknownRouter)
@@ -209,8 +181,8 @@ import ThreadDataset
 
   @Test(
     "Once another login publishes for the last router of one, that one sends nothing unsealed",
-    arguments: [RouterMessage.Kind.announce, .heartbeat, .offline])
-  func plaintextOfFormer(_ kind: RouterMessage.Kind) {
+    arguments: [RouterMessage.Kind.announce, .heartbeat, .offline]) func plaintextOfFormer(_ kind: RouterMessage.Kind)
+  {
     var scene = HomeScene {
       $0.settings.alertsHold = 0
       $0.team = { _ in "family" }
@@ -222,8 +194,7 @@ import ThreadDataset
     #expect(!scene.firing.contains(key))
   }
 
-  @Test("Who sends datasets in plaintext is named, until the last of its routers leaves")
-  func plaintext() {
+  @Test("Who sends datasets in plaintext is named, until the last of its routers leaves") func plaintext() {
     var scene = HomeScene { $0.team = { $0 == "two" ? "otbr" : $0 } }
     let key = AlertKey(.plaintextCredentials, .user("otbr"))
     scene.announce(1, .of(1))

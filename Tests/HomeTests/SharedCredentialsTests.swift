@@ -35,30 +35,21 @@ import ThreadDataset
 
   // MARK: What is kept
 
-  @Test("What a login prefers becomes the first preferred network, and what it does not prefer not")
-  func first() throws {
+  @Test("What a login prefers becomes the first preferred network, and what it does not prefer not") func first() throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(2))
     #expect(scene.home.preferred == nil)
     let output = scene.share(.of(1), isPreferred: true)
     #expect(scene.preferred == .of(1) && output.types == .preferredChanged)
     let key = RecordKey.shared("ha", 1)
-    #expect(
-      output.secrets == [
-        SecretMove(to: key, from: .input), SecretMove(to: .home, from: .record(key)),
-      ])
-    #expect(
-      output.audit == [
-        .sharedStored(by: "ha", 1, isNew: true),
-        .preferredChanged(from: nil, to: 1),
-      ])
+    #expect(output.secrets == [SecretMove(to: key, from: .input), SecretMove(to: .home, from: .record(key))])
+    #expect(output.audit == [.sharedStored(by: "ha", 1, isNew: true), .preferredChanged(from: nil, to: 1)])
     #expect(scene.home.networks.map(\.id) == [1, 2])
     #expect(scene.firing == [AlertKey(.plaintextCredentials, .user("ha"))])
   }
 
-  @Test(
-    "A dataset that is not complete names its network, is given to nobody, and what it lacks is said"
-  )
+  @Test("A dataset that is not complete names its network, is given to nobody, and what it lacks is said")
   func partial() throws {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let network = DatasetSummary(network: 1, name: "home")
@@ -77,15 +68,13 @@ import ThreadDataset
     // As what it is: the network is known, and its keys are not.
     var fresh = HomeScene { $0.settings.alertsHold = 0 }
     output = fresh.share(network, isPreferred: true) { $0.lacks = lacks }
-    #expect(
-      fresh.preferred == network && output.secrets.contains(SecretMove(to: .home, from: .nothing)))
+    #expect(fresh.preferred == network && output.secrets.contains(SecretMove(to: .home, from: .nothing)))
     #expect(fresh.firing.contains(missing))
     fresh.share(.of(1), isPreferred: true)
     #expect(!fresh.firing.contains(missing))
   }
 
-  @Test("What is reported replaces what is stored, whatever its age; what is known is not written")
-  func mirror() {
+  @Test("What is reported replaces what is stored, whatever its age; what is known is not written") func mirror() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let key = RecordKey.shared("ha", 1)
     for dataset in [DatasetSummary.of(1, at: 5), .of(1, at: 4), .of(1, at: 4, other: 1)] {
@@ -108,8 +97,7 @@ import ThreadDataset
     #expect(scene.home.routers.count == 0, "a border agent is named, and not owned")
   }
 
-  @Test("Numbers count for a user and a network")
-  func order() {
+  @Test("Numbers count for a user and a network") func order() {
     var scene = HomeScene()
     func share(_ network: UInt64, _ number: UInt64, from user: ExactName = "ha") -> HomeOutput {
       scene.share(.of(network, at: number), from: user) { $0.order = .number(number) }
@@ -121,20 +109,16 @@ import ThreadDataset
     #expect(share(2, 3).rejection == nil && share(1, 3, from: "hub").rejection == nil)
   }
 
-  @Test("Numbers of envelopes count for a signer and a network")
-  func signed() {
+  @Test("Numbers of envelopes count for a signer and a network") func signed() {
     var scene = HomeScene()
     scene.enroll("ha", trust: .signed)
     func share(_ network: UInt64, _ number: UInt64?) -> HomeRejection? {
-      scene.share(.of(network)) {
-        $0.signature = number.map { .init(issuer: Hash128(low: 1), number: $0) }
-      }.rejection
+      scene.share(.of(network)) { $0.signature = number.map { .init(issuer: Hash128(low: 1), number: $0) } }.rejection
     }
     #expect(share(1, nil) == .notSealed)
     #expect(share(1, 5) == nil && share(1, 4) == .envelopeOutOfOrder && share(2, 4) == nil)
     #expect(scene.firing == [])
-    let key = RecordKey.signer(
-      SignerKey(user: "ha", issuer: Hash128(low: 1)), .network(1))
+    let key = RecordKey.signer(SignerKey(user: "ha", issuer: Hash128(low: 1)), .network(1))
     #expect(scene.home.takeChanges().records.contains(key))
     // What changes the name alone must not come again after a crash, either.
     scene.share(.of(1)) {
@@ -146,17 +130,15 @@ import ThreadDataset
 
   @Test(
     "What a login prefers is not taken where no router is in the air and others are: a person chooses",
-    arguments: [false, true])
-  func offTheAir(isListed: Bool) throws {
+    arguments: [false, true]) func offTheAir(isListed: Bool) throws
+  {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.see(.of(1, on: 2), .of(2, on: 2), .of(3, on: 1))
     scene.see(.of(1, on: 2), .of(2, on: 2))
     if !isListed { scene.handle(.remove(3)) }
     scene.tick()
     let key = AlertKey.of(.noPreferredNetwork)
-    #expect(
-      key.severity(try #require(scene.alert(.noPreferredNetwork)).facts)
-        == (isListed ? .warning : .info))
+    #expect(key.severity(try #require(scene.alert(.noPreferredNetwork)).facts) == (isListed ? .warning : .info))
     scene.share(.of(1), isPreferred: true)
     scene.tick()
     #expect(scene.preferred == nil && scene.alarms.contains(key))
@@ -171,8 +153,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1) && !scene.alarms.contains(key))
   }
 
-  @Test(
-    "Where routers are seen after it was taken, and none is on it, one alert of the home says so")
+  @Test("Where routers are seen after it was taken, and none is on it, one alert of the home says so")
   func offTheAirAlone() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(1), isPreferred: true)
@@ -182,8 +163,7 @@ import ThreadDataset
     #expect(scene.alarms == [.of(.preferredNetworkEmpty)])
   }
 
-  @Test("A user shares at most 32 networks, and of them prefers one")
-  func limits() {
+  @Test("A user shares at most 32 networks, and of them prefers one") func limits() {
     var scene = HomeScene()
     for network: UInt64 in 1...32 { scene.share(.of(network), isPreferred: true) }
     #expect(scene.share(.of(33)).rejection == .tooManyNetworks(32))
@@ -195,8 +175,7 @@ import ThreadDataset
     #expect(scene.home.allShared.allSatisfy { !$0.isPreferredThere })
   }
 
-  @Test("A network that is only shared is listed, with who shares it and the newest dataset")
-  func networks() {
+  @Test("A network that is only shared is listed, with who shares it and the newest dataset") func networks() {
     var scene = HomeScene()
     scene.announce(1, .of(1))
     scene.share(.of(1, at: 9))
@@ -210,8 +189,7 @@ import ThreadDataset
     #expect(scene.home.networkCount == 2 && scene.home.networks.count == 2)
   }
 
-  @Test("Of a network that is preferred by its id alone no dataset is shown before it is accepted")
-  func unaccepted() {
+  @Test("Of a network that is preferred by its id alone no dataset is shown before it is accepted") func unaccepted() {
     var scene = Self.scene()
     scene.share(.of(1, name: "evil"))
     scene.announce(5, .of(1, key: 2, name: "evil"), from: "other")
@@ -221,8 +199,7 @@ import ThreadDataset
     #expect(scene.home.network(1)?.dataset == .of(1, name: "evil"))
   }
 
-  @Test("Once they are accepted, a router that was only seen on their network has its credentials")
-  func ofRouters() {
+  @Test("Once they are accepted, a router that was only seen on their network has its credentials") func ofRouters() {
     var scene = Self.scene()
     scene.see(.of(1, on: 1), .of(2, on: 2))
     scene.announce(3)
@@ -242,8 +219,7 @@ import ThreadDataset
     #expect(credentials() == [.missing, .stored, .missing])
   }
 
-  @Test("The alert that no network is preferred counts those that routers are on")
-  func noPreferred() {
+  @Test("The alert that no network is preferred counts those that routers are on") func noPreferred() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.announce(1, .of(1))
     scene.command(.forgetPreferred)
@@ -257,15 +233,12 @@ import ThreadDataset
 
   // MARK: Questions
 
-  @Test("Of a network that is preferred by its id alone a person is asked, for seven days")
-  func asks() throws {
+  @Test("Of a network that is preferred by its id alone a person is asked, for seven days") func asks() throws {
     var scene = Self.scene()
     let output = scene.share(.of(1)) { $0.borderAgent = 1 }
     let question = try #require(scene.waiting.first)
     #expect(output.events.contains(.asked(question)))
-    #expect(
-      question.subject
-        == ConsentSubject(.accept, [ConsentNetwork(.of(1), of: "ha")]))
+    #expect(question.subject == ConsentSubject(.accept, [ConsentNetwork(.of(1), of: "ha")]))
     #expect(question.requester.program == "Home Assistant" && !question.keyHasChanged)
     #expect(scene.preferred?.hasCredentials == false)
     scene.share(.of(1))
@@ -278,10 +251,7 @@ import ThreadDataset
     }
     #expect(record.outcome == .approved && record.scope == .once && scene.home.grants.isEmpty)
     #expect(scene.preferred == .of(1) && scene.output.settled.isEmpty)
-    #expect(
-      scene.output.secrets == [
-        SecretMove(to: .home, from: .record(.shared("ha", 1)))
-      ])
+    #expect(scene.output.secrets == [SecretMove(to: .home, from: .record(.shared("ha", 1)))])
     let change = try #require(scene.preferredChange)
     #expect(change.cause == .person && change.bringsCredentials)
     #expect(change.who == "uid 0 (command line)")
@@ -290,8 +260,9 @@ import ThreadDataset
     #expect(scene.ask(.isPreferredAvailable) == .available(true))
   }
 
-  @Test("What was refused is asked again with other keys only; what has expired with each report")
-  func askedAgain() throws {
+  @Test("What was refused is asked again with other keys only; what has expired with each report") func askedAgain()
+    throws
+  {
     var scene = Self.scene()
     scene.share(.of(1))
     scene.decide(.deny(try #require(scene.waiting.first).id))
@@ -321,8 +292,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1) && scene.waiting.count == 1)
   }
 
-  @Test("About a user a person is asked once in two minutes, whatever it shares meanwhile")
-  func pause() {
+  @Test("About a user a person is asked once in two minutes, whatever it shares meanwhile") func pause() {
     var scene = Self.scene()
     for key: UInt64 in 1...20 {
       let output = scene.share(.of(1, key: key))
@@ -345,8 +315,7 @@ import ThreadDataset
     #expect(scene.waiting.map { $0.subject.networks[0].key?.low } == [1, 21])
   }
 
-  @Test("A question says whether the home has other keys, and is asked again when that changes")
-  func replacesKeys() {
+  @Test("A question says whether the home has other keys, and is asked again when that changes") func replacesKeys() {
     var scene = Self.scene()
     func says(_ dataset: DatasetSummary) -> [Bool] {
       scene.share(dataset)
@@ -364,10 +333,10 @@ import ThreadDataset
   @Test(
     "A question ends when it has no meaning any more",
     arguments: [
-      .command(.setPreferred(.dataset(.of(1)))), .command(.setPreferred(.dataset(.of(2)))),
-      .command(.forgetPreferred), .share(.of(1, key: 2)), .share(.of(1, at: 9)), .revoke,
-    ] as [End])
-  func ends(_ end: End) throws {
+      .command(.setPreferred(.dataset(.of(1)))), .command(.setPreferred(.dataset(.of(2)))), .command(.forgetPreferred),
+      .share(.of(1, key: 2)), .share(.of(1, at: 9)), .revoke,
+    ] as [End]) func ends(_ end: End) throws
+  {
     var scene = Self.scene()
     scene.enroll("ha")
     scene.share(.of(1))
@@ -382,9 +351,7 @@ import ThreadDataset
     #expect(scene.waiting.allSatisfy { $0.id == question.id })
     scene.pass(seconds: 121)
     scene.handle(.started)
-    #expect(
-      scene.home.questions.count
-        == (end == .share(.of(1, key: 2)) || end == .share(.of(1, at: 9)) ? 1 : 0))
+    #expect(scene.home.questions.count == (end == .share(.of(1, key: 2)) || end == .share(.of(1, at: 9)) ? 1 : 0))
   }
 
   enum End: Equatable {
@@ -393,8 +360,7 @@ import ThreadDataset
     case revoke
   }
 
-  @Test("A second question about the same dataset ends when the first one is approved")
-  func twoUsers() throws {
+  @Test("A second question about the same dataset ends when the first one is approved") func twoUsers() throws {
     var scene = Self.scene()
     scene.share(.of(1))
     scene.share(.of(1), from: "hub")
@@ -403,23 +369,21 @@ import ThreadDataset
     #expect(scene.waiting.isEmpty)
   }
 
-  @Test("Home Assistant decides where it decides about adoptions; nobody decides for its own team")
-  func whoDecides() throws {
+  @Test("Home Assistant decides where it decides about adoptions; nobody decides for its own team") func whoDecides()
+    throws
+  {
     var scene = Self.scene { $0.team = { $0 == "ben" ? "ha" : $0 } }
     scene.share(.of(1))
     let question = try #require(scene.waiting.first)
     #expect(
-      scene.decide(.approve(question.id, .once), by: .login("ben", team: "ha"))
-        == .refused(.consent(.notAuthorized)))
-    var decision = ConsentDecision(
-      .approve(question.id, .once), by: .login("homeassistant", team: "homeassistant"))
+      scene.decide(.approve(question.id, .once), by: .login("ben", team: "ha")) == .refused(.consent(.notAuthorized)))
+    var decision = ConsentDecision(.approve(question.id, .once), by: .login("homeassistant", team: "homeassistant"))
     decision.extent = .adoptions
     scene.handle(.decision(decision))
     #expect(scene.preferred == .of(1))
   }
 
-  @Test("A user whom the settings trust is not asked about")
-  func trusted() throws {
+  @Test("A user whom the settings trust is not asked about") func trusted() throws {
     var scene = Self.scene { $0.settings.trusted = ["ha"] }
     scene.enroll("ha")
     scene.share(.of(1), from: "hub")
@@ -434,13 +398,10 @@ import ThreadDataset
     // What the preferred network has lost comes back.
     scene.handle(.secretLost(.home))
     #expect(scene.preferred == .of(1, key: 2))
-    #expect(
-      scene.output.secrets.last
-        == SecretMove(to: .home, from: .record(.shared("ha", 1))))
+    #expect(scene.output.secrets.last == SecretMove(to: .home, from: .record(.shared("ha", 1))))
   }
 
-  @Test("Who is trusted from a start on is not asked about any more")
-  func trustedLater() {
+  @Test("Who is trusted from a start on is not asked about any more") func trustedLater() {
     var scene = Self.scene()
     scene.enroll("ha")
     scene.share(.of(1)) { Self.sign(&$0, 1) }
@@ -449,8 +410,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1) && scene.waiting.isEmpty)
   }
 
-  @Test("A newer dataset of a user who has shared the preferred one is followed")
-  func follows() {
+  @Test("A newer dataset of a user who has shared the preferred one is followed") func follows() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     scene.share(.of(1, at: 5), isPreferred: true)
     scene.share(.of(1, at: 6, channel: 20), isPreferred: true)
@@ -471,8 +431,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1, at: 8, channel: 22))
   }
 
-  @Test("What was refused is not followed after an older one with the same keys")
-  func deniedStays() throws {
+  @Test("What was refused is not followed after an older one with the same keys") func deniedStays() throws {
     var scene = Self.scene()
     scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 6, channel: 20))
@@ -483,8 +442,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(1, at: 5) && scene.home.questions.isEmpty)
   }
 
-  @Test("A program that stores an older dataset for its router is not undone by what was followed")
-  func owner() {
+  @Test("A program that stores an older dataset for its router is not undone by what was followed") func owner() {
     var scene = HomeScene()
     let machine = Requester.program(of: "otbr")
     scene.ask(.storeCredentials(1, .of(1, at: 5)), by: machine)
@@ -494,8 +452,7 @@ import ThreadDataset
     #expect(scene.waiting.count == 1)
   }
 
-  @Test("Nothing is left of what a user has shared whose keys are revoked")
-  func revoked() {
+  @Test("Nothing is left of what a user has shared whose keys are revoked") func revoked() {
     var scene = Self.scene()
     scene.enroll("ha", trust: .signed)
     scene.share(.of(1)) { Self.sign(&$0, 1) }
@@ -512,8 +469,7 @@ import ThreadDataset
     #expect(scene.preferred?.hasCredentials == false)
   }
 
-  @Test("Without a daemon nobody is asked, and no alert is raised, before one starts")
-  func withoutDaemon() {
+  @Test("Without a daemon nobody is asked, and no alert is raised, before one starts") func withoutDaemon() {
     var scene = Self.scene()
     scene.share(.of(2), isPreferred: true)
     scene.rules.hasDaemon = false
@@ -526,8 +482,7 @@ import ThreadDataset
 
   // MARK: By command
 
-  @Test("What is shared is accepted by command, whether it is asked about or not")
-  func accept() throws {
+  @Test("What is shared is accepted by command, whether it is asked about or not") func accept() throws {
     for way in ["waits", "denied", "expired", "of the same age", "too far ahead"] {
       var scene = Self.scene()
       if way.contains("age") { scene.prefer(.of(1, key: 3)) }
@@ -542,23 +497,19 @@ import ThreadDataset
         scene.pass(seconds: 7 * 86_400)
       default: break
       }
-      #expect(
-        scene.accept(way == "waits" ? nil : 1)
-          == .preferredSet(isChanged: true, hasCredentials: true), "\(way)")
+      #expect(scene.accept(way == "waits" ? nil : 1) == .preferredSet(isChanged: true, hasCredentials: true), "\(way)")
       #expect(scene.preferred == dataset && scene.waiting.isEmpty, "\(way)")
       let outcome = scene.home.decisions.last?.outcome
-      #expect(
-        outcome == ["waits": .approved, "denied": .denied, "expired": .expired][way], "\(way)")
+      #expect(outcome == ["waits": .approved, "denied": .denied, "expired": .expired][way], "\(way)")
       #expect(Self.shared(scene)?.isDenied == false)
       #expect(scene.accept() == .preferredSet(isChanged: false, hasCredentials: true))
     }
   }
 
-  @Test("Who accepts it is named, and has chosen it where it is a login")
-  func whoAccepts() throws {
-    for (approver, who) in [
-      (.statusPage, "the status page"), (.commandLine(user: 1_000), "uid 1000 (command line)"),
-    ] as [(ConsentApprover, String)] {
+  @Test("Who accepts it is named, and has chosen it where it is a login") func whoAccepts() throws {
+    for (approver, who) in [(.statusPage, "the status page"), (.commandLine(user: 1_000), "uid 1000 (command line)")]
+      as [(ConsentApprover, String)]
+    {
       var scene = Self.scene()
       scene.share(.of(1))
       scene.accept(by: approver)
@@ -568,13 +519,11 @@ import ThreadDataset
     }
     var scene = Self.scene()
     scene.share(.of(1))
-    scene.decide(
-      .approve(scene.waiting[0].id, .once), by: .login("anna", team: "anna"))
+    scene.decide(.approve(scene.waiting[0].id, .once), by: .login("anna", team: "anna"))
     #expect(Self.chosenBy(scene.output) == ["anna"])
   }
 
-  @Test("What a person is asked about is accepted, and not what is in conflict with the home")
-  func acceptsAsked() {
+  @Test("What a person is asked about is accepted, and not what is in conflict with the home") func acceptsAsked() {
     var scene = Self.scene()
     scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 1 << 40, channel: 21), from: "hub")
@@ -585,8 +534,7 @@ import ThreadDataset
     #expect(scene.home.decisions.last?.outcome == .approved)
   }
 
-  @Test("Where there is nothing to accept, that is said")
-  func nothingToAccept() {
+  @Test("Where there is nothing to accept, that is said") func nothingToAccept() {
     var scene = HomeScene()
     #expect(scene.accept() == .refused(.noPreferred))
     scene.home.hasDamage = true
@@ -606,12 +554,10 @@ import ThreadDataset
     #expect(scene.accept() == .refused(.damaged))
   }
 
-  @Test("Of two logins with different keys the one is accepted that a person has not refused")
-  func acceptsOther() {
+  @Test("Of two logins with different keys the one is accepted that a person has not refused") func acceptsOther() {
     var scene = Self.scene()
     scene.share(.of(1, key: 2), from: "hub")
-    scene.handle(
-      .decision(ConsentDecision(.deny(scene.home.questions[0].id), by: .statusPage)))
+    scene.handle(.decision(ConsentDecision(.deny(scene.home.questions[0].id), by: .statusPage)))
     scene.share(.of(1))
     #expect(scene.accept() == .preferredSet(isChanged: true, hasCredentials: true))
     #expect(scene.preferred == .of(1))
@@ -619,8 +565,7 @@ import ThreadDataset
 
   // MARK: Alerts
 
-  @Test("A login that prefers another network than the home is an alert until both are the same")
-  func differs() {
+  @Test("A login that prefers another network than the home is an alert until both are the same") func differs() {
     var scene = Self.scene { $0.settings.alertsHold = 30 }
     scene.share(.of(2), isPreferred: true)
     #expect(!scene.firing.contains(Self.differs))
@@ -633,8 +578,7 @@ import ThreadDataset
     #expect(!scene.firing.contains(Self.differs))
   }
 
-  @Test("An older dataset, or one of the same age that differs, is an alert of its network")
-  func ages() {
+  @Test("An older dataset, or one of the same age that differs, is an alert of its network") func ages() {
     var scene = Self.scene()
     scene.prefer(.of(1, at: 5))
     scene.share(.of(1, at: 4, channel: 20))
@@ -648,8 +592,7 @@ import ThreadDataset
     #expect(scene.home.questions.isEmpty)
   }
 
-  @Test("Plaintext is an alert as long as the user shares something")
-  func plaintext() {
+  @Test("Plaintext is an alert as long as the user shares something") func plaintext() {
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let key = AlertKey(.plaintextCredentials, .user("ha"))
     scene.share(.of(1))
@@ -665,13 +608,11 @@ import ThreadDataset
   private static func found(_ answer: HomeAnswer?) -> [String] {
     guard case .credentials(let all) = answer else { return ["\(answer as Any)"] }
     return all.map {
-      "\($0.agent?.description ?? "-") \($0.dataset.name) "
-        + "\($0.team?.text ?? "-")\($0.isActive ? " active" : "")"
+      "\($0.agent?.description ?? "-") \($0.dataset.name) " + "\($0.team?.text ?? "-")\($0.isActive ? " active" : "")"
     }
   }
 
-  @Test("The own team is answered what it shares under a border agent that has nothing stored")
-  func answers() {
+  @Test("The own team is answered what it shares under a border agent that has nothing stored") func answers() {
     var scene = HomeScene { $0.team = { ["phone", "ha"].contains($0) ? "family" : $0 } }
     let phone = Requester.login("phone", team: "family")
     scene.share(.of(1)) { $0.borderAgent = 7 }
@@ -693,8 +634,9 @@ import ThreadDataset
     #expect(list(onlyActive: true) == ["0000000000000007 net-1 family active"])
   }
 
-  @Test("What is shared of a network that is there, and of one that is asked for, needs consent")
-  func disclosed() throws {
+  @Test("What is shared of a network that is there, and of one that is asked for, needs consent") func disclosed()
+    throws
+  {
     var scene = Self.scene()
     scene.share(.of(2)) { $0.borderAgent = 7 }
     #expect(scene.ask(.nearbyNetworks) == .credentials([]))
@@ -708,62 +650,47 @@ import ThreadDataset
     #expect(scene.waiting.first?.subject.networks.map(\.team) == ["hub"])
   }
 
-  @Test("The preferred network is answered with the border agent that is named for it")
-  func preferred() {
+  @Test("The preferred network is answered with the border agent that is named for it") func preferred() {
     var scene = HomeScene()
     scene.share(.of(1), isPreferred: true) { $0.borderAgent = 7 }
     #expect(Self.found(scene.agreed(.getPreferred)) == ["0000000000000007 net-1 -"])
   }
 
-  @Test(
-    "A person prefers a network that is only shared, with its credentials, where the keys agree")
-  func chosen() {
+  @Test("A person prefers a network that is only shared, with its credentials, where the keys agree") func chosen() {
     var scene = HomeScene()
     scene.share(.of(2, at: 3))
     scene.share(.of(2, at: 4), from: "hub")
     #expect(
       scene.command(.setPreferred(.name("net-2")))
         == .preferredSet(isChanged: true, hasCredentials: true, keysOf: .shared("hub", 2)))
-    #expect(
-      scene.output.secrets == [
-        SecretMove(to: .home, from: .record(.shared("hub", 2)))
-      ])
+    #expect(scene.output.secrets == [SecretMove(to: .home, from: .record(.shared("hub", 2)))])
     scene.share(.of(3))
     scene.share(.of(3, key: 2), from: "hub")
     #expect(
-      scene.prefer(network: 3)
-        == .preferredSet(isChanged: true, hasCredentials: false), "a person is asked about each")
+      scene.prefer(network: 3) == .preferredSet(isChanged: true, hasCredentials: false), "a person is asked about each")
     #expect(scene.preferred?.name == "net-3")
     #expect(scene.waiting.map(\.requester.login) == ["ha", "hub"])
   }
 
   // MARK: What is deleted
 
-  @Test("What is shared of a network is forgotten by command, and comes back with the next report")
-  func forget() {
+  @Test("What is shared of a network is forgotten by command, and comes back with the next report") func forget() {
     var scene = Self.scene()
     scene.share(.of(1))
     scene.share(.of(2))
     scene.share(.of(2), from: "hub")
     _ = scene.home.takeChanges()
-    #expect(
-      scene.command(.forgetNetwork(.network(2)))
-        == .forgotten([], remaining: [], sharedBy: ["ha", "hub"]))
-    #expect(
-      scene.output.audit == [
-        .sharedDeleted(of: "ha", 2), .sharedDeleted(of: "hub", 2),
-      ])
+    #expect(scene.command(.forgetNetwork(.network(2))) == .forgotten([], remaining: [], sharedBy: ["ha", "hub"]))
+    #expect(scene.output.audit == [.sharedDeleted(of: "ha", 2), .sharedDeleted(of: "hub", 2)])
     let changes = scene.home.takeChanges()
     #expect(changes.records.contains(.shared("hub", 2)))
     #expect(changes.networks == [2] && scene.home.network(2) == nil)
-    #expect(
-      scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: false)))
+    #expect(scene.command(.forgetNetwork(.network(2))) == .refused(.notInHistory(isUsed: false)))
     scene.share(.of(2))
     #expect(Self.shared(scene, 2) != nil)
   }
 
-  @Test("Of the preferred network only what is shared is forgotten, and its alerts end")
-  func forgetOfPreferred() {
+  @Test("Of the preferred network only what is shared is forgotten, and its alerts end") func forgetOfPreferred() {
     var scene = Self.scene()
     scene.prefer(.of(1, key: 2))
     scene.prefer(.of(1, at: 5))
@@ -777,8 +704,7 @@ import ThreadDataset
     #expect(scene.command(forget) == .refused(.isPreferred))
   }
 
-  @Test("A secret that is lost takes its record along")
-  func lost() {
+  @Test("A secret that is lost takes its record along") func lost() {
     var scene = Self.scene()
     scene.share(.of(1))
     #expect(scene.waiting.count == 1)

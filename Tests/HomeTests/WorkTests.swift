@@ -20,9 +20,7 @@ import ThreadDataset
     for agent in 1...UInt64(count - 2) {
       scene.announce(agent, .of(1, at: 5)) { $0.accessPoint = agent == 2 ? "ap" : "mesh" }
     }
-    for agent in UInt64(count - 1)...UInt64(count) {
-      scene.announce(agent, .of(1, at: 5), from: "other")
-    }
+    for agent in UInt64(count - 1)...UInt64(count) { scene.announce(agent, .of(1, at: 5), from: "other") }
     scene.enroll("signer")
     scene.tick()
     _ = scene.home.takeChanges()
@@ -42,30 +40,24 @@ import ThreadDataset
   }
 
   private static let open = [
-    Open("nothing") { _ in },
-    Open("PreferredKeyDisputed") { $0.announce(1, .of(1, key: 2, at: 6)) },
+    Open("nothing") { _ in }, Open("PreferredKeyDisputed") { $0.announce(1, .of(1, key: 2, at: 6)) },
     Open("PreferredKeyDisputed by all of a team") { scene in
       for router in scene.home.routers where router.user == "otbr" {
         scene.announce(router.agent.numbers.high, .of(1, key: 2, at: 6))
       }
-    },
-    Open("PreferredNetworkChanged") { $0.announce(1, .of(1, at: 6, channel: 20)) },
+    }, Open("PreferredNetworkChanged") { $0.announce(1, .of(1, at: 6, channel: 20)) },
     Open("HomeMoved") { scene in
       for router in scene.home.routers {
-        scene.announce(
-          router.agent.numbers.high, .of(2, key: 2), from: router.user ?? "otbr")
+        scene.announce(router.agent.numbers.high, .of(2, key: 2), from: router.user ?? "otbr")
       }
-    },
-    Open("PreferredNetworkMismatch of all") { $0.prefer(.of(9, key: 9)) },
+    }, Open("PreferredNetworkMismatch of all") { $0.prefer(.of(9, key: 9)) },
     Open("NoPreferredNetwork") { $0.command(.forgetPreferred) },
     Open("NetworkSplit") { scene in
       for agent: UInt64 in 3...4 {
         scene.publish(.heartbeat, agent) { $0.thread.state = .leader }
         scene.tick()
       }
-      for agent: UInt64 in 3...4 {
-        scene.publish(.heartbeat, agent) { $0.thread.state = .leader }
-      }
+      for agent: UInt64 in 3...4 { scene.publish(.heartbeat, agent) { $0.thread.state = .leader } }
     },
     Open("BorderRouterOffline of all") { scene in
       for router in scene.home.routers {
@@ -90,8 +82,7 @@ import ThreadDataset
     ("another network", { $0.announce(5, .of($1)) }),
     ("is elsewhere", { s, n in s.publish(.heartbeat, 5) { $0.thread.network = .number(n) } }),
     ("leads", { scene, _ in scene.publish(.heartbeat, 5) { $0.thread.state = .leader } }),
-    ("offline", { scene, _ in scene.publish(.offline, 5) }),
-    ("leaves", { scene, _ in scene.publish(.leave, 5) }),
+    ("offline", { scene, _ in scene.publish(.offline, 5) }), ("leaves", { scene, _ in scene.publish(.leave, 5) }),
     ("new id at the limits", { $0.announce($1 + 1_000_000, .of(7)) }),
     (
       "new id after one left",
@@ -99,11 +90,9 @@ import ThreadDataset
         $0.publish(.leave, 5)
         $0.announce($1 + 1_000_000, .of(7))
       }
-    ),
-    ("new id of a new login", { $0.announce($1 + 1_000_000, .of(7), from: ExactName("u\($1)")) }),
+    ), ("new id of a new login", { $0.announce($1 + 1_000_000, .of(7), from: ExactName("u\($1)")) }),
     ("ssid", { scene, number in scene.publish(.ssid, 5) { $0.ssid = "ssid \(number)" } }),
-    ("ssid of an access point", { $0.rename("ap", $1) }),
-    ("ssid of a mesh", { $0.rename("mesh", $1) }),
+    ("ssid of an access point", { $0.rename("ap", $1) }), ("ssid of a mesh", { $0.rename("mesh", $1) }),
     ("shares", { $0.share(.of(1, key: $1, at: $1)) }),
     ("prefers another one", { $0.share(.of($1), isPreferred: true) }),
     ("store request", { $0.ask(.storeCredentials(5, .of(1, at: $1)), by: .login("otbr")) }),
@@ -113,8 +102,8 @@ import ThreadDataset
 
   @Test(
     "An event costs with 10,000 routers at most a few times what it costs with 10, whatever alert is open",
-    arguments: open)
-  func factor(_ open: Open) throws {
+    arguments: open) func factor(_ open: Open) throws
+  {
     var costs: [Int: [String: Duration]] = [:]
     for (count, base) in Self.scenes {
       var scene = base
@@ -128,8 +117,7 @@ import ThreadDataset
       let few = try #require(costs[Self.few]?[event.name])
       let many = try #require(costs[Self.many]?[event.name])
       let factor = many / few
-      #expect(
-        factor < Self.factor, "\(event.name) while \(open.testDescription): \(few), \(many)")
+      #expect(factor < Self.factor, "\(event.name) while \(open.testDescription): \(few), \(many)")
       if factor > worst.factor { worst = (event.name, factor) }
     }
     print("work while \(open.testDescription): factor \(worst.factor) at most (\(worst.name))")
@@ -165,8 +153,7 @@ import ThreadDataset
     return scene
   }
 
-  @Test("In a home of many the tick settles what its events have asked for, and is due until then")
-  func tick() {
+  @Test("In a home of many the tick settles what its events have asked for, and is due until then") func tick() {
     var scene = Self.large()
     let moved = DatasetSummary.of(1, at: 2, channel: 20)
     scene.announce(1, moved)
@@ -187,9 +174,7 @@ import ThreadDataset
     #expect(scene.preferredChange?.cause == .confirmed(by: 100))
   }
 
-  @Test(
-    "In a home of many, a network that is preferred by its id alone gets credentials with the tick")
-  func named() {
+  @Test("In a home of many, a network that is preferred by its id alone gets credentials with the tick") func named() {
     var scene = Self.large()
     scene.see(.of(150, on: 8))
     scene.prefer(network: 8)
@@ -201,8 +186,7 @@ import ThreadDataset
     #expect(scene.preferred == .of(8))
   }
 
-  @Test("Who makes the home look at all of it is charged for that, once until the tick")
-  func charged() {
+  @Test("Who makes the home look at all of it is charged for that, once until the tick") func charged() {
     var scene = Self.large()
     scene.announce(1) { $0.name = "Attic" }
     #expect(scene.home.work == 0)
@@ -212,9 +196,7 @@ import ThreadDataset
     #expect(scene.home.work == 0)
   }
 
-  @Test(
-    "A home is full at its limit: the id that came last makes room, and who was there before stays")
-  func full() {
+  @Test("A home is full at its limit: the id that came last makes room, and who was there before stays") func full() {
     var scene = HomeScene {
       $0.settings.alertsHold = 0
       $0.settings.routersPerHome = 20
@@ -235,12 +217,9 @@ import ThreadDataset
     // Of members none makes room.
     scene.rules.settings.routersPerHome = 3
     scene.handle(.remove(4))
-    for router in scene.home.routers where router.agent.numbers.high >= 100 {
-      scene.handle(.remove(router.agent))
-    }
+    for router in scene.home.routers where router.agent.numbers.high >= 100 { scene.handle(.remove(router.agent)) }
     #expect(scene.announce(5, .of(5, key: 5), from: "x").rejection == .homeIsFull(3))
-    #expect(
-      scene.ask(.storeCredentials(5, .of(5, key: 5)), by: .login("x")) == .refused(.homeIsFull(3)))
+    #expect(scene.ask(.storeCredentials(5, .of(5, key: 5)), by: .login("x")) == .refused(.homeIsFull(3)))
     scene.share(.of(1), from: "a")
     scene.share(.of(2), from: "b")
     scene.share(.of(3), from: "c")
@@ -249,14 +228,11 @@ import ThreadDataset
 }
 
 extension WorkTests {
-  @Test("Routers that are only seen make no room in a home that is full, and count once announced")
-  func seen() {
+  @Test("Routers that are only seen make no room in a home that is full, and count once announced") func seen() {
     var scene = HomeScene { $0.settings.routersPerHome = 2 }
     scene.announce(1...2, .of(1))
     scene.see(.of(50, on: 8), .of(51, on: 8))
-    for agent: UInt64 in [3, 50] {
-      #expect(scene.announce(agent, .of(3), from: "x").rejection == .homeIsFull(2))
-    }
+    for agent: UInt64 in [3, 50] { #expect(scene.announce(agent, .of(3), from: "x").rejection == .homeIsFull(2)) }
     #expect(scene.router(50) != nil && scene.router(51) != nil)
   }
 }

@@ -39,8 +39,7 @@ import Testing
     let test = try TemporaryDatabase()
     for (sql, value) in [
       ("PRAGMA journal_mode", "wal"), ("PRAGMA synchronous", "2"), ("PRAGMA secure_delete", "1"),
-      ("PRAGMA trusted_schema", "0"), ("PRAGMA cell_size_check", "1"),
-      ("PRAGMA foreign_keys", "1"),
+      ("PRAGMA trusted_schema", "0"), ("PRAGMA cell_size_check", "1"), ("PRAGMA foreign_keys", "1"),
     ] as [(StaticString, String)] {
       #expect(try test.database.write { try $0.first(sql) { $0.text(0) } } == value, "\(sql)")
     }
@@ -59,13 +58,10 @@ import Testing
     return try (bytes(test.database.writer), test.database.readers.withConnection(bytes))
   }
 
-  @Test("The pages of the writer and of idle readers go, and are read again when they are needed")
-  func pages() throws {
+  @Test("The pages of the writer and of idle readers go, and are read again when they are needed") func pages() throws {
     let test = try TemporaryDatabase()
     let notes = (0..<2_000).map { "note \(10_000 + $0) of a table that has many pages" }
-    try test.database.write { tx in
-      for note in notes { try test.add(note, in: tx) }
-    }
+    try test.database.write { tx in for note in notes { try test.add(note, in: tx) } }
     #expect(try test.notes() == notes)
     let before = try cached(test)
     try test.database.releaseMemory()
@@ -76,8 +72,7 @@ import Testing
     #expect(try test.notes() == notes + ["the last one"])
   }
 
-  @Test("A reader at work keeps its snapshot, and a closed database has nothing to give back")
-  func inUse() throws {
+  @Test("A reader at work keeps its snapshot, and a closed database has nothing to give back") func inUse() throws {
     let test = try TemporaryDatabase()
     try test.database.write { try test.add("one", in: $0) }
     try test.database.read { tx in

@@ -10,24 +10,18 @@ import Testing
     return try TemporaryDatabase(options)
   }
 
-  @Test(
-    "An I/O error at any call, or a full disk at any write, leaves all of a transaction or nothing")
-  func faults() throws {
-    for (fault, kind) in [
-      (FaultyDisk.Fault.ioError(at:), SQLiteError.Kind.io), (FaultyDisk.Fault.full(at:), .full),
-    ] {
+  @Test("An I/O error at any call, or a full disk at any write, leaves all of a transaction or nothing") func faults()
+    throws
+  {
+    for (fault, kind) in [(FaultyDisk.Fault.ioError(at:), SQLiteError.Kind.io), (FaultyDisk.Fault.full(at:), .full)] {
       let fired = try FaultyDisk.tryCalls(fault) { disk, fault in
         let test = try database(on: disk)
         try test.database.write { try test.add("before", in: $0) }
         disk.arm(fault)
         var failure: SQLiteError?
         do {
-          try test.database.write { tx in
-            for note in ["one", "two", "three"] { try test.add(note, in: tx) }
-          }
-        } catch let error as SQLiteError {
-          failure = error
-        }
+          try test.database.write { tx in for note in ["one", "two", "three"] { try test.add(note, in: tx) } }
+        } catch let error as SQLiteError { failure = error }
         disk.repair()
         if let failure { #expect(failure.kind == kind, "\(fault): \(failure)") }
         let now = try test.notes()
@@ -43,8 +37,7 @@ import Testing
   }
 
   @Test func whatWasCommittedSurvivesAPowerCutAtAnyCall() throws {
-    let cuts = try FaultyDisk.tryCalls({ .powerCut(at: $0, seed: UInt64($0)) }, step: 3) {
-      disk, fault in
+    let cuts = try FaultyDisk.tryCalls({ .powerCut(at: $0, seed: UInt64($0)) }, step: 3) { disk, fault in
       let test = try database(on: disk)
       disk.arm(fault)
       var committed: [String] = []
@@ -58,11 +51,9 @@ import Testing
       // Another machine sees what the disk kept: the shared memory is gone.
       let other = try TemporaryDirectory()
       for suffix in ["", "-wal"] {
-        try FileManager.default.copyItem(
-          atPath: test.path + suffix, toPath: other.file("test.sqlite3" + suffix))
+        try FileManager.default.copyItem(atPath: test.path + suffix, toPath: other.file("test.sqlite3" + suffix))
       }
-      let again = try SQLiteDatabase(
-        path: other.file("test.sqlite3"), access: .readWrite(create: false))
+      let again = try SQLiteDatabase(path: other.file("test.sqlite3"), access: .readWrite(create: false))
       let found = try again.read { try test.notes(in: $0) }
       #expect(Array(found.prefix(committed.count)) == committed, "\(fault)")
       #expect(found.count <= committed.count + 1, "\(fault)")

@@ -22,17 +22,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("x")
     try Data(repeating: 65, count: 8192).write(to: URL(fileURLWithPath: path))
-    let found = try failure {
-      try SQLiteDatabase(path: path, access: .readWrite(create: false))
-    }
+    let found = try failure { try SQLiteDatabase(path: path, access: .readWrite(create: false)) }
     #expect(found.kind == .notADatabase)
   }
 
   @Test func aMissingFileIsAnError() throws {
     let directory = try TemporaryDirectory()
-    let found = try failure {
-      try SQLiteDatabase(path: directory.file("x"), access: .readWrite(create: false))
-    }
+    let found = try failure { try SQLiteDatabase(path: directory.file("x"), access: .readWrite(create: false)) }
     #expect(found.kind == .io)
   }
 
@@ -44,9 +40,7 @@ import Testing
     #expect(try failure { try reader.write { try test.add("two", in: $0) } }.kind == .readOnly)
     // Nor through the back door.
     let found = try failure {
-      try reader.read { tx in
-        _ = try tx.first("INSERT INTO notes (text) VALUES ('x') RETURNING id") { $0.integer(0) }
-      }
+      try reader.read { tx in _ = try tx.first("INSERT INTO notes (text) VALUES ('x') RETURNING id") { $0.integer(0) } }
     }
     #expect(found.kind == .readOnly)
   }
@@ -62,9 +56,7 @@ import Testing
 
   @Test func aDamagedPageIsNoticed() throws {
     let test = try TemporaryDatabase()
-    try test.database.write { tx in
-      for number in 0..<500 { try test.add("note number \(number)", in: tx) }
-    }
+    try test.database.write { tx in for number in 0..<500 { try test.add("note number \(number)", in: tx) } }
     test.database.close()
     let handle = try #require(FileHandle(forUpdatingAtPath: test.path))
     try handle.seek(toOffset: 4096)
@@ -78,32 +70,25 @@ import Testing
     var options = SQLiteDatabase.Options()
     options.busyTimeout = 50
     let test = try TemporaryDatabase()
-    let other = try SQLiteDatabase(
-      path: test.path, access: .readWrite(create: false), options: options)
-    let found = try test.database.write { _ in
-      try failure { try other.write { try test.add("x", in: $0) } }
-    }
+    let other = try SQLiteDatabase(path: test.path, access: .readWrite(create: false), options: options)
+    let found = try test.database.write { _ in try failure { try other.write { try test.add("x", in: $0) } } }
     #expect(found.kind == .busy)
     try other.write { try test.add("x", in: $0) }
     #expect(try test.notes() == ["x"])
   }
 }
 
-@Suite("A missing file")
-struct DamageTests {
+@Suite("A missing file") struct DamageTests {
   private let test: TemporaryDatabase
 
   init() throws {
     test = try TemporaryDatabase()
-    try test.database.write { tx in
-      for number in 0..<500 { try test.add("note \(number)", in: tx) }
-    }
+    try test.database.write { tx in for number in 0..<500 { try test.add("note \(number)", in: tx) } }
     _ = try test.database.checkpointTruncate()
   }
 
   @Test(
-    "A file that was deleted or replaced takes no commit, until it is back",
-    arguments: ["", "-wal"], [false, true])
+    "A file that was deleted or replaced takes no commit, until it is back", arguments: ["", "-wal"], [false, true])
   func moved(suffix: String, isReplaced: Bool) throws {
     try test.database.write { try test.add("before", in: $0) }
     let path = test.path + suffix

@@ -4,10 +4,8 @@ import Testing
 
 @Suite struct StatementTests {
   @Test(arguments: [
-    SQLiteValue.null, .integer(.min), .integer(.max), .text(""), .text("Zoë\u{0}x"),
-    .blob([]), .blob([0, 1, 255]),
-  ])
-  func aValueComesBackAsItWent(_ value: SQLiteValue) throws {
+    SQLiteValue.null, .integer(.min), .integer(.max), .text(""), .text("Zoë\u{0}x"), .blob([]), .blob([0, 1, 255]),
+  ]) func aValueComesBackAsItWent(_ value: SQLiteValue) throws {
     let test = try TemporaryDatabase()
     let found = try test.database.write { tx in
       try tx.execute("INSERT INTO notes (data) VALUES (?)", value)
@@ -23,19 +21,13 @@ import Testing
     #expect(found == value)
   }
 
-  @Test(arguments: [nil, [], [0, 1, 255]] as [[UInt8]?])
-  func whatIsLentIsWritten(_ bytes: [UInt8]?) throws {
+  @Test(arguments: [nil, [], [0, 1, 255]] as [[UInt8]?]) func whatIsLentIsWritten(_ bytes: [UInt8]?) throws {
     let test = try TemporaryDatabase()
     let found = try test.database.write { tx in
       func write(_ loan: SQLiteLoan) throws {
-        try tx.execute(
-          "INSERT INTO notes (id, data) VALUES (?, ?)", lending: [.integer(.min), loan])
+        try tx.execute("INSERT INTO notes (id, data) VALUES (?, ?)", lending: [.integer(.min), loan])
       }
-      if let bytes {
-        try bytes.withUnsafeBytes { try write(.bytes($0)) }
-      } else {
-        try write(.null)
-      }
+      if let bytes { try bytes.withUnsafeBytes { try write(.bytes($0)) } } else { try write(.null) }
       #expect(throws: SQLiteError.self) {
         try tx.execute("DELETE FROM notes WHERE id = ?", lending: [.integer(1), .null])
       }
@@ -94,9 +86,7 @@ import Testing
 
   @Test func theNumberOfValuesIsChecked() throws {
     let test = try TemporaryDatabase()
-    let error = try failure {
-      try test.database.read { try $0.first("SELECT ? + ?", .integer(1)) { $0.integer(0) } }
-    }
+    let error = try failure { try test.database.read { try $0.first("SELECT ? + ?", .integer(1)) { $0.integer(0) } } }
     #expect(error.kind == .misuse)
   }
 

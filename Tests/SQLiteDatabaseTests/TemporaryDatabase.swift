@@ -13,9 +13,7 @@ struct TemporaryDatabase {
     directory = try TemporaryDirectory()
     database = try SQLiteDatabase(
       path: directory.file("test.sqlite3"), access: .readWrite(create: true), options: options)
-    try database.write {
-      try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE, data)")
-    }
+    try database.write { try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT UNIQUE, data)") }
   }
 
   func add(_ text: String, in tx: WriteTransaction) throws {
@@ -32,8 +30,6 @@ struct TemporaryDatabase {
 struct Refusal: Error {}
 
 /// The error of SQLite that something has to throw.
-func failure<R>(
-  _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R
-) throws -> SQLiteError {
+func failure<R>(_ location: SourceLocation = #_sourceLocation, _ body: () throws -> R) throws -> SQLiteError {
   try #require(throws: SQLiteError.self, sourceLocation: location) { _ = try body() }
 }

@@ -63,16 +63,12 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {
         group.addTask {
-          for number in 0..<25 {
-            try test.database.write { try test.add("\(thread)-\(number)", in: $0) }
-          }
+          for number in 0..<25 { try test.database.write { try test.add("\(thread)-\(number)", in: $0) } }
         }
         group.addTask {
           for _ in 0..<50 {
             let counts = try test.database.read { tx in
-              try (0..<2).map { _ in
-                try tx.first("SELECT count(*) FROM notes") { $0.integer(0) }
-              }
+              try (0..<2).map { _ in try tx.first("SELECT count(*) FROM notes") { $0.integer(0) } }
             }
             #expect(counts[0] == counts[1])
           }
@@ -153,17 +149,13 @@ import Testing
     let test = try TemporaryDatabase()
     var error: SQLiteError?
     try test.database.write { tx in
-      tx.onCommit("a") {
-        error = try? failure { try test.database.write { try test.add("too early", in: $0) } }
-      }
+      tx.onCommit("a") { error = try? failure { try test.database.write { try test.add("too early", in: $0) } } }
     }
     #expect(error?.kind == .misuse)
   }
 
   @Test func aDatabaseWithoutAWriteAheadLogIsRefused() {
-    #expect(throws: SQLiteError.self) {
-      _ = try SQLiteDatabase(path: ":memory:", access: .readWrite(create: true))
-    }
+    #expect(throws: SQLiteError.self) { _ = try SQLiteDatabase(path: ":memory:", access: .readWrite(create: true)) }
   }
 
   @Test func aHookThatThrowsRollsBack() throws {

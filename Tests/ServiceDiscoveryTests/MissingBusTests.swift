@@ -5,13 +5,12 @@ import Testing
 @testable import ServiceDiscovery
 
 struct MissingBusTests {
-  @Test("Without a D-Bus daemon it is unavailable with a remedy, once, and a stop returns at once")
-  func noBus() async throws {
+  @Test("Without a D-Bus daemon it is unavailable with a remedy, once, and a stop returns at once") func noBus()
+    async throws
+  {
     // The tests' own process has none: see TestSandbox.
     let updates = Mutex<[ServiceUpdate]>([])
-    let browser = ServiceBrowser(type: "_meshcop._udp") { update in
-      updates.withLock { $0.append(update) }
-    }
+    let browser = ServiceBrowser(type: "_meshcop._udp") { update in updates.withLock { $0.append(update) } }
     try browser.start()
     try await eventually { updates.withLock { !$0.isEmpty } }
     browser.stop()
@@ -26,17 +25,14 @@ struct MissingBusTests {
     #expect(browser.refused == 0)
   }
 
-  @Test(
-    "What is not a service type is refused",
-    arguments: ["", "meshcop", "_meshcop._xyz", "_meshcop._udp.local"])
+  @Test("What is not a service type is refused", arguments: ["", "meshcop", "_meshcop._xyz", "_meshcop._udp.local"])
   func invalidType(_ type: String) {
     let browser = ServiceBrowser(type: type) { _ in }
     #expect(throws: DiscoveryObstacle.self) { try browser.start() }
     browser.stop()
   }
 
-  @Test("A browser that is stopped in its own handler ends")
-  func stoppedInHandler() async throws {
+  @Test("A browser that is stopped in its own handler ends") func stoppedInHandler() async throws {
     let stopped = Mutex(false)
     let box = Mutex<ServiceBrowser?>(nil)
     let browser = ServiceBrowser(type: "_meshcop._udp") { _ in
@@ -49,8 +45,7 @@ struct MissingBusTests {
     box.withLock { $0 = nil }
   }
 
-  @Test("A browser that is released without a stop ends")
-  func released() async throws {
+  @Test("A browser that is released without a stop ends") func released() async throws {
     final class Mark: Sendable {}
     weak var mark: Mark?
     do {
@@ -62,8 +57,7 @@ struct MissingBusTests {
     try await eventually { mark == nil }
   }
 
-  @Test("Pauses double from 1 second to 30, and begin again after a reset")
-  func doubling() {
+  @Test("Pauses double from 1 second to 30, and begin again after a reset") func doubling() {
     var pause = RetryPause()
     #expect((0..<7).map { _ in pause.next() } == [1, 2, 4, 8, 16, 30, 30].map { .seconds($0) })
     pause.reset()

@@ -3,9 +3,7 @@ import Testing
 import ThreadDataset
 
 /// Programs that die without withdrawing their records on hosts that still answer, and a browser that queries every second.
-@Suite(
-  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-struct QueryTests {
+@Suite(.enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct QueryTests {
   /// Receives the queries that reach the far side, and answers those for some services.
   private struct Responder {
     private let python: LineProcess
@@ -40,12 +38,8 @@ struct QueryTests {
       _ = try python.answer()
     }
 
-    func answer(_ name: String) throws {
-      try python.send("answer \(Hexadecimal.encode(name.utf8))")
-    }
-    func ignore(_ name: String) throws {
-      try python.send("ignore \(Hexadecimal.encode(name.utf8))")
-    }
+    func answer(_ name: String) throws { try python.send("answer \(Hexadecimal.encode(name.utf8))") }
+    func ignore(_ name: String) throws { try python.send("ignore \(Hexadecimal.encode(name.utf8))") }
 
     /// Waits for that many more queries for a service.
     func receive(_ count: Int, for name: String) async throws {
@@ -62,13 +56,12 @@ struct QueryTests {
   init() async throws {
     network = try LocalNetwork()
     responder = try Responder(network)
-    browser = try BrowserProcess(
-      network.environment(), launcher: network.launcher(), querySeconds: 1)
+    browser = try BrowserProcess(network.environment(), launcher: network.launcher(), querySeconds: 1)
   }
 
-  @Test(
-    "A service whose program is killed is lost while its host answers, and found when it is back")
-  func killed() async throws {
+  @Test("A service whose program is killed is lost while its host answers, and found when it is back") func killed()
+    async throws
+  {
     for round in 1...2 {
       let publisher = try ServicePublisher(network)
       try publisher.publish("Router")
@@ -82,15 +75,15 @@ struct QueryTests {
     }
   }
 
-  @Test("Of silent services those are lost that have answered before, and found when they answer")
-  func silent() async throws {
+  @Test("Of silent services those are lost that have answered before, and found when they answer") func silent()
+    async throws
+  {
     try network.stop(.avahi, .far)
     let sender = try PacketSender(network)
     for name in ["Answering", "Never"] {
       try responder.answer("Answering")
       // One host each: a later service takes the place of another.
-      let packet = MulticastPacket(
-        name: Array(name.utf8), host: Array(name.utf8), lifetime: 4_500, hostLifetime: 4_500)
+      let packet = MulticastPacket(name: Array(name.utf8), host: Array(name.utf8), lifetime: 4_500, hostLifetime: 4_500)
       try await eventually("\(name) is found") {
         try sender.send(packet)
         return !browser.updates("found\t\(name)\t").isEmpty

@@ -3,9 +3,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@Suite(
-  .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")"))
-struct ServiceBrowserTests {
+@Suite(.enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct ServiceBrowserTests {
   private let network: LocalNetwork
   private let publisher: ServicePublisher
 
@@ -16,15 +14,13 @@ struct ServiceBrowserTests {
 
   private func text(_ entry: String) -> [UInt8] { Array(entry.utf8) }
 
-  @Test("A service is found with its binary values, one of another type is not, and all are listed")
-  func found() async throws {
+  @Test("A service is found with its binary values, one of another type is not, and all are listed") func found()
+    async throws
+  {
     try publisher.publish("web", type: "_http._tcp")
     let extendedPANID: [UInt8] = [0x11, 0, 0xFF, 0x3D, 0x0A, 0x80, 0xC3, 0x28]
     try publisher.publish(
-      "Küche #1",
-      text: [
-        text("vn=eero"), text("xp=") + extendedPANID, text("flag"), text("id=1"), text("ID=2"),
-      ])
+      "Küche #1", text: [text("vn=eero"), text("xp=") + extendedPANID, text("flag"), text("id=1"), text("ID=2")])
     let browser = try BrowserProcess(network.environment(), keys: ["vn", "xp", "flag", "id", "nn"])
     try await browser.wait(for: "found")
     try await browser.wait(for: "listed")
@@ -35,8 +31,7 @@ struct ServiceBrowserTests {
     #expect(try await browser.stop() < 2_000)
   }
 
-  @Test("A change of the TXT record is found, and a withdrawn service is lost")
-  func changed() async throws {
+  @Test("A change of the TXT record is found, and a withdrawn service is lost") func changed() async throws {
     let browser = try BrowserProcess(network.environment(), keys: ["at"])
     try await browser.wait(for: "listed")
     try publisher.publish("router", text: [text("at=\u{1}")])
@@ -50,13 +45,13 @@ struct ServiceBrowserTests {
     try await browser.wait(for: "found\trouter\tfar.local\t49152\tat=03")
   }
 
-  @Test("Without avahi-daemon it is unavailable; once it is there, services are found and listed")
-  func restarted() async throws {
+  @Test("Without avahi-daemon it is unavailable; once it is there, services are found and listed") func restarted()
+    async throws
+  {
     try publisher.publish("router")
     try network.stop(.avahi)
     let browser = try BrowserProcess(network.environment())
-    try await browser.wait(
-      for: "unavailable\tavahi-daemon does not answer.\tInstall and start it: `apt-get install")
+    try await browser.wait(for: "unavailable\tavahi-daemon does not answer.\tInstall and start it: `apt-get install")
     for round in 1...2 {
       try network.start(.avahi)
       try await browser.wait(for: "found\trouter\t", count: round)
@@ -67,8 +62,9 @@ struct ServiceBrowserTests {
     #expect(try await browser.stop() < 2_000)
   }
 
-  @Test("When the D-Bus daemon goes and comes back, services are found and listed again")
-  func busRestarted() async throws {
+  @Test("When the D-Bus daemon goes and comes back, services are found and listed again") func busRestarted()
+    async throws
+  {
     try publisher.publish("router")
     let browser = try BrowserProcess(network.environment())
     try await browser.wait(for: "found\trouter\t")
@@ -85,8 +81,8 @@ struct ServiceBrowserTests {
 
   @Test(
     "A stop returns soon although the D-Bus daemon or avahi-daemon stands still",
-    arguments: [LocalNetwork.Part.bus, .avahi])
-  func frozen(_ part: LocalNetwork.Part) async throws {
+    arguments: [LocalNetwork.Part.bus, .avahi]) func frozen(_ part: LocalNetwork.Part) async throws
+  {
     let browser = try BrowserProcess(network.environment())
     try await browser.wait(for: "listed")
     if part == .bus {
@@ -103,8 +99,7 @@ struct ServiceBrowserTests {
     #expect(late.isRunning)
   }
 
-  @Test("Services over the limit are not found, and one of them as soon as there is room")
-  func limit() async throws {
+  @Test("Services over the limit are not found, and one of them as soon as there is room") func limit() async throws {
     let all = (1...6).map { "router \($0)" }
     for name in all { try publisher.publish(name) }
     // The near avahi-daemon must know all of them first.
@@ -125,9 +120,7 @@ struct ServiceBrowserTests {
 
 /// A `ServiceBrowser` in a process of its own, with the D-Bus daemon of its own environment.
 final class BrowserProcess: Sendable {
-  struct Missing: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Missing: Error, CustomStringConvertible { let description: String }
 
   private let probe: LineProcess
 
@@ -136,13 +129,13 @@ final class BrowserProcess: Sendable {
   ///   - keys: of TXT records, whose values `found` lines show.
   init(
     _ environment: [String: String], launcher: [String] = [], type: String = "_meshcop._udp",
-    maximumServices: Int = 200, changesPerMinute: Int = 1_000, listingSeconds: Int = 1,
-    querySeconds: Int = 300, keys: [String] = []
+    maximumServices: Int = 200, changesPerMinute: Int = 1_000, listingSeconds: Int = 1, querySeconds: Int = 300,
+    keys: [String] = []
   ) throws {
     probe = try LineProcess(
       launcher + [
-        ServiceProbe.executable, "browse", type, "\(maximumServices)", "\(changesPerMinute)",
-        "\(listingSeconds)", "\(querySeconds)",
+        ServiceProbe.executable, "browse", type, "\(maximumServices)", "\(changesPerMinute)", "\(listingSeconds)",
+        "\(querySeconds)",
       ] + keys, environment: environment)
   }
 
@@ -156,11 +149,8 @@ final class BrowserProcess: Sendable {
 
   /// Waits until that has been reported so often.
   func wait(for kind: String, count: Int = 1, within limit: Duration = .seconds(60)) async throws {
-    do {
-      try await eventually(within: limit) { updates(kind).count >= count }
-    } catch {
-      throw Missing(
-        description: "no \(kind), \(count) times; but \(updates.suffix(20)); running: \(isRunning)")
+    do { try await eventually(within: limit) { updates(kind).count >= count } } catch {
+      throw Missing(description: "no \(kind), \(count) times; but \(updates.suffix(20)); running: \(isRunning)")
     }
   }
 

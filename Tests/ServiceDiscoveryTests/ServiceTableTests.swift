@@ -12,37 +12,28 @@ struct ServiceTableTests {
 
   init() { table = ServiceTable(limits: ServiceLimits(maximumServices: 200), now: start) }
 
-  private func record(
-    _ name: String, _ text: String = "rv=1", host: String = "h.local"
-  ) -> ServiceRecord {
+  private func record(_ name: String, _ text: String = "rv=1", host: String = "h.local") -> ServiceRecord {
     ServiceRecord(name: name, host: host, port: 1, text: TXTRecord(entries: [Array(text.utf8)]))
   }
 
-  @discardableResult
-  private mutating func appeared(_ names: String..., on path: ServicePath? = nil) -> Actions {
+  @discardableResult private mutating func appeared(_ names: String..., on path: ServicePath? = nil) -> Actions {
     names.flatMap { table.appeared($0, on: path ?? ipv4) }
   }
 
-  @discardableResult
-  private mutating func disappeared(_ name: String, on path: ServicePath? = nil) -> Actions {
+  @discardableResult private mutating func disappeared(_ name: String, on path: ServicePath? = nil) -> Actions {
     table.disappeared(name, on: path ?? ipv4)
   }
 
-  @discardableResult
-  private mutating func resolved(_ name: String, _ text: String = "rv=1") -> Actions {
+  @discardableResult private mutating func resolved(_ name: String, _ text: String = "rv=1") -> Actions {
     table.resolved(record(name, text), at: start)
   }
 
-  @discardableResult
-  private mutating func failed(_ name: String) -> Actions { table.failed(name, at: start) }
+  @discardableResult private mutating func failed(_ name: String) -> Actions { table.failed(name, at: start) }
 
   /// That a service is news.
-  private func found(_ name: String, _ text: String = "rv=1") -> Actions {
-    [.report(.found(record(name, text)))]
-  }
+  private func found(_ name: String, _ text: String = "rv=1") -> Actions { [.report(.found(record(name, text)))] }
 
-  @Test(
-    "A service is resolved on the first path on which it is seen, and found when it is resolved")
+  @Test("A service is resolved on the first path on which it is seen, and found when it is resolved")
   mutating func found() {
     #expect(appeared("a") == [.resolve(name: "a", path: ipv4)])
     #expect(appeared("a", on: ipv6) == [])
@@ -50,12 +41,9 @@ struct ServiceTableTests {
     #expect(resolved("a") == [])
   }
 
-  private func unusable(_ name: String) -> Actions {
-    [.report(.unusable(name: name, reason: ServiceTable.unresolved))]
-  }
+  private func unusable(_ name: String) -> Actions { [.report(.unusable(name: name, reason: ServiceTable.unresolved))] }
 
-  @Test("A service that never resolves is unusable, once, until it resolves or goes")
-  mutating func unusable() {
+  @Test("A service that never resolves is unusable, once, until it resolves or goes") mutating func unusable() {
     appeared("a", "b")
     #expect(failed("a") == unusable("a") && failed("b") == unusable("b"))
     let again = start + .seconds(300)
@@ -67,8 +55,7 @@ struct ServiceTableTests {
     #expect(disappeared("b") == [.release(name: "b")])
   }
 
-  @Test("A service is lost with its last path only")
-  mutating func lastPath() {
+  @Test("A service is lost with its last path only") mutating func lastPath() {
     appeared("a")
     appeared("a", on: ipv6)
     resolved("a")
@@ -77,22 +64,18 @@ struct ServiceTableTests {
     #expect(disappeared("a") == [])
   }
 
-  @Test("A service that loses the path on which it is resolved is resolved on another")
-  mutating func otherPath() {
+  @Test("A service that loses the path on which it is resolved is resolved on another") mutating func otherPath() {
     appeared("a")
     appeared("a", on: ipv6)
-    #expect(
-      disappeared("a")
-        == [.release(name: "a"), .resolve(name: "a", path: ipv6)])
+    #expect(disappeared("a") == [.release(name: "a"), .resolve(name: "a", path: ipv6)])
     #expect(disappeared("a", on: ipv6) == [.release(name: "a")])
   }
 
-  @Test("A service whose host has no address any more is lost, and found when it has one again")
-  mutating func silent() {
+  @Test("A service whose host has no address any more is lost, and found when it has one again") mutating func silent()
+  {
     appeared("a")
     resolved("a")
-    #expect(
-      failed("a") == [.report(.lost(name: "a", silence: .seconds(125)))])
+    #expect(failed("a") == [.report(.lost(name: "a", silence: .seconds(125)))])
     #expect(failed("a") == [])
     #expect(resolved("a") == found("a"))
     #expect(table.nextTick == nil)
@@ -103,8 +86,7 @@ struct ServiceTableTests {
     appeared("a")
     appeared("a", on: ipv6)
     resolved("a")
-    #expect(
-      failed("a") == [.release(name: "a"), .resolve(name: "a", path: ipv6)])
+    #expect(failed("a") == [.release(name: "a"), .resolve(name: "a", path: ipv6)])
     #expect(failed("a").count == 1)
     #expect(table.nextTick == start + .seconds(300))
     #expect(table.tick(start + .seconds(299)) == [])
@@ -123,21 +105,13 @@ struct ServiceTableTests {
     resolved("a")
     let other = ServiceRecord(name: "b", host: "h.local", port: 2, text: TXTRecord(entries: []))
     #expect(table.resolved(other, at: start) == [.report(.found(other))])
-    #expect(
-      resolved("c")
-        == [.release(name: "a"), .report(.lost(name: "a"))] + found("c"))
+    #expect(resolved("c") == [.release(name: "a"), .report(.lost(name: "a"))] + found("c"))
     appeared("d")
-    #expect(
-      resolved("d")
-        == [.release(name: "c"), .report(.lost(name: "c"))] + found("d"))
+    #expect(resolved("d") == [.release(name: "c"), .report(.lost(name: "c"))] + found("d"))
     #expect(failed("d").count == 1)
     #expect(resolved("d") == found("d"))
     #expect(disappeared("c") == [.release(name: "c")])
-    #expect(
-      disappeared("d")
-        == [
-          .release(name: "d"), .report(.lost(name: "d")), .resolve(name: "a", path: ipv4),
-        ])
+    #expect(disappeared("d") == [.release(name: "d"), .report(.lost(name: "d")), .resolve(name: "a", path: ipv4)])
     #expect(resolved("a") == found("a"))
   }
 
@@ -148,29 +122,24 @@ struct ServiceTableTests {
     resolved("a")
     failed("a")
     appeared("b")
-    #expect(
-      resolved("b")
-        == [.release(name: "a")] + found("b"))
+    #expect(resolved("b") == [.release(name: "a")] + found("b"))
     #expect(table.nextTick == nil)
     // After an outage of the host it is the later one that is found again.
     failed("b")
-    #expect(
-      table.tick(start + .seconds(300))
-        == [.release(name: "b"), .resolve(name: "b", path: ipv4)])
-    #expect(
-      table.resolved(record("b"), at: start + .seconds(300)) == found("b"))
+    #expect(table.tick(start + .seconds(300)) == [.release(name: "b"), .resolve(name: "b", path: ipv4)])
+    #expect(table.resolved(record("b"), at: start + .seconds(300)) == found("b"))
   }
 
-  @Test("Of services with one host and port that are there at the start all are found")
-  mutating func sameHostAtStart() {
+  @Test("Of services with one host and port that are there at the start all are found") mutating func sameHostAtStart()
+  {
     for name in ["a", "b"] {
       appeared(name)
       #expect(resolved(name) == found(name))
     }
   }
 
-  @Test("A service that comes and goes all the time is reported as often as one that changes")
-  mutating func flapping() {
+  @Test("A service that comes and goes all the time is reported as often as one that changes") mutating func flapping()
+  {
     var found = 0
     for _ in 0..<100 {
       appeared("a")
@@ -183,15 +152,13 @@ struct ServiceTableTests {
     #expect(table.paces.isEmpty)
   }
 
-  @Test("A service that goes before it was resolved is not lost")
-  mutating func neverFound() {
+  @Test("A service that goes before it was resolved is not lost") mutating func neverFound() {
     appeared("a")
     #expect(disappeared("a") == [.release(name: "a")])
     #expect(resolved("a") == [])
   }
 
-  @Test("It is listed once all resolvers that were started by then have answered or failed")
-  mutating func listed() {
+  @Test("It is listed once all resolvers that were started by then have answered or failed") mutating func listed() {
     appeared("a", "b", "c")
     #expect(resolved("a").count == 1)
     #expect(table.allForNow() == [])
@@ -203,13 +170,9 @@ struct ServiceTableTests {
     #expect(table.allForNow() == [])
   }
 
-  @Test("Nothing at all is listed at once")
-  mutating func nothing() {
-    #expect(table.allForNow() == [.report(.listed)])
-  }
+  @Test("Nothing at all is listed at once") mutating func nothing() { #expect(table.allForNow() == [.report(.listed)]) }
 
-  @Test("A service over the limit is refused, and looked for again when there is room")
-  mutating func limit() {
+  @Test("A service over the limit is refused, and looked for again when there is room") mutating func limit() {
     table = ServiceTable(limits: ServiceLimits(maximumServices: 2), now: start)
     appeared("a")
     appeared("b")
@@ -224,8 +187,7 @@ struct ServiceTableTests {
     #expect(appeared("c") == [.resolve(name: "c", path: ipv4)])
   }
 
-  @Test("What another listing does not have any more is lost at its end")
-  mutating func gone() {
+  @Test("What another listing does not have any more is lost at its end") mutating func gone() {
     table = ServiceTable(limits: ServiceLimits(maximumServices: 2), now: start)
     appeared("a", "b", "c")
     resolved("b")
@@ -239,9 +201,7 @@ struct ServiceTableTests {
   mutating func changes() {
     appeared("a")
     resolved("a", "n=0")
-    for number in 1...9 {
-      #expect(resolved("a", "n=\(number)") == found("a", "n=\(number)"))
-    }
+    for number in 1...9 { #expect(resolved("a", "n=\(number)") == found("a", "n=\(number)")) }
     #expect(resolved("a", "n=11") == [])
     #expect(table.nextTick == start + .seconds(60))
     #expect(resolved("a", "n=12") == [.refuse(1)])
@@ -250,8 +210,7 @@ struct ServiceTableTests {
     #expect(table.nextTick == nil)
   }
 
-  @Test("A change back to what was found last is no news")
-  mutating func changeBack() {
+  @Test("A change back to what was found last is no news") mutating func changeBack() {
     appeared("a")
     resolved("a", "n=0")
     for number in 1...9 { resolved("a", "n=\(number)") }
@@ -260,18 +219,14 @@ struct ServiceTableTests {
     #expect(table.nextTick == nil)
   }
 
-  @Test("Refused entries of a TXT record are counted once for each record")
-  mutating func refusedEntries() {
+  @Test("Refused entries of a TXT record are counted once for each record") mutating func refusedEntries() {
     appeared("a")
     #expect(resolved("a", "\u{1}=1") == [.refuse(1)] + found("a", "\u{1}=1"))
     #expect(resolved("a", "\u{1}=1") == [])
   }
 
-  @Test("A service that is seen on more paths than are known stays bounded")
-  mutating func manyPaths() {
-    for interface in 0..<1_000 {
-      _ = table.appeared("a", on: ServicePath(interface: Int32(interface), protocol: 0))
-    }
+  @Test("A service that is seen on more paths than are known stays bounded") mutating func manyPaths() {
+    for interface in 0..<1_000 { _ = table.appeared("a", on: ServicePath(interface: Int32(interface), protocol: 0)) }
     #expect(table.services["a"]?.paths.count == ServiceTable.maximumPaths)
   }
 
@@ -290,10 +245,7 @@ struct ServiceTableTests {
   }
 
   /// Runs a round that is due, in which only `answering` answer, each time.
-  @discardableResult
-  private mutating func round(
-    answering: String...
-  ) -> (rounds: [Set<String>], actions: Actions) {
+  @discardableResult private mutating func round(answering: String...) -> (rounds: [Set<String>], actions: Actions) {
     var rounds: [Set<String>] = []
     var rest: Actions = []
     while true {
@@ -304,9 +256,7 @@ struct ServiceTableTests {
     }
   }
 
-  @Test(
-    "Every 5 minutes each service is queried on all its paths, again after 10 seconds if it has ever answered"
-  )
+  @Test("Every 5 minutes each service is queried on all its paths, again after 10 seconds if it has ever answered")
   mutating func queries() {
     resolve("a", "b", on: [ipv4, ipv6])
     appeared("unresolved")
@@ -322,13 +272,10 @@ struct ServiceTableTests {
     #expect(round().rounds == [["a", "b"], ["a"], ["a"]])
   }
 
-  @Test("A service that has answered, and leaves three queries unanswered, is lost")
-  mutating func fellSilent() {
+  @Test("A service that has answered, and leaves three queries unanswered, is lost") mutating func fellSilent() {
     resolve("a", "b")
     round(answering: "a", "b")
-    #expect(
-      round(answering: "b").actions
-        == [.endQueries, .report(.lost(name: "a", silence: .seconds(30)))])
+    #expect(round(answering: "b").actions == [.endQueries, .report(.lost(name: "a", silence: .seconds(30)))])
   }
 
   @Test("A service that has never answered is not lost, nor one whose query could not be sent")
@@ -350,9 +297,7 @@ struct ServiceTableTests {
     // The next round asks each once, as at the beginning.
     #expect(round().rounds == [["a", "b"]])
     #expect(round(answering: "a", "b").actions == [.endQueries])
-    #expect(
-      round(answering: "a").actions
-        == [.endQueries, .report(.lost(name: "b", silence: .seconds(30)))])
+    #expect(round(answering: "a").actions == [.endQueries, .report(.lost(name: "b", silence: .seconds(30)))])
   }
 
   @Test("Services that leave queries unanswered are lost where one answers for the first time")
@@ -362,8 +307,7 @@ struct ServiceTableTests {
     #expect(round(answering: "new").actions.count == 3)
   }
 
-  @Test("Nothing is lost in a round with too many packets")
-  mutating func flooded() {
+  @Test("Nothing is lost in a round with too many packets") mutating func flooded() {
     resolve("a", "b")
     round(answering: "a", "b")
     #expect(queries(table.query(table.nextQuery)) == ["a", "b"])
@@ -373,8 +317,7 @@ struct ServiceTableTests {
     #expect(round(answering: "a").actions.count == 2)
   }
 
-  @Test("One answer to three queries is enough")
-  mutating func lateAnswer() {
+  @Test("One answer to three queries is enough") mutating func lateAnswer() {
     resolve("a")
     round(answering: "a")
     for _ in 1...3 { _ = table.query(table.nextQuery) }
@@ -382,23 +325,19 @@ struct ServiceTableTests {
     #expect(table.query(table.nextQuery) == [.endQueries])
   }
 
-  @Test("A silent service is queried every 20 seconds, and resolved again when it answers")
-  mutating func answersAgain() {
+  @Test("A silent service is queried every 20 seconds, and resolved again when it answers") mutating func answersAgain()
+  {
     resolve("a")
     round(answering: "a")
     round()
     let ended = table.nextQuery
     #expect(round().rounds == [["a"]])
     #expect(table.nextQuery == ended + .seconds(20))
-    #expect(
-      round(answering: "a").actions
-        == [.release(name: "a"), .resolve(name: "a", path: ipv4), .endQueries])
-    #expect(
-      resolved("a") == found("a"))
+    #expect(round(answering: "a").actions == [.release(name: "a"), .resolve(name: "a", path: ipv4), .endQueries])
+    #expect(resolved("a") == found("a"))
   }
 
-  @Test(
-    "A silent service is not found from a cache, but when it says something else, or appears anew")
+  @Test("A silent service is not found from a cache, but when it says something else, or appears anew")
   mutating func silentInCache() {
     appeared("a")
     resolved("a")
@@ -419,8 +358,7 @@ struct ServiceTableTests {
     #expect(round().actions == [.endQueries])
   }
 
-  @Test("What has gone or failed during a round does not fall silent")
-  mutating func goneInRound() {
+  @Test("What has gone or failed during a round does not fall silent") mutating func goneInRound() {
     resolve("gone", "failed", "back")
     round(answering: "gone", "failed", "back")
     _ = table.query(table.nextQuery)

@@ -12,15 +12,11 @@ enum BrowseProbe {
     let keys = Array(arguments[5...])
     let querySeconds = Duration.seconds(numbers[3])
     let limits = ServiceLimits(
-      maximumServices: numbers[0], changesPerMinute: numbers[1],
-      listingInterval: .seconds(numbers[2]), queryInterval: querySeconds,
-      silentInterval: querySeconds, queryTimeout: querySeconds)
-    let browser = ServiceBrowser(type: arguments[0], limits: limits) { update in
-      ServiceProbe.write(line(update, keys))
+      maximumServices: numbers[0], changesPerMinute: numbers[1], listingInterval: .seconds(numbers[2]),
+      queryInterval: querySeconds, silentInterval: querySeconds, queryTimeout: querySeconds)
+    let browser = ServiceBrowser(type: arguments[0], limits: limits) { update in ServiceProbe.write(line(update, keys))
     }
-    do {
-      try browser.start()
-    } catch {
+    do { try browser.start() } catch {
       ServiceProbe.write("error\t\(error)")
       exit(1)
     }
@@ -42,13 +38,11 @@ enum BrowseProbe {
         let value = record.text[key].map { "=" + Hexadecimal.encode($0) }
         return key + (value ?? (record.text.contains(key) ? "" : "-"))
       }
-      return (["found", record.name, record.host, "\(record.port)"] + values)
-        .joined(separator: "\t")
+      return (["found", record.name, record.host, "\(record.port)"] + values).joined(separator: "\t")
     case .unusable(let name, let reason): return "unusable\t\(name)\t\(reason)"
     case .lost(let name, _): return "lost\t\(name)"
     case .listed: return "listed"
-    case .unavailable(let obstacle):
-      return "unavailable\t\(obstacle.message)\t\(obstacle.remedy)"
+    case .unavailable(let obstacle): return "unavailable\t\(obstacle.message)\t\(obstacle.remedy)"
     }
   }
 }

@@ -11,8 +11,7 @@ enum PublishProbe {
   static func run() {
     var code: Int32 = 0
     guard let loop = avahi_threaded_poll_new(),
-      let client = avahi_client_new(
-        avahi_threaded_poll_get(loop), AVAHI_CLIENT_NO_FAIL, nil, nil, &code)
+      let client = avahi_client_new(avahi_threaded_poll_get(loop), AVAHI_CLIENT_NO_FAIL, nil, nil, &code)
     else {
       ServiceProbe.write("no client: \(String(cString: avahi_strerror(code)))")
       exit(1)
@@ -24,8 +23,7 @@ enum PublishProbe {
       awaitDaemon(loop, client)
       switch (words.first, words.count) {
       case ("set", 4...): code = set(words, client, &groups)
-      case ("remove", 2):
-        code = groups.removeValue(forKey: words[1]).map { avahi_entry_group_free($0) } ?? -1
+      case ("remove", 2): code = groups.removeValue(forKey: words[1]).map { avahi_entry_group_free($0) } ?? -1
       default: code = -1
       }
       avahi_threaded_poll_unlock(loop)
@@ -49,9 +47,8 @@ enum PublishProbe {
     }
   }
 
-  private static func set(
-    _ words: [String], _ client: OpaquePointer, _ groups: inout [String: OpaquePointer]
-  ) -> Int32 {
+  private static func set(_ words: [String], _ client: OpaquePointer, _ groups: inout [String: OpaquePointer]) -> Int32
+  {
     guard let name = Hexadecimal.decode(words[1]), let port = UInt16(words[3]) else { return -1 }
     var list: UnsafeMutablePointer<AvahiStringList>?
     for word in words[4...] {
@@ -63,12 +60,9 @@ enum PublishProbe {
     let (everywhere, every) = (Int32(AVAHI_IF_UNSPEC), Int32(AVAHI_PROTO_UNSPEC))
     let flags = AvahiPublishFlags(0)
     if let group = groups[words[1]] {
-      return avahi_entry_group_update_service_txt_strlst(
-        group, everywhere, every, flags, cName, words[2], nil, list)
+      return avahi_entry_group_update_service_txt_strlst(group, everywhere, every, flags, cName, words[2], nil, list)
     }
-    guard let group = avahi_entry_group_new(client, { _, _, _ in }, nil) else {
-      return avahi_client_errno(client)
-    }
+    guard let group = avahi_entry_group_new(client, { _, _, _ in }, nil) else { return avahi_client_errno(client) }
     groups[words[1]] = group
     let code = avahi_entry_group_add_service_strlst(
       group, everywhere, every, flags, cName, words[2], nil, nil, port, list)

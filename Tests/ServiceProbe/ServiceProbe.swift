@@ -4,15 +4,12 @@ import Glibc
 ///
 ///     service-probe browse TYPE MAXIMUM CHANGES SECONDS SECONDS [KEY …]
 ///     service-probe publish
-@main
-enum ServiceProbe {
+@main enum ServiceProbe {
   static func main() {
     let arguments = CommandLine.arguments
     switch arguments.dropFirst().first {
-    case "browse" where arguments.count >= 7:
-      BrowseProbe.run(arguments: Array(arguments.dropFirst(2)))
-    case "publish":
-      PublishProbe.run()
+    case "browse" where arguments.count >= 7: BrowseProbe.run(arguments: Array(arguments.dropFirst(2)))
+    case "publish": PublishProbe.run()
     default:
       write("usage: service-probe browse TYPE MAXIMUM CHANGES SECONDS SECONDS [KEY …] | publish")
       exit(2)

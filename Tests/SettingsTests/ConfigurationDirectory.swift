@@ -10,16 +10,13 @@ struct ConfigurationDirectory {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  func write(
-    _ text: String, to name: String = "threadkeeper.yaml", mode: Int = 0o600
-  ) throws {
+  func write(_ text: String, to name: String = "threadkeeper.yaml", mode: Int = 0o600) throws {
     try write(Data(text.utf8), to: name, mode: mode)
   }
 
   func write(_ data: Data, to name: String, mode: Int = 0o600) throws {
     let file = URL(fileURLWithPath: directory.file(name))
-    try FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try data.write(to: file)
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
   }
@@ -27,8 +24,8 @@ struct ConfigurationDirectory {
   /// Loads `threadkeeper.yaml` of this directory, as root would with nothing else about.
   func load(_ variables: [String: String] = [:]) -> SettingsResult {
     SettingsLoader.load(
-      file: "threadkeeper.yaml", environment: variables, systemFile: "/dev/null/none",
-      workingDirectory: path, isRoot: true)
+      file: "threadkeeper.yaml", environment: variables, systemFile: "/dev/null/none", workingDirectory: path,
+      isRoot: true)
   }
 }
 
@@ -50,9 +47,7 @@ func problems(_ yaml: String, _ variables: [String: String] = [:]) throws -> [St
   let result = try load(yaml, variables)
   let hasErrors = result.problems.contains { $0.severity == .error }
   #expect((result.settings == nil) == hasErrors)
-  return result.problems.map { problem in
-    problem.description.replacing("threadkeeper.yaml:", with: "")
-  }
+  return result.problems.map { problem in problem.description.replacing("threadkeeper.yaml:", with: "") }
 }
 
 /// The only problem of one text.

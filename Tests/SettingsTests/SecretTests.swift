@@ -2,8 +2,7 @@ import Foundation
 import Settings
 import Testing
 
-@Suite("Secrets that lie in files of their own")
-struct SecretTests {
+@Suite("Secrets that lie in files of their own") struct SecretTests {
   let directory: ConfigurationDirectory
   static let secret = "hunter2-\u{1F511}"
 
@@ -17,18 +16,15 @@ struct SecretTests {
     return directory.load(variables)
   }
 
-  @Test("!secret reads the file beside the configuration")
-  func secret() throws {
+  @Test("!secret reads the file beside the configuration") func secret() throws {
     let result = try load("!secret mqtt_password")
     #expect(result.problems.isEmpty)
     #expect(result.settings?.mqtt.password?.revealed == Self.secret)
   }
 
-  @Test("!credential reads systemd's directory, and says so when there is none")
-  func credential() throws {
+  @Test("!credential reads systemd's directory, and says so when there is none") func credential() throws {
     try directory.write("from systemd\n", to: "credentials/mqtt")
-    let result = try load(
-      "!credential mqtt", ["CREDENTIALS_DIRECTORY": directory.path + "/credentials"])
+    let result = try load("!credential mqtt", ["CREDENTIALS_DIRECTORY": directory.path + "/credentials"])
     #expect(result.settings?.mqtt.password?.revealed == "from systemd")
     let without = try load("!credential mqtt")
     #expect(
@@ -38,9 +34,7 @@ struct SecretTests {
       ])
   }
 
-  @Test(
-    "Names lead nowhere else",
-    arguments: ["../x", "a/b", "/etc/passwd", "..", ".", "''", "a..b", "\"a\\0b\""])
+  @Test("Names lead nowhere else", arguments: ["../x", "a/b", "/etc/passwd", "..", ".", "''", "a..b", "\"a\\0b\""])
   func names(name: String) throws {
     for tag in ["!secret", "!credential"] {
       let result = try load("\(tag) \(name)", ["CREDENTIALS_DIRECTORY": directory.path])
@@ -53,14 +47,13 @@ struct SecretTests {
     }
   }
 
-  @Test("A secret that is missing, empty, a directory or no text is named")
-  func unreadable() throws {
+  @Test("A secret that is missing, empty, a directory or no text is named") func unreadable() throws {
     try directory.write("\n", to: "empty")
     try directory.write(Data([0xFF, 0xFE]), to: "bytes")
     try directory.write("x", to: "folder/x")
     for (name, reason) in [
-      ("none", "cannot be read: No such file or directory"), ("empty", "is empty"),
-      ("bytes", "is not UTF-8 text"), ("folder", "is not a file"),
+      ("none", "cannot be read: No such file or directory"), ("empty", "is empty"), ("bytes", "is not UTF-8 text"),
+      ("folder", "is not a file"),
     ] {
       let problems = try load("!secret \(name)").problems
       #expect(problems.map(\.message) == ["mqtt.password: `\(directory.path)/\(name)` \(reason)"])
@@ -68,8 +61,7 @@ struct SecretTests {
     }
   }
 
-  @Test("A secret that everybody may read is a warning, not an error")
-  func openSecret() throws {
+  @Test("A secret that everybody may read is a warning, not an error") func openSecret() throws {
     try directory.write(Self.secret, to: "mqtt_password", mode: 0o644)
     let result = try load("!secret mqtt_password")
     #expect(result.settings?.mqtt.password?.revealed == Self.secret)
@@ -77,8 +69,7 @@ struct SecretTests {
     #expect(result.problems.first?.message.contains("may be read by every user") == true)
   }
 
-  @Test("So is a password in a configuration that everybody may read")
-  func openConfiguration() throws {
+  @Test("So is a password in a configuration that everybody may read") func openConfiguration() throws {
     let yaml = "mqtt:\n  host: b\n  username: a\n  password: \(Self.secret)\n"
     try directory.write(yaml, mode: 0o644)
     let result = directory.load()
@@ -89,22 +80,19 @@ struct SecretTests {
     #expect(directory.load().problems.isEmpty)
   }
 
-  @Test("A secret that a variable overrides is not even read")
-  func overridden() throws {
+  @Test("A secret that a variable overrides is not even read") func overridden() throws {
     let result = try load("!secret none", ["THREADKEEPER_MQTT_PASSWORD": "x"])
     #expect(result.problems.isEmpty)
     #expect(result.settings?.mqtt.password?.revealed == "x")
   }
 
-  @Test("No problem ever shows a secret, wherever it was put by mistake")
-  func neverShown() throws {
+  @Test("No problem ever shows a secret, wherever it was put by mistake") func neverShown() throws {
     let secret = "sesame4711"
     try directory.write(secret, to: "secret")
     try directory.write("a\n\(secret)\u{1}\n", to: "odd")
     let keys = [
-      "mqtt.host", "mqtt.port", "mqtt.username", "mqtt.client_id", "mqtt.base_topic",
-      "mqtt.protocol", "alerts.hold", "preferred.on_mismatch", "log.level", "log.format",
-      "store.path", "mqtt.tls.ca_file",
+      "mqtt.host", "mqtt.port", "mqtt.username", "mqtt.client_id", "mqtt.base_topic", "mqtt.protocol", "alerts.hold",
+      "preferred.on_mismatch", "log.level", "log.format", "store.path", "mqtt.tls.ca_file",
     ]
     var all: [SettingsProblem] = []
     for key in keys {
@@ -120,14 +108,13 @@ struct SecretTests {
       }
     }
     for yaml in [
-      "mqtt: {password: [\(secret)]}", "mqtt: {passwort: \(secret)}", "mqtt: \(secret)",
-      "mqtt:\n  password \(secret)", "\(secret)", "mqtt: {username: \"\(secret)\\t\"}",
-      "mqtt: {host: 'mqtt://a:\(secret)@b'}", "mqtt: {password: !secrets \(secret)}",
-      "mqtt:\n  password: \"\(secret)\n", "mqtt: {password: \(secret), password: \(secret)}",
-      "mqtt:\n  password: \(secret)\n x: y\n", "mqtt: {password: *\(secret)}",
-      "mqtt: {client_id: '\(secret)!'}", "mqtt: {tls: \(secret)}", "teams: \(secret)",
-      "homes: {a: \(secret)}",
-      "mqtt: {password: @\(secret)}", "mqtt: {password: `\(secret)}", "mqtt: {password: %\(secret)",
+      "mqtt: {password: [\(secret)]}", "mqtt: {passwort: \(secret)}", "mqtt: \(secret)", "mqtt:\n  password \(secret)",
+      "\(secret)", "mqtt: {username: \"\(secret)\\t\"}", "mqtt: {host: 'mqtt://a:\(secret)@b'}",
+      "mqtt: {password: !secrets \(secret)}", "mqtt:\n  password: \"\(secret)\n",
+      "mqtt: {password: \(secret), password: \(secret)}", "mqtt:\n  password: \(secret)\n x: y\n",
+      "mqtt: {password: *\(secret)}", "mqtt: {client_id: '\(secret)!'}", "mqtt: {tls: \(secret)}", "teams: \(secret)",
+      "homes: {a: \(secret)}", "mqtt: {password: @\(secret)}", "mqtt: {password: `\(secret)}",
+      "mqtt: {password: %\(secret)",
     ] {
       try directory.write(yaml, mode: 0o644)
       all += directory.load(["THREADKEEPER_MQTT_PASSWORD": "\(secret)"]).problems
@@ -137,8 +124,7 @@ struct SecretTests {
     for problem in all { #expect(!problem.description.contains(secret), "\(problem)") }
   }
 
-  @Test("Secret text shows itself nowhere but where it is asked for")
-  func secretText() throws {
+  @Test("Secret text shows itself nowhere but where it is asked for") func secretText() throws {
     let text = SecretText("hunter2")
     var dumped = ""
     dump(text, to: &dumped)
@@ -153,8 +139,7 @@ struct SecretTests {
   }
 }
 
-@Suite("The files that TLS needs")
-struct TLSTests {
+@Suite("The files that TLS needs") struct TLSTests {
   let directory: ConfigurationDirectory
 
   init() throws {
@@ -167,16 +152,12 @@ struct TLSTests {
     return directory.load()
   }
 
-  @Test("Paths are relative to the file, and TLS moves the port")
-  func complete() throws {
+  @Test("Paths are relative to the file, and TLS moves the port") func complete() throws {
     let tls = "ca_file: ca.pem, cert_file: ./cert.pem, key_file: key.pem"
     let encrypted = try #require(try result(tls).settings).mqtt
     let path = directory.path
     #expect(
-      encrypted.tls
-        == .init(
-          caFile: "\(path)/ca.pem", certificateFile: "\(path)/cert.pem", keyFile: "\(path)/key.pem")
-    )
+      encrypted.tls == .init(caFile: "\(path)/ca.pem", certificateFile: "\(path)/cert.pem", keyFile: "\(path)/key.pem"))
     let plain = try #require(try result("").settings).mqtt
     #expect(plain.tls == nil && (encrypted.port, plain.port) == (8883, 1883))
     // One that is given stays.
@@ -184,8 +165,7 @@ struct TLSTests {
     #expect(directory.load().settings?.mqtt.port == 1883)
   }
 
-  @Test("Half a client certificate, or one without an authority, is refused")
-  func halves() throws {
+  @Test("Half a client certificate, or one without an authority, is refused") func halves() throws {
     let messages = [
       "ca_file: ca.pem, cert_file: cert.pem": "mqtt.tls.cert_file: needs `mqtt.tls.key_file`",
       "ca_file: ca.pem, key_file: key.pem": "mqtt.tls.key_file: needs `mqtt.tls.cert_file`",
@@ -198,18 +178,15 @@ struct TLSTests {
     }
   }
 
-  @Test("A file that is not there, or is a directory, is named")
-  func missingFile() throws {
+  @Test("A file that is not there, or is a directory, is named") func missingFile() throws {
     #expect(
       try result("ca_file: nothing.pem").problems.map(\.message) == [
         "mqtt.tls.ca_file: `\(directory.path)/nothing.pem` cannot be read: No such file or directory"
       ])
-    #expect(
-      try result("ca_file: .").problems.first?.message.hasSuffix("is not a file") == true)
+    #expect(try result("ca_file: .").problems.first?.message.hasSuffix("is not a file") == true)
   }
 
-  @Test("A private key that others may read is a warning")
-  func openKey() throws {
+  @Test("A private key that others may read is a warning") func openKey() throws {
     try directory.write("x", to: "key.pem", mode: 0o644)
     let result = try result("ca_file: ca.pem, cert_file: cert.pem, key_file: key.pem")
     #expect(result.settings != nil)
@@ -217,8 +194,7 @@ struct TLSTests {
     #expect(result.problems.first?.key == "mqtt.tls.key_file")
   }
 
-  @Test("`~/` is the home directory; nothing else with `~` is")
-  func home() throws {
+  @Test("`~/` is the home directory; nothing else with `~` is") func home() throws {
     try directory.write("mqtt: {host: b, tls: {ca_file: ~/ca.pem}}")
     let found = directory.load(["HOME": directory.path])
     #expect(found.settings?.mqtt.tls?.caFile == "\(directory.path)/ca.pem")

@@ -5,8 +5,7 @@ import Testing
 
 /// `config/threadkeeper.yaml` and `docs/reference/settings.md`. Their heads are written by hand, the rest comes from
 /// the table: `make settings` writes it.
-@Suite("The settings file and the page about settings")
-struct SettingsPagesTests {
+@Suite("The settings file and the page about settings") struct SettingsPagesTests {
   private static let yaml = "config/threadkeeper.yaml"
 
   private func url(_ file: String) -> URL {
@@ -15,8 +14,10 @@ struct SettingsPagesTests {
 
   @Test(
     "Both say what the table says",
-    arguments: [(yaml, "\n\n", yamlText), ("docs/reference/settings.md", "\n\n## ", markdown)])
-  func agree(file: String, endOfHead: String, make: @Sendable () -> String) throws {
+    arguments: [(yaml, "\n\n", yamlText), ("docs/reference/settings.md", "\n\n## ", markdown)]) func agree(
+      file: String, endOfHead: String, make: @Sendable () -> String
+    ) throws
+  {
     let text = try String(contentsOf: url(file), encoding: .utf8)
     let end = try #require(text.firstRange(of: endOfHead)).lowerBound
     let made = text[..<end] + "\n\n" + make()
@@ -27,12 +28,11 @@ struct SettingsPagesTests {
     }
   }
 
-  @Test("The settings file means what holds without a file")
-  func defaults() throws {
+  @Test("The settings file means what holds without a file") func defaults() throws {
     func load(_ file: String?) -> SettingsResult {
       SettingsLoader.load(
-        file: file, environment: ["HOME": "/home/ada"], systemFile: "/dev/null/none",
-        workingDirectory: "/", isRoot: false)
+        file: file, environment: ["HOME": "/home/ada"], systemFile: "/dev/null/none", workingDirectory: "/",
+        isRoot: false)
     }
     let (shipped, defaults) = (load(url(Self.yaml).path), load(nil))
     #expect(shipped.problems.map(\.description) == [])
@@ -41,29 +41,22 @@ struct SettingsPagesTests {
     #expect(try #require(shipped.settings) == #require(defaults.settings))
   }
 
-  @Test("Every setting counts: another value than the default changes the settings")
-  func everyOneCounts() throws {
+  @Test("Every setting counts: another value than the default changes the settings") func everyOneCounts() throws {
     let others = [
-      "mqtt.host": "broker", "mqtt.port": "1", "mqtt.username": "ada", "mqtt.password": "a",
-      "mqtt.client_id": "a", "mqtt.base_topic": "other", "mqtt.protocol": "3.1.1",
-      "mqtt.take_over": "00112233445566778899aabbccddeeff",
+      "mqtt.host": "broker", "mqtt.port": "1", "mqtt.username": "ada", "mqtt.password": "a", "mqtt.client_id": "a",
+      "mqtt.base_topic": "other", "mqtt.protocol": "3.1.1", "mqtt.take_over": "00112233445566778899aabbccddeeff",
       "mqtt.tls.ca_file": "/proc/self/exe", "mqtt.broker_users": "[1883]", "store.path": "/srv/a",
-      "store.key_file": "/srv/a",
-      "store.passphrase": "a", "alerts.hold": "31", "preferred.on_mismatch": "adopt",
+      "store.key_file": "/srv/a", "store.passphrase": "a", "alerts.hold": "31", "preferred.on_mismatch": "adopt",
       "presence.offline_after": "0", "discovery.mdns": "off", "limits.events_per_second": "1",
-      "limits.events_burst": "1", "limits.routers_per_team": "1", "limits.routers": "1",
-      "clients.socket": "/run/a",
+      "limits.events_burst": "1", "limits.routers_per_team": "1", "limits.routers": "1", "clients.socket": "/run/a",
       "ssid.reporters": "[hall]", "consent.approvers": "[a]", "consent.approvers_trust": "broker",
-      "home_assistant.discovery": "off", "home_assistant.prefix": "other",
-      "home_assistant.consent": "all", "home_assistant.login": "ha",
-      "home_assistant.trusted": "[ha]", "http.enabled": "false",
-      "http.address": "127.0.0.2", "http.port": "8424", "http.token": "0123456789abcdef",
-      "http.names": "[a]", "http.trusted_proxy": "192.0.2.1",
-      "http.trusted_proxy_changes": "true", "log.level": "debug", "log.format": "json",
-      "teams": "{a: [b]}", "client_users": "{root: a}", "homes": "{a: {base_topic: b}}",
-      "store.url": "dbname=tk", "fleet.node": "n-1", "fleet.address": "n-1.example.org",
-      "fleet.shards_at_most": "1", "fleet.connections": "1", "fleet.seal_command": "[seal]",
-      "fleet.unseal_command": "[unseal, -k, '1']",
+      "home_assistant.discovery": "off", "home_assistant.prefix": "other", "home_assistant.consent": "all",
+      "home_assistant.login": "ha", "home_assistant.trusted": "[ha]", "http.enabled": "false",
+      "http.address": "127.0.0.2", "http.port": "8424", "http.token": "0123456789abcdef", "http.names": "[a]",
+      "http.trusted_proxy": "192.0.2.1", "http.trusted_proxy_changes": "true", "log.level": "debug",
+      "log.format": "json", "teams": "{a: [b]}", "client_users": "{root: a}", "homes": "{a: {base_topic: b}}",
+      "store.url": "dbname=tk", "fleet.node": "n-1", "fleet.address": "n-1.example.org", "fleet.shards_at_most": "1",
+      "fleet.connections": "1", "fleet.seal_command": "[seal]", "fleet.unseal_command": "[unseal, -k, '1']",
     ]
     // Those beside which alone a value has a meaning.
     let beside = [
@@ -82,8 +75,7 @@ struct SettingsPagesTests {
   }
 
   private static func variables(_ values: [String: String]) -> [String: String] {
-    Dictionary(
-      uniqueKeysWithValues: values.map { (Setting.named[$0.key]?.variable ?? "", $0.value) })
+    Dictionary(uniqueKeysWithValues: values.map { (Setting.named[$0.key]?.variable ?? "", $0.value) })
   }
 
   /// Each key after a comment, with its default.
@@ -107,8 +99,7 @@ struct SettingsPagesTests {
         let values = setting.expected.prefix(1).uppercased() + setting.expected.dropFirst()
         lines +=
           (wrapped(linksAsPaths(setting.help), 110 - indent.count)
-          + wrapped("\(values). Default: \(setting.standard).", 110 - indent.count))
-          .map { "\(indent)# \($0)" }
+          + wrapped("\(values). Default: \(setting.standard).", 110 - indent.count)).map { "\(indent)# \($0)" }
         lines.append("\(indent)\(path[path.count - 1]): \(setting.yaml)")
       }
     }
@@ -122,10 +113,9 @@ struct SettingsPagesTests {
         "| `\($0.name)` | \($0.standard) | \($0.expected) | \(wrapped($0.help, .max)[0]) |"
       }
       return
-        (["## \(section.title)", ""] + wrapped(section.help, 118)
-        + (section.help.isEmpty ? [] : [""])
-        + ["| key | default | values | what |", "|---|---|---|---|"] + rows)
-        .joined(separator: "\n") + "\n"
+        (["## \(section.title)", ""] + wrapped(section.help, 118) + (section.help.isEmpty ? [] : [""]) + [
+          "| key | default | values | what |", "|---|---|---|---|",
+        ] + rows).joined(separator: "\n") + "\n"
     }.joined(separator: "\n")
   }
 

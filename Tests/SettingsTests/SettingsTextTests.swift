@@ -3,15 +3,13 @@ import Settings
 import Testing
 
 struct SettingsTextTests {
-  private func changed(_ text: String, _ changes: (String, SettingsText.Value)...) throws -> String
-  {
+  private func changed(_ text: String, _ changes: (String, SettingsText.Value)...) throws -> String {
     var settings = SettingsText(text)
     try settings.set(changes.map { ($0.0, $0.1) })
     return settings.text
   }
 
-  @Test("A value is replaced, and comments, order and other keys stay")
-  func replaced() throws {
+  @Test("A value is replaced, and comments, order and other keys stay") func replaced() throws {
     let text = """
       # Mine.
       mqtt:   # the broker
@@ -40,8 +38,7 @@ struct SettingsTextTests {
         ("mqtt.username", .text("threadkeeper")), ("mqtt.client_id", .text("other"))) == expected)
   }
 
-  @Test("What is missing is added: a key to its section, a section at the end, all to nothing")
-  func added() throws {
+  @Test("What is missing is added: a key to its section, a section at the end, all to nothing") func added() throws {
     #expect(
       try changed("mqtt:\n    # Here.\n    port: 1\nlog:\n", ("mqtt.host", .text("a")))
         == "mqtt:\n    host: a\n    # Here.\n    port: 1\nlog:\n")
@@ -58,57 +55,44 @@ struct SettingsTextTests {
     }
   }
 
-  @Test("What is added comes in the order that it is given in")
-  func order() throws {
+  @Test("What is added comes in the order that it is given in") func order() throws {
     #expect(
       try changed(
-        "log:\n", ("mqtt.host", .text("a")), ("mqtt.port", .word("1")),
-        ("mqtt.tls.ca_file", .text("/a")), ("http.enabled", .word("false")))
+        "log:\n", ("mqtt.host", .text("a")), ("mqtt.port", .word("1")), ("mqtt.tls.ca_file", .text("/a")),
+        ("http.enabled", .word("false")))
         == "log:\nmqtt:\n  host: a\n  port: 1\n  tls:\n    ca_file: /a\nhttp:\n  enabled: false\n")
   }
 
-  @Test("Text is quoted where YAML would take it for something else")
-  func quoted() throws {
+  @Test("Text is quoted where YAML would take it for something else") func quoted() throws {
     for (text, expected) in [
-      ("on", "'on'"), ("1883", "'1883'"), ("it's", "'it''s'"), ("a b", "'a b'"), ("", "''"),
-      ("127.0.0.1", "127.0.0.1"), ("1e5", "'1e5'"), ("-x", "'-x'"), ("#x", "'#x'"),
-    ] {
-      #expect(try changed("", ("mqtt.username", .text(text))) == "mqtt:\n  username: \(expected)\n")
-    }
+      ("on", "'on'"), ("1883", "'1883'"), ("it's", "'it''s'"), ("a b", "'a b'"), ("", "''"), ("127.0.0.1", "127.0.0.1"),
+      ("1e5", "'1e5'"), ("-x", "'-x'"), ("#x", "'#x'"),
+    ] { #expect(try changed("", ("mqtt.username", .text(text))) == "mqtt:\n  username: \(expected)\n") }
   }
 
   @Test(
     "Another form than one key a line is refused, not guessed",
     arguments: [
-      "mqtt: {host: a}\n", "mqtt:\n  host:\n    a\n", "mqtt:\n  host: |\n    a\n",
-      "mqtt:\n  host: 'a\n    b'\n", "mqtt: a\n",
-    ])
-  func refused(text: String) {
-    #expect(throws: SettingsText.UnknownForm.self) { try changed(text, ("mqtt.host", .text("b"))) }
-  }
+      "mqtt: {host: a}\n", "mqtt:\n  host:\n    a\n", "mqtt:\n  host: |\n    a\n", "mqtt:\n  host: 'a\n    b'\n",
+      "mqtt: a\n",
+    ]) func refused(text: String)
+  { #expect(throws: SettingsText.UnknownForm.self) { try changed(text, ("mqtt.host", .text("b"))) } }
 
-  @Test("A text that is not YAML is no settings")
-  func notYAML() {
+  @Test("A text that is not YAML is no settings") func notYAML() {
     #expect(throws: YAMLFailure.self) { try changed("mqtt: [\n", ("mqtt.host", .text("b"))) }
   }
 
-  @Test("The shipped configuration keeps all its comments")
-  func shipped() throws {
-    let path = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../config/threadkeeper.yaml")
+  @Test("The shipped configuration keeps all its comments") func shipped() throws {
+    let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../config/threadkeeper.yaml")
     let before = try String(contentsOf: path, encoding: .utf8)
     let after = try changed(
       before, ("mqtt.host", .text("broker.local")), ("mqtt.port", .word("8883")),
-      ("mqtt.tls.ca_file", .text("/etc/ssl/certs/ca-certificates.crt")),
-      ("mqtt.username", .text("threadkeeper")), ("home_assistant.discovery", .word("off")),
-      ("http.enabled", .word("false")))
-    func comments(_ text: String) -> [Substring] {
-      text.split(separator: "\n").filter { $0.contains("#") }
-    }
+      ("mqtt.tls.ca_file", .text("/etc/ssl/certs/ca-certificates.crt")), ("mqtt.username", .text("threadkeeper")),
+      ("home_assistant.discovery", .word("off")), ("http.enabled", .word("false")))
+    func comments(_ text: String) -> [Substring] { text.split(separator: "\n").filter { $0.contains("#") } }
     #expect(comments(before) == comments(after))
     func load(_ text: String) -> SettingsResult {
-      SettingsLoader.load(
-        text: text, as: "/x/threadkeeper.yaml", environment: [:], stateDirectory: "/x")
+      SettingsLoader.load(text: text, as: "/x/threadkeeper.yaml", environment: [:], stateDirectory: "/x")
     }
     let (old, new) = (load(before), load(after))
     var expected = try #require(old.settings)

@@ -35,9 +35,7 @@ import Testing
     let arena = KeyArena()
     // More than one region holds.
     let keys = try (0..<300).map { number in
-      try arena.key { memory in
-        for position in memory.indices { memory[position] = UInt8(number % 251) }
-      }
+      try arena.key { memory in for position in memory.indices { memory[position] = UInt8(number % 251) } }
     }
     for (number, key) in keys.enumerated() {
       let bytes = key.withUnsafeBytes { Array($0) }
@@ -78,8 +76,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 62, 63, 64, 65, 127, 128, 200])
-  func paddingComesOffAgain(_ count: Int) throws {
+  @Test(arguments: [0, 1, 62, 63, 64, 65, 127, 128, 200]) func paddingComesOffAgain(_ count: Int) throws {
     let padded = Padding.paddedCount(count, block: 64)
     #expect(padded % 64 == 0 && padded > count && padded - count <= 64)
     var bytes = [UInt8](repeating: 0xAA, count: padded)
@@ -90,9 +87,7 @@ import Testing
 
   @Test func damagedPaddingIsRefused() {
     let bytes = [UInt8](repeating: 0, count: 64)
-    #expect(throws: SodiumError.badPadding) {
-      try bytes.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) }
-    }
+    #expect(throws: SodiumError.badPadding) { try bytes.withUnsafeBytes { try Padding.unpaddedCount($0, block: 64) } }
   }
 
   @Test func scratchMemoryIsWiped() {
@@ -111,18 +106,15 @@ import Testing
     }
   }
 
-  @Test func coreDumpsAreAllowedBefore() {
-    #expect(!ProcessHardening.areCoreDumpsForbidden)
-  }
+  @Test func coreDumpsAreAllowedBefore() { #expect(!ProcessHardening.areCoreDumpsForbidden) }
 }
 
 @Suite struct Base64Tests {
   // RFC 4648, section 10.
   @Test(arguments: [
-    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-    ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
-  ])
-  func agreesWithTheStandard(_ plain: String, _ text: String) {
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ]) func agreesWithTheStandard(_ plain: String, _ text: String) {
     #expect(Base64.encode(Array(plain.utf8)) == text)
     #expect(Base64.decode(text) == Array(plain.utf8))
     let unpadded = String(text.prefix { $0 != "=" })
@@ -138,7 +130,5 @@ import Testing
   }
 
   @Test(arguments: ["Zg", "Zg=", "Zh==", "Zg==\n", " Zg==", "Zg==Zg==", "Z===", "Zm9=", "ä"])
-  func anyOtherTextIsRefused(_ text: String) {
-    #expect(Base64.decode(text) == nil)
-  }
+  func anyOtherTextIsRefused(_ text: String) { #expect(Base64.decode(text) == nil) }
 }

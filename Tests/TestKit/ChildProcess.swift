@@ -44,8 +44,7 @@ package final class ChildProcess: Sendable {
     var start = ProcessStart(
       program: program, arguments: arguments,
       environment: (environment.map { TestSandbox.environment.merging($0) { $1 } }
-        ?? ProcessInfo.processInfo.environment)
-        .map { "\($0.key)=\($0.value)" })
+        ?? ProcessInfo.processInfo.environment).map { "\($0.key)=\($0.value)" })
     (start.input, start.output, start.error) = streams
     // Ctrl-C ends the tests with all that they have started.
     start.hasOwnGroup = false
@@ -65,8 +64,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// Blocks until it has ended; one that does not within the limit is killed.
-  @discardableResult
-  package func wait(within seconds: Int = 120) -> End {
+  @discardableResult package func wait(within seconds: Int = 120) -> End {
     if hasEnded.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
       signal(SIGKILL)
       hasEnded.wait()
@@ -96,32 +94,25 @@ package enum Program {
     package var output: String
   }
 
-  package struct Failure: Error, CustomStringConvertible {
-    package var description: String
-  }
+  package struct Failure: Error, CustomStringConvertible { package var description: String }
 
   /// Runs a program of `PATH` to its end.
   package static func run(
-    _ name: String, _ arguments: [String], input: [UInt8] = [],
-    environment: [String: String] = [:]
+    _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
   ) throws -> Result {
     let directory = try TemporaryDirectory()
     try Data(input).write(to: URL(fileURLWithPath: directory.file("input")))
     let output = directory.file("output")
     let end = try ChildProcess(
-      "/usr/bin/env", [name] + arguments,
-      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+      "/usr/bin/env", [name] + arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
       streams: (.file(directory.file("input")), .file(output), .sameAsOutput)
     ).wait()
-    return Result(
-      status: end.exitStatus, output: try String(contentsOfFile: output, encoding: .utf8))
+    return Result(status: end.exitStatus, output: try String(contentsOfFile: output, encoding: .utf8))
   }
 
   /// The same for what must succeed.
-  @discardableResult
-  package static func check(
-    _ name: String, _ arguments: [String], input: [UInt8] = [],
-    environment: [String: String] = [:]
+  @discardableResult package static func check(
+    _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]
   ) throws -> String {
     let result = try run(name, arguments, input: input, environment: environment)
     guard result.status == 0 else {
@@ -141,9 +132,7 @@ package final class PrivatePipe: Sendable {
   package init() throws {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-      throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-    }
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     (reading, writing) = (ends[0], ends[1])
     open = Mutex(Set(ends))
   }
@@ -157,9 +146,5 @@ package final class PrivatePipe: Sendable {
   package func closeReading() { close(reading) }
   package func closeWriting() { close(writing) }
 
-  private func close(_ end: Int32) {
-    open.withLock { open in
-      if open.remove(end) != nil { Foundation.close(end) }
-    }
-  }
+  private func close(_ end: Int32) { open.withLock { open in if open.remove(end) != nil { Foundation.close(end) } } }
 }

@@ -20,15 +20,14 @@ package final class DaemonProcess: Sendable {
   ///   - errorFile: gets standard error.
   ///   - keepsOutput: whether standard output goes there as well.
   package init(
-    _ arguments: [String], name: String = "the daemon", launcher: [String] = [],
-    environment: [String: String], errorFile: String, keepsOutput: Bool = false
+    _ arguments: [String], name: String = "the daemon", launcher: [String] = [], environment: [String: String],
+    errorFile: String, keepsOutput: Bool = false
   ) throws {
     let command = launcher + [ThreadkeeperBinary.executable.path] + arguments
     (self.name, self.errorFile) = (name, errorFile)
     process = try ChildProcess(
       command[0], Array(command.dropFirst()), environment: environment,
-      streams: keepsOutput
-        ? (.nothing, .file(errorFile), .sameAsOutput) : (.nothing, .nothing, .file(errorFile)))
+      streams: keepsOutput ? (.nothing, .file(errorFile), .sameAsOutput) : (.nothing, .nothing, .file(errorFile)))
   }
 
   /// A test that ends early leaves nothing running.
@@ -39,8 +38,7 @@ package final class DaemonProcess: Sendable {
 
   /// All that it has written so far.
   package var log: String {
-    (try? Data(contentsOf: URL(fileURLWithPath: errorFile)))
-      .map { String(decoding: $0, as: UTF8.self) } ?? ""
+    (try? Data(contentsOf: URL(fileURLWithPath: errorFile))).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
   package func signal(_ number: Int32) { process.signal(number) }
@@ -59,8 +57,7 @@ package final class DaemonProcess: Sendable {
   }
 
   /// Waits for its end.
-  @discardableResult
-  package func end(within limit: Duration = .seconds(60)) async throws -> End {
+  @discardableResult package func end(within limit: Duration = .seconds(60)) async throws -> End {
     try await eventually(within: limit, "the end of \(name)") {
       !isRunning
     } otherwise: {
@@ -70,8 +67,7 @@ package final class DaemonProcess: Sendable {
   }
 
   /// Ends it as systemd would.
-  @discardableResult
-  package func stop(_ number: Int32 = SIGTERM) async throws -> End {
+  @discardableResult package func stop(_ number: Int32 = SIGTERM) async throws -> End {
     signal(number)
     return try await end()
   }

@@ -51,21 +51,15 @@ package final class FakeBroker: Sendable {
   /// - Parameter certificates: with them the client talks TLS with `openssl s_server`, which hands
   ///   the plain bytes on. It puts up to 16 KiB into one TLS record, many packets at once.
   /// - Parameter port: that it listens on without certificates; 0: one that is free.
-  package init(
-    _ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil, port: UInt16 = 0
-  ) throws {
+  package init(_ behaviour: Behaviour = Behaviour(), certificates: TestCertificates? = nil, port: UInt16 = 0) throws {
     listener = try certificates.map { try FakeListener(tls: $0) } ?? FakeListener(port: port)
     self.port = listener.port
     state = Mutex(State(behaviour: behaviour))
-    let thread = Thread { [weak self] in
-      while let self, self.serve() {}
-    }
+    let thread = Thread { [weak self] in while let self, self.serve() {} }
     thread.start()
   }
 
-  deinit {
-    stop()
-  }
+  deinit { stop() }
 
   package func stop() {
     state.withLock {
@@ -100,15 +94,12 @@ package final class FakeBroker: Sendable {
     }
   }
 
-  package func change(_ change: (inout Behaviour) -> Void) {
-    state.withLock { change(&$0.behaviour) }
-  }
+  package func change(_ change: (inout Behaviour) -> Void) { state.withLock { change(&$0.behaviour) } }
 
   /// Sends QoS 1 messages in one piece.
   ///
   /// - Returns: their packet identifiers.
-  @discardableResult
-  package func publish(_ messages: [(topic: String, payload: [UInt8])]) -> [UInt16] {
+  @discardableResult package func publish(_ messages: [(topic: String, payload: [UInt8])]) -> [UInt16] {
     state.withLock { state in
       var bytes: [UInt8] = []
       var identifiers: [UInt16] = []
@@ -125,9 +116,7 @@ package final class FakeBroker: Sendable {
   }
 
   /// Sends a packet as it is.
-  package func send(_ bytes: [UInt8]) {
-    state.withLock { $0.connection?.send(bytes) }
-  }
+  package func send(_ bytes: [UInt8]) { state.withLock { $0.connection?.send(bytes) } }
 
   /// Once `event` has happened, sends packets as they are on that connection, with a pause after each. Done on a thread
   /// of its own: a test's task may be suspended for longer than the limits that it tests.
@@ -192,20 +181,17 @@ package final class FakeBroker: Sendable {
     case .connect:
       let connect = packet.connect
       connection.isVersion5 = connect.isVersion5
-      state.events.append(
-        .connected(clientID: connect.clientID, cleanStart: connect.cleanStart))
+      state.events.append(.connected(clientID: connect.clientID, cleanStart: connect.cleanStart))
       guard let code = state.behaviour.connectCode else { return }
       connection.send(
         FakePacket.connectAnswer(
-          sessionPresent: state.behaviour.sessionPresent, code: code,
-          receiveMaximum: state.behaviour.receiveMaximum, isVersion5: connect.isVersion5))
+          sessionPresent: state.behaviour.sessionPresent, code: code, receiveMaximum: state.behaviour.receiveMaximum,
+          isVersion5: connect.isVersion5))
     case .subscribe:
       state.events.append(.subscribed(packet.filter(isVersion5: connection.isVersion5)))
       guard let code = state.behaviour.subscribeCode else { return }
       connection.send(
-        FakePacket.subscribeAnswer(
-          identifier: packet.identifier, code: code,
-          isVersion5: connection.isVersion5))
+        FakePacket.subscribeAnswer(identifier: packet.identifier, code: code, isVersion5: connection.isVersion5))
     case .publish:
       let identifier = packet.publishIdentifier
       state.events.append(.published(topic: packet.topic, identifier: identifier))
@@ -227,9 +213,7 @@ package final class FakeBroker: Sendable {
 /// A control packet as a client sends it, and the answers of a broker (MQTT 5.0 and 3.1.1, chapter
 /// 3). Only what the tests need.
 package struct FakePacket {
-  package enum Kind {
-    case connect, subscribe, publish, acknowledgement, ping, disconnect, other
-  }
+  package enum Kind { case connect, subscribe, publish, acknowledgement, ping, disconnect, other }
 
   let header: UInt8
   let body: [UInt8]
@@ -252,9 +236,7 @@ package struct FakePacket {
   /// As it was sent.
   ///
   /// - Parameter isDuplicate: whether the flag DUP is set beside those that it has (section 3.3.1.1).
-  package func bytes(isDuplicate: Bool = false) -> [UInt8] {
-    Self.packet(isDuplicate ? header | 8 : header, body)
-  }
+  package func bytes(isDuplicate: Bool = false) -> [UInt8] { Self.packet(isDuplicate ? header | 8 : header, body) }
 
   /// Takes the first whole packet from the front.
   package static func take(from bytes: inout [UInt8]) -> FakePacket? {
@@ -284,13 +266,9 @@ package struct FakePacket {
   var topic: String { string(at: 0) }
 
   /// 0 for QoS 0.
-  package var publishIdentifier: UInt16 {
-    header & 6 == 0 ? 0 : number(at: 2 + Int(number(at: 0)))
-  }
+  package var publishIdentifier: UInt16 { header & 6 == 0 ? 0 : number(at: 2 + Int(number(at: 0))) }
 
-  private func number(at index: Int) -> UInt16 {
-    UInt16(body[index]) << 8 | UInt16(body[index + 1])
-  }
+  private func number(at index: Int) -> UInt16 { UInt16(body[index]) << 8 | UInt16(body[index + 1]) }
 
   private func string(at index: Int) -> String {
     String(decoding: body[(index + 2)..<(index + 2 + Int(number(at: index)))], as: UTF8.self)
@@ -298,36 +276,24 @@ package struct FakePacket {
 
   // MARK: What the broker sends
 
-  static func publish(
-    _ topic: String, _ payload: [UInt8], identifier: UInt16, isVersion5: Bool
-  ) -> [UInt8] {
+  static func publish(_ topic: String, _ payload: [UInt8], identifier: UInt16, isVersion5: Bool) -> [UInt8] {
     let name = Array(topic.utf8)
-    return packet(
-      0x32,
-      bytes(UInt16(name.count)) + name + bytes(identifier) + (isVersion5 ? [0] : []) + payload)
+    return packet(0x32, bytes(UInt16(name.count)) + name + bytes(identifier) + (isVersion5 ? [0] : []) + payload)
   }
 
-  static func connectAnswer(
-    sessionPresent: Bool, code: UInt8, receiveMaximum: UInt16?, isVersion5: Bool
-  ) -> [UInt8] {
+  static func connectAnswer(sessionPresent: Bool, code: UInt8, receiveMaximum: UInt16?, isVersion5: Bool) -> [UInt8] {
     let properties = receiveMaximum.map { [0x21] + bytes($0) } ?? []
     return packet(
-      0x20,
-      [sessionPresent && code == 0 ? 1 : 0, code]
-        + (isVersion5 ? [UInt8(properties.count)] + properties : []))
+      0x20, [sessionPresent && code == 0 ? 1 : 0, code] + (isVersion5 ? [UInt8(properties.count)] + properties : []))
   }
 
   static func subscribeAnswer(identifier: UInt16, code: UInt8, isVersion5: Bool) -> [UInt8] {
     packet(0x90, bytes(identifier) + (isVersion5 ? [0] : []) + [code])
   }
 
-  static func acknowledgement(_ identifier: UInt16) -> [UInt8] {
-    packet(0x40, bytes(identifier))
-  }
+  static func acknowledgement(_ identifier: UInt16) -> [UInt8] { packet(0x40, bytes(identifier)) }
 
-  private static func bytes(_ number: UInt16) -> [UInt8] {
-    [UInt8(number >> 8), UInt8(number & 0xFF)]
-  }
+  private static func bytes(_ number: UInt16) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
 
   private static func packet(_ header: UInt8, _ body: [UInt8]) -> [UInt8] {
     var length = body.count

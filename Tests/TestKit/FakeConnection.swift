@@ -94,8 +94,7 @@ final class FakeListener: Sendable {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     // Connections of who had the port before may linger.
     var reuses: Int32 = 1
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_REUSEADDR, &reuses, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuses, socklen_t(MemoryLayout<Int32>.size))
     var address = Self.address(wanted)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let socket = descriptor
@@ -158,9 +157,7 @@ final class FakeListener: Sendable {
     if let certificates { return try? acceptTLS(certificates) }
     var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&poller, 1, milliseconds) > 0 else { return nil }
-    return accept().map { client in
-      FakeConnection(input: client, output: client) { _ = Foundation.close(client) }
-    }
+    return accept().map { client in FakeConnection(input: client, output: client) { _ = Foundation.close(client) } }
   }
 
   /// A server for one connection. It is there at once; who connects too early is refused, and
@@ -172,8 +169,8 @@ final class FakeListener: Sendable {
     let process = try ChildProcess(
       "/usr/bin/setpriv",
       [
-        "--pdeathsig", "KILL", "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)",
-        "-naccept", "1", "-cert", certificates.server, "-key", certificates.serverKey,
+        "--pdeathsig", "KILL", "openssl", "s_server", "-quiet", "-accept", "127.0.0.1:\(port)", "-naccept", "1",
+        "-cert", certificates.server, "-key", certificates.serverKey,
       ], streams: (.descriptor(input.reading), .descriptor(output.writing), .nothing))
     output.closeWriting()
     input.closeReading()
@@ -185,13 +182,9 @@ final class FakeListener: Sendable {
     }
   }
 
-  func close() {
-    if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) }
-  }
+  func close() { if descriptor >= 0 { shutdown(descriptor, Int32(SHUT_RDWR)) } }
 
-  deinit {
-    if descriptor >= 0 { _ = Foundation.close(descriptor) }
-  }
+  deinit { if descriptor >= 0 { _ = Foundation.close(descriptor) } }
 }
 
 /// A port where a connection is neither taken nor refused: its queue is full and nobody empties it.
@@ -213,9 +206,7 @@ package final class BlackHole: Sendable {
       _ = fcntl(filler, F_SETFD, FD_CLOEXEC)
       var address = FakeListener.address(port)
       let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      _ = withUnsafeBytes(of: &address) {
-        connect(filler, $0.bindMemory(to: sockaddr.self).baseAddress, length)
-      }
+      _ = withUnsafeBytes(of: &address) { connect(filler, $0.bindMemory(to: sockaddr.self).baseAddress, length) }
       // On the loopback a handshake that is going to succeed has done so by now.
       var poller = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
       isFull = poll(&poller, 1, 50) == 0
@@ -223,9 +214,7 @@ package final class BlackHole: Sendable {
     self.fillers = fillers
   }
 
-  deinit {
-    for filler in fillers { _ = close(filler) }
-  }
+  deinit { for filler in fillers { _ = close(filler) } }
 
   /// Whether somebody besides ourselves is trying to connect.
   package var isBeingCalled: Bool {

@@ -12,9 +12,7 @@ package final class FakeHomeAssistant: Sendable {
     var borderAgent: String?
   }
 
-  private final class Store: Sendable {
-    let state = Mutex(State())
-  }
+  private final class Store: Sendable { let state = Mutex(State()) }
 
   private struct State {
     var entries: [Entry] = []
@@ -32,10 +30,8 @@ package final class FakeHomeAssistant: Sendable {
   /// - Parameters:
   ///   - token: of its administrator.
   ///   - certificates: with them it speaks TLS.
-  package init(
-    token: String = "a-long-lived-token", tls certificates: TestCertificates? = nil,
-    port: UInt16 = 0
-  ) throws {
+  package init(token: String = "a-long-lived-token", tls certificates: TestCertificates? = nil, port: UInt16 = 0) throws
+  {
     let store = Store()
     self.store = store
     server = try WebSocketServer(tls: certificates, port: port) { peer in
@@ -48,9 +44,7 @@ package final class FakeHomeAssistant: Sendable {
         return peer.send(frame: [0x03, 0xE8], opcode: 8)
       }
       peer.send(#"{"type":"auth_ok","ha_version":"2025.4.4"}"#)
-      while let command = peer.receive() {
-        peer.send(store.state.withLock { Self.answer(Self.object(command), &$0) })
-      }
+      while let command = peer.receive() { peer.send(store.state.withLock { Self.answer(Self.object(command), &$0) }) }
     }
   }
 
@@ -66,46 +60,36 @@ package final class FakeHomeAssistant: Sendable {
   /// As a phone does.
   ///
   /// - Returns: the id.
-  @discardableResult
-  package func add(
+  @discardableResult package func add(
     _ dataset: OperationalDataset, isPreferred: Bool = false, borderAgent: String? = nil
   ) -> String {
     store.state.withLock { state in
       let id = Self.add(dataset, &state)
-      if let index = state.entries.firstIndex(where: { $0.id == id }) {
-        state.entries[index].borderAgent = borderAgent
-      }
+      if let index = state.entries.firstIndex(where: { $0.id == id }) { state.entries[index].borderAgent = borderAgent }
       if isPreferred { state.preferred = id }
       return id
     }
   }
 
-  package func delete(_ id: String) {
-    store.state.withLock { $0.entries.removeAll { $0.id == id } }
-  }
+  package func delete(_ id: String) { store.state.withLock { $0.entries.removeAll { $0.id == id } } }
 
   package func prefer(_ id: String) { store.state.withLock { $0.preferred = id } }
 
   /// The Extended PAN ID of the preferred network.
   package var preferred: String? {
-    store.state.withLock { state in
-      state.entries.first { $0.id == state.preferred }?.dataset.extendedPANID?.description
+    store.state.withLock { state in state.entries.first { $0.id == state.preferred }?.dataset.extendedPANID?.description
     }
   }
 
   /// In hex, by Extended PAN ID.
   package var datasets: [String: String] {
     store.state.withLock { state in
-      Dictionary(
-        state.entries.map { ($0.dataset.extendedPANID?.description ?? "", $0.dataset.hex) }
-      ) { $1 }
+      Dictionary(state.entries.map { ($0.dataset.extendedPANID?.description ?? "", $0.dataset.hex) }) { $1 }
     }
   }
 
   /// From now on, a command is answered with this error; nil: as usual.
-  package func refuse(_ command: String, _ code: String?) {
-    store.state.withLock { $0.errors[command] = code }
-  }
+  package func refuse(_ command: String, _ code: String?) { store.state.withLock { $0.errors[command] = code } }
 
   // MARK: Answers
 
@@ -126,9 +110,7 @@ package final class FakeHomeAssistant: Sendable {
   private static func answer(_ command: [String: Any], _ state: inout State) -> String {
     let (type, id) = (command["type"] as? String ?? "", command["id"] as? Int ?? 0)
     state.commands.append(type)
-    func result(_ json: String) -> String {
-      #"{"id":\#(id),"type":"result","success":true,"result":\#(json)}"#
-    }
+    func result(_ json: String) -> String { #"{"id":\#(id),"type":"result","success":true,"result":\#(json)}"# }
     func error(_ code: String) -> String {
       #"{"id":\#(id),"type":"result","success":false,"error":{"code":"\#(code)","message":"No."}}"#
     }
@@ -138,11 +120,11 @@ package final class FakeHomeAssistant: Sendable {
     case "thread/list_datasets":
       let list = state.entries.map { listed($0, isPreferred: $0.id == state.preferred) }
       return result(#"{"datasets":[\#(list.joined(separator: ","))]}"#)
-    case "thread/get_dataset_tlv":
-      return entry.map { result(#"{"tlv":"\#($0.dataset.hex)"}"#) } ?? error("not_found")
+    case "thread/get_dataset_tlv": return entry.map { result(#"{"tlv":"\#($0.dataset.hex)"}"#) } ?? error("not_found")
     case "thread/add_dataset_tlv":
-      guard let hex = command["tlv"] as? String, let dataset = try? OperationalDataset(hex: hex)
-      else { return error("invalid_format") }
+      guard let hex = command["tlv"] as? String, let dataset = try? OperationalDataset(hex: hex) else {
+        return error("invalid_format")
+      }
       _ = add(dataset, &state)
       return result("null")
     case "thread/set_preferred_dataset":
@@ -156,11 +138,10 @@ package final class FakeHomeAssistant: Sendable {
   private static func listed(_ entry: Entry, isPreferred: Bool) -> String {
     let dataset = entry.dataset
     let fields: [String: Any?] = [
-      "channel": dataset.channel.map { Int($0.number) },
-      "created": "2026-11-27T04:28:28.088900+00:00", "dataset_id": entry.id,
-      "extended_pan_id": dataset.extendedPANID?.description, "network_name": dataset.networkName,
-      "pan_id": dataset.panID.map { String($0, radix: 16) }, "preferred": isPreferred,
-      "preferred_border_agent_id": entry.borderAgent, "preferred_extended_address": nil,
+      "channel": dataset.channel.map { Int($0.number) }, "created": "2026-11-27T04:28:28.088900+00:00",
+      "dataset_id": entry.id, "extended_pan_id": dataset.extendedPANID?.description,
+      "network_name": dataset.networkName, "pan_id": dataset.panID.map { String($0, radix: 16) },
+      "preferred": isPreferred, "preferred_border_agent_id": entry.borderAgent, "preferred_extended_address": nil,
       "source": "iOS-app",
     ]
     let object = fields.mapValues { $0 ?? NSNull() }
@@ -183,13 +164,9 @@ package final class WebSocketServer: Sendable {
   ///   - certificates: with them it speaks TLS.
   ///   - serve: on a thread of the server's own. The connection is closed afterwards.
   package init(
-    tls certificates: TestCertificates? = nil, port: UInt16 = 0,
-    _ serve: @escaping @Sendable (WebSocketPeer) -> Void
+    tls certificates: TestCertificates? = nil, port: UInt16 = 0, _ serve: @escaping @Sendable (WebSocketPeer) -> Void
   ) throws {
-    listener =
-      if let certificates { try FakeListener(tls: certificates) } else {
-        try FakeListener(port: port)
-      }
+    listener = if let certificates { try FakeListener(tls: certificates) } else { try FakeListener(port: port) }
     self.port = listener.port
     Thread { [weak self, listener] in
       while self?.isEnding.load(ordering: .relaxed) == false {
@@ -227,8 +204,7 @@ package final class WebSocketPeer {
   /// Reads the head of the request, and answers it.
   ///
   /// - Returns: the head; nil where the client has gone.
-  @discardableResult
-  package func accept(_ answer: String = upgrade) -> String? {
+  @discardableResult package func accept(_ answer: String = upgrade) -> String? {
     while true {
       if let end = bytes.firstRange(of: "\r\n\r\n".utf8) {
         let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
@@ -252,15 +228,12 @@ package final class WebSocketPeer {
   package func send(bytes: [UInt8]) { connection.send(bytes) }
 
   /// Not masked: a server's.
-  package static func frame(
-    _ payload: [UInt8], opcode: UInt8 = 1, isLast: Bool = true
-  ) -> [UInt8] {
+  package static func frame(_ payload: [UInt8], opcode: UInt8 = 1, isLast: Bool = true) -> [UInt8] {
     let count = payload.count
     let length: [UInt8] =
       switch count {
       case 0...125: [UInt8(count)]
-      case 126...0xFFFF:
-        [126] + (0..<2).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
+      case 126...0xFFFF: [126] + (0..<2).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
       default: [127] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
       }
     return [(isLast ? 0x80 : 0) | opcode] + length + payload
@@ -290,8 +263,7 @@ package final class WebSocketPeer {
     let short = Int(bytes[1] & 0x7F)
     let extra = short == 127 ? 8 : short == 126 ? 2 : 0
     guard bytes.count >= 6 + extra else { return nil }
-    let count =
-      extra == 0 ? short : bytes[2..<2 + extra].reduce(0) { $0 << 8 | Int($1) }
+    let count = extra == 0 ? short : bytes[2..<2 + extra].reduce(0) { $0 << 8 | Int($1) }
     let start = 6 + extra
     guard bytes.count >= start + count else { return nil }
     let mask = Array(bytes[start - 4..<start])

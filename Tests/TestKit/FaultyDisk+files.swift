@@ -11,21 +11,14 @@ private struct Head {
 private let headLength = (MemoryLayout<Head>.stride + 15) / 16 * 16
 
 private func real(_ file: SQLiteFile?) -> SQLiteFile? {
-  file.map {
-    (UnsafeMutableRawPointer($0) + headLength).assumingMemoryBound(to: sqlite3_file.self)
-  }
+  file.map { (UnsafeMutableRawPointer($0) + headLength).assumingMemoryBound(to: sqlite3_file.self) }
 }
 
 private func disk(_ file: SQLiteFile?) -> FaultyDisk? {
-  file.map {
-    UnsafeMutableRawPointer($0).assumingMemoryBound(to: Head.self).pointee.disk
-      .takeUnretainedValue()
-  }
+  file.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Head.self).pointee.disk.takeUnretainedValue() }
 }
 
-private func methods(_ file: SQLiteFile?) -> sqlite3_io_methods? {
-  real(file)?.pointee.pMethods?.pointee
-}
+private func methods(_ file: SQLiteFile?) -> sqlite3_io_methods? { real(file)?.pointee.pMethods?.pointee }
 
 extension FaultyDisk {
   /// The methods of every file; made once, and never gone.
@@ -53,14 +46,11 @@ extension FaultyDisk {
       let result = original.pointee.xOpen?(original, path, real(file), flags, outFlags)
       let head = UnsafeMutableRawPointer(file).assumingMemoryBound(to: Head.self)
       head.pointee.disk = Unmanaged.fromOpaque(data)
-      head.pointee.base.pMethods =
-        real(file)?.pointee.pMethods == nil ? nil : FaultyDisk.fileMethods
+      head.pointee.base.pMethods = real(file)?.pointee.pMethods == nil ? nil : FaultyDisk.fileMethods
       return result ?? SQLITE_CANTOPEN
     }
     vfs.pointee.xDelete = { vfs, path, sync in
-      guard let original = sqlite3_vfs_find(nil), let data = vfs?.pointee.pAppData else {
-        return SQLITE_IOERR
-      }
+      guard let original = sqlite3_vfs_find(nil), let data = vfs?.pointee.pAppData else { return SQLITE_IOERR }
       let disk = Unmanaged<FaultyDisk>.fromOpaque(data).takeUnretainedValue()
       guard !disk.state.withLock({ $0.isCut }) else { return SQLITE_IOERR }
       return original.pointee.xDelete?(original, path, sync) ?? SQLITE_IOERR
@@ -85,9 +75,7 @@ extension FaultyDisk {
       let verdict = disk.verdict(.write)
       if case .fails(let code) = verdict { return code }
       disk.remember(target, offset: offset, count: Int(count))
-      func write(_ count: Int32) -> Int32 {
-        methods(file)?.xWrite?(target, buffer, count, offset) ?? SQLITE_IOERR
-      }
+      func write(_ count: Int32) -> Int32 { methods(file)?.xWrite?(target, buffer, count, offset) ?? SQLITE_IOERR }
       switch verdict {
       case .cut(let seed):
         _ = write(count)
@@ -145,16 +133,11 @@ extension FaultyDisk {
     // What lies beyond the end reads as zeros.
     var old = [UInt8](repeating: 0, count: count)
     _ = file.pointee.pMethods?.pointee.xRead?(file, &old, Int32(count), offset)
-    state.withLock {
-      $0.unsynced[UInt(bitPattern: file), default: []].append(
-        Overwritten(offset: offset, old: old))
-    }
+    state.withLock { $0.unsynced[UInt(bitPattern: file), default: []].append(Overwritten(offset: offset, old: old)) }
   }
 
   /// What is synced stays.
-  func forget(_ file: SQLiteFile) {
-    state.withLock { $0.unsynced[UInt(bitPattern: file)] = nil }
-  }
+  func forget(_ file: SQLiteFile) { state.withLock { $0.unsynced[UInt(bitPattern: file)] = nil } }
 
   /// Puts back any sectors that were not synced, newest write first.
   ///
@@ -172,15 +155,12 @@ extension FaultyDisk {
     for (address, writes) in unsynced.sorted(by: { $0.key < $1.key }) {
       guard let file = SQLiteFile(bitPattern: address) else { continue }
       for write in writes.reversed() {
-        for start in stride(from: 0, to: write.old.count, by: Self.sector)
-        where Bool.random(using: &random) {
+        for start in stride(from: 0, to: write.old.count, by: Self.sector) where Bool.random(using: &random) {
           let part = Array(write.old[start..<min(start + Self.sector, write.old.count)])
           var written = part
-          _ = file.pointee.pMethods?.pointee.xRead?(
-            file, &written, Int32(part.count), write.offset + Int64(start))
+          _ = file.pointee.pMethods?.pointee.xRead?(file, &written, Int32(part.count), write.offset + Int64(start))
           if written != part { state.withLock { $0.lost += 1 } }
-          _ = file.pointee.pMethods?.pointee.xWrite?(
-            file, part, Int32(part.count), write.offset + Int64(start))
+          _ = file.pointee.pMethods?.pointee.xWrite?(file, part, Int32(part.count), write.offset + Int64(start))
         }
       }
     }

@@ -31,9 +31,7 @@ package final class FaultyDisk: Sendable {
     }
   }
 
-  enum Operation {
-    case read, write, sync, truncate
-  }
+  enum Operation { case read, write, sync, truncate }
 
   struct State {
     var fault: Fault?
@@ -99,12 +97,9 @@ package final class FaultyDisk: Sendable {
       guard let fault = state.fault, fault.concerns(operation) else { return .works }
       state.calls += 1
       switch fault {
-      case .ioError(let number):
-        return state.fires(at: number) ? .fails(operation.errorCode) : .works
-      case .full(let number):
-        return state.fires(from: number) ? .fails(SQLITE_FULL) : .works
-      case .shortWrite(let number):
-        return state.fires(at: number) ? .isShort(operation.errorCode) : .works
+      case .ioError(let number): return state.fires(at: number) ? .fails(operation.errorCode) : .works
+      case .full(let number): return state.fires(from: number) ? .fails(SQLITE_FULL) : .works
+      case .shortWrite(let number): return state.fires(at: number) ? .isShort(operation.errorCode) : .works
       case .failedSync(let number, let seed):
         return state.fires(at: number) ? .loses(operation.errorCode, seed: seed) : .works
       case .powerCut(let number, let seed):
@@ -125,9 +120,9 @@ extension FaultyDisk {
   /// `step`-th call, and at every call with SOAK_ROUNDS=all in the environment.
   ///
   /// - Returns: how often it came.
-  package static func tryCalls(
-    _ fault: (Int) -> Fault, step: Int = 1, _ body: (FaultyDisk, Fault) throws -> Void
-  ) throws -> Int {
+  package static func tryCalls(_ fault: (Int) -> Fault, step: Int = 1, _ body: (FaultyDisk, Fault) throws -> Void)
+    throws -> Int
+  {
     var fired = 0
     for number in stride(from: 1, through: 1_000, by: Soak.triesAll ? 1 : step) {
       let disk = FaultyDisk()

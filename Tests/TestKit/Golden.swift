@@ -3,17 +3,13 @@ import Testing
 
 /// Files with what is expected, below `Golden` of the suite whose test asks. `MAKE_GOLDEN=1` writes them.
 package enum Golden {
-  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent()
+  private static let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
 
-  package static func check(
-    _ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation
-  ) throws {
+  package static func check(_ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
     let suite = location.fileID.prefix { $0 != "/" }
     let file = tests.appendingPathComponent("\(suite)/Golden/\(name)")
     if ProcessInfo.processInfo.environment["MAKE_GOLDEN"] == "1" {
-      try FileManager.default.createDirectory(
-        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data(text.utf8).write(to: file)
     }
     let expected = try String(contentsOf: file, encoding: .utf8)
@@ -22,8 +18,7 @@ package enum Golden {
       expected.split(separator: "\n", omittingEmptySubsequences: false)
     ).first { $0 != $1 }
     #expect(
-      text == expected,
-      "\(name) has another line: \(differs.map { "\($0) instead of \($1)" } ?? "one more or less")",
+      text == expected, "\(name) has another line: \(differs.map { "\($0) instead of \($1)" } ?? "one more or less")",
       sourceLocation: location)
   }
 }
@@ -32,8 +27,9 @@ extension Golden {
   /// Those of a suite, one after another.
   package static func texts(_ location: SourceLocation = #_sourceLocation) throws -> String {
     let folder = tests.appendingPathComponent("\(location.fileID.prefix { $0 != "/" })/Golden")
-    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-      .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+    return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }.joined(separator: "\n")
   }
 }
 
@@ -42,8 +38,9 @@ package struct PublishedSchema {
   private let root: [String: Any]
 
   package init(_ name: String) throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../docs/reference/schemas/\(name).json").standardized
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../docs/reference/schemas/\(name).json"
+    ).standardized
     let schema = try JSONSerialization.jsonObject(with: Data(contentsOf: file))
     root = try #require(schema as? [String: Any])
   }
@@ -60,9 +57,7 @@ package struct PublishedSchema {
     for (name, field) in schema["properties"] as? [String: [String: Any]] ?? [:] {
       parts.insert("\"\(name)\":")
       let named = resolved(field)
-      for case let word as String in named["enum"] as? [Any] ?? [] {
-        parts.insert("\"\(name)\":\"\(word)\"")
-      }
+      for case let word as String in named["enum"] as? [Any] ?? [] { parts.insert("\"\(name)\":\"\(word)\"") }
       collect(named, &parts)
       collect(resolved(named["items"] as? [String: Any] ?? [:]), &parts)
     }

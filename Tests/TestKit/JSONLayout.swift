@@ -13,8 +13,7 @@ package struct JSONLayout {
       switch self {
       case .leaf(let text): text
       case .list(let nodes): "[\(nodes.map(\.line).joined(separator: ", "))]"
-      case .object(let members):
-        "{\(members.map { "\($0.name): \($0.node.line)" }.joined(separator: ", "))}"
+      case .object(let members): "{\(members.map { "\($0.name): \($0.node.line)" }.joined(separator: ", "))}"
       }
     }
   }
@@ -77,9 +76,7 @@ package struct JSONLayout {
 
   // MARK: Writing
 
-  private static func lines(
-    _ node: Node, _ start: String, _ end: String, isOutermost: Bool = false
-  ) -> [String] {
+  private static func lines(_ node: Node, _ start: String, _ end: String, isOutermost: Bool = false) -> [String] {
     let indent = String(start.prefix { $0 == " " }) + "  "
     let line = start + node.line + end
     if line.count <= width && !isOutermost { return [line] }
@@ -95,9 +92,7 @@ package struct JSONLayout {
   }
 
   private static func separated(_ all: [(String, Node)], _ indent: String) -> [String] {
-    all.enumerated().flatMap { index, one in
-      lines(one.1, indent + one.0, index == all.count - 1 ? "" : ",")
-    }
+    all.enumerated().flatMap { index, one in lines(one.1, indent + one.0, index == all.count - 1 ? "" : ",") }
   }
 
   /// Texts together, up to the width.
@@ -121,19 +116,13 @@ private func url(_ path: String) -> URL {
 }
 
 /// - Parameter path: below the checkout.
-package func document(_ path: String) throws -> String {
-  try String(contentsOf: url(path), encoding: .utf8)
-}
+package func document(_ path: String) throws -> String { try String(contentsOf: url(path), encoding: .utf8) }
 
 /// A file of the documents that comes from the code. `make schemas` writes it.
-package func expectFile(
-  _ path: String, has text: String, _ location: SourceLocation = #_sourceLocation
-) throws {
+package func expectFile(_ path: String, has text: String, _ location: SourceLocation = #_sourceLocation) throws {
   if ProcessInfo.processInfo.environment["MAKE_GOLDEN"] == "1" {
     try text.write(to: url(path), atomically: true, encoding: .utf8)
   }
   let known = try document(path)
-  #expect(
-    text == known, "\(path) differs from the messages of the code; run `make schemas`",
-    sourceLocation: location)
+  #expect(text == known, "\(path) differs from the messages of the code; run `make schemas`", sourceLocation: location)
 }

@@ -23,19 +23,13 @@ package final class LineProcess: Sendable {
   ///   - command: a program of `PATH` and its arguments.
   ///   - environment: besides ours.
   ///   - errorFile: where its error stream goes; nil: nowhere.
-  package init(
-    _ command: [String], environment: [String: String] = [:], errorFile: String? = nil
-  ) throws {
+  package init(_ command: [String], environment: [String: String] = [:], errorFile: String? = nil) throws {
     let input = try PrivatePipe()
     let pipe = try PrivatePipe()
     self.input = input
     process = try ChildProcess(
-      "/usr/bin/env", command,
-      environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
-      streams: (
-        .descriptor(input.reading), .descriptor(pipe.writing),
-        errorFile.map { .file($0) } ?? .nothing
-      ))
+      "/usr/bin/env", command, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+      streams: (.descriptor(input.reading), .descriptor(pipe.writing), errorFile.map { .file($0) } ?? .nothing))
     input.closeReading()
     pipe.closeWriting()
     Thread { [output] in Self.read(pipe, into: output) }.start()
@@ -62,8 +56,7 @@ package final class LineProcess: Sendable {
   /// Sends a line and returns the next one that it writes.
   ///
   /// - Throws: it has ended, or needs more than two minutes.
-  @discardableResult
-  package func ask(_ line: String) throws -> String {
+  @discardableResult package func ask(_ line: String) throws -> String {
     try send(line)
     return try answer(to: line)
   }

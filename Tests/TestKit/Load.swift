@@ -29,9 +29,7 @@ package final class Load<Contents: LoadContents>: MosquittoHandler {
   private let startedAt = ContinuousClock.now
   private let state = Mutex(State())
 
-  fileprivate init(_ contents: Contents, rate: Double) {
-    (self.contents, self.rate) = (contents, rate)
-  }
+  fileprivate init(_ contents: Contents, rate: Double) { (self.contents, self.rate) = (contents, rate) }
 
   /// Messages that the broker has acknowledged, without a gap.
   package var acknowledged: UInt64 { state.withLock { $0.oldest - 1 } }
@@ -45,9 +43,7 @@ package final class Load<Contents: LoadContents>: MosquittoHandler {
   /// No message comes after those that were handed over, but for the last one of the contents.
   ///
   /// - Parameter least: so many there are to be at least.
-  package func end(after least: UInt64 = 0) {
-    state.withLock { $0.end = contents.last(from: max($0.newest, least)) }
-  }
+  package func end(after least: UInt64 = 0) { state.withLock { $0.end = contents.last(from: max($0.newest, least)) } }
 
   package var isDone: Bool { state.withLock { $0.oldest > $0.end } }
 
@@ -96,12 +92,9 @@ package final class LoadPublisher<Contents: LoadContents>: Sendable {
   private let tasks: [Task<Void, any Error>]
 
   /// - Parameter rate: messages a second; 0: as fast as it goes.
-  package init(
-    _ contents: Contents, rate: Double, to broker: TestBroker, user: String? = nil
-  ) {
+  package init(_ contents: Contents, rate: Double, to broker: TestBroker, user: String? = nil) {
     let load = Load(contents, rate: rate)
-    let client = MosquittoClient(
-      broker.configuration(passing: "load", user: user), handler: load)
+    let client = MosquittoClient(broker.configuration(passing: "load", user: user), handler: load)
     (self.load, self.client) = (load, client)
     tasks = [
       Task { try await client.run() },
@@ -122,9 +115,7 @@ package final class LoadPublisher<Contents: LoadContents>: Sendable {
   /// Waits until the broker has acknowledged the last message.
   ///
   /// - Parameter least: so many there are to be at least.
-  package func finish(
-    after least: UInt64 = 0, within limit: Duration = .seconds(120)
-  ) async throws {
+  package func finish(after least: UInt64 = 0, within limit: Duration = .seconds(120)) async throws {
     load.end(after: least)
     try await eventually(within: limit, "the broker to acknowledge all of the load") { load.isDone }
   }

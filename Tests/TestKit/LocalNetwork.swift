@@ -18,9 +18,7 @@ package final class LocalNetwork: Sendable {
   }
 
   /// What runs at each end.
-  package enum Part: String, Sendable {
-    case bus, avahi
-  }
+  package enum Part: String, Sendable { case bus, avahi }
 
   private let directory: TemporaryDirectory
   private let network: LineProcess
@@ -31,23 +29,15 @@ package final class LocalNetwork: Sendable {
   ///
   /// - Throws: this machine cannot do it; see `obstacle`.
   package init() throws {
-    guard let tools = TestTools.avahi else {
-      throw Program.Failure(description: "there is no avahi-daemon")
-    }
+    guard let tools = TestTools.avahi else { throw Program.Failure(description: "there is no avahi-daemon") }
     directory = try TemporaryDirectory()
     let log = directory.file("log")
     network = try LineProcess(
       [
-        "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c",
-        Self.script, "bash", directory.path, tools.program,
-      ],
-      environment: [
-        "LD_LIBRARY_PATH": tools.libraries, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
-      ],
-      errorFile: log)
-    do {
-      identifier = try network.answer()
-    } catch {
+        "unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "bash", "-c", Self.script, "bash",
+        directory.path, tools.program,
+      ], environment: ["LD_LIBRARY_PATH": tools.libraries, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"], errorFile: log)
+    do { identifier = try network.answer() } catch {
       let reason = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
       throw Program.Failure(description: "no network namespace: \(error) \(reason)")
     }
@@ -71,9 +61,7 @@ package final class LocalNetwork: Sendable {
   }
 
   /// Starts what was stopped. A bus takes connections when this returns; avahi-daemon takes a moment.
-  package func start(_ part: Part, _ side: Side = .near) throws {
-    try order("start \(part.rawValue) \(side.rawValue)")
-  }
+  package func start(_ part: Part, _ side: Side = .near) throws { try order("start \(part.rawValue) \(side.rawValue)") }
 
   /// Ends it and waits for its end. Without `-KILL`, avahi-daemon says goodbye for its services.
   package func stop(_ part: Part, _ side: Side = .near, kill: Bool = false) throws {
@@ -92,15 +80,13 @@ package final class LocalNetwork: Sendable {
 
   /// What all parts wrote to their error streams.
   package var log: String {
-    (try? Data(contentsOf: URL(fileURLWithPath: directory.file("log"))))
-      .map { String(decoding: $0, as: UTF8.self) } ?? ""
+    (try? Data(contentsOf: URL(fileURLWithPath: directory.file("log")))).map { String(decoding: $0, as: UTF8.self) }
+      ?? ""
   }
 
   private func order(_ line: String) throws {
     let answer = try network.ask(line)
-    guard answer == "ok" else {
-      throw Program.Failure(description: "\(line): \(answer); \(log.suffix(2_000))")
-    }
+    guard answer == "ok" else { throw Program.Failure(description: "\(line): \(answer); \(log.suffix(2_000))") }
   }
 }
 
@@ -255,8 +241,7 @@ package enum TestTools {
         let folders = (try? files.contentsOfDirectory(atPath: libraries)) ?? []
         return Tool(
           program: program,
-          libraries: folders.filter { $0.contains("-linux-") }.map { "\(libraries)/\($0)" }
-            .joined(separator: ":"))
+          libraries: folders.filter { $0.contains("-linux-") }.map { "\(libraries)/\($0)" }.joined(separator: ":"))
       }
       directory.deleteLastPathComponent()
     }

@@ -11,8 +11,7 @@ package final class ServicePublisher: Sendable {
   private let ports = Mutex<[String: UInt16]>([:])
 
   package init(_ network: LocalNetwork, _ side: LocalNetwork.Side = .far) throws {
-    probe = try LineProcess(
-      [ServiceProbe.executable, "publish"], environment: network.environment(side))
+    probe = try LineProcess([ServiceProbe.executable, "publish"], environment: network.environment(side))
   }
 
   /// Publishes a service, or changes the TXT record of one that is published. The first has port 49152, the next 49153.
@@ -21,23 +20,18 @@ package final class ServicePublisher: Sendable {
   ///   - name: 1 to 63 bytes.
   ///   - text: the strings of the TXT record, of any bytes.
   /// - Throws: avahi-daemon refuses it, or does not answer.
-  package func publish(
-    _ name: String, type: String = "_meshcop._udp", text: [[UInt8]] = []
-  ) throws {
+  package func publish(_ name: String, type: String = "_meshcop._udp", text: [[UInt8]] = []) throws {
     let port = ports.withLock { ports in
       let port = ports[name] ?? 49_152 + UInt16(ports.count)
       ports[name] = port
       return port
     }
     let strings = text.map { $0.isEmpty ? "-" : Hexadecimal.encode($0) }
-    try order(
-      (["set", Hexadecimal.encode(name.utf8), type, "\(port)"] + strings).joined(separator: " "))
+    try order((["set", Hexadecimal.encode(name.utf8), type, "\(port)"] + strings).joined(separator: " "))
   }
 
   /// Withdraws a service, with a goodbye.
-  package func withdraw(_ name: String) throws {
-    try order("remove \(Hexadecimal.encode(name.utf8))")
-  }
+  package func withdraw(_ name: String) throws { try order("remove \(Hexadecimal.encode(name.utf8))") }
 
   private func order(_ line: String) throws {
     let answer = try probe.ask(line)
@@ -48,8 +42,7 @@ package final class ServicePublisher: Sendable {
 /// The program `service-probe`.
 package enum ServiceProbe {
   package static var executable: String {
-    ThreadkeeperBinary.executable.deletingLastPathComponent()
-      .appendingPathComponent("service-probe").path
+    ThreadkeeperBinary.executable.deletingLastPathComponent().appendingPathComponent("service-probe").path
   }
 }
 
@@ -68,9 +61,8 @@ package struct MulticastPacket {
   package var hostLifetime: UInt32
 
   package init(
-    name: [UInt8], text: [UInt8]? = [0], host: [UInt8] = Array("raw".utf8),
-    port: UInt16 = 0x1234, lifetime: UInt32 = 120,
-    hostLifetime: UInt32 = 120
+    name: [UInt8], text: [UInt8]? = [0], host: [UInt8] = Array("raw".utf8), port: UInt16 = 0x1234,
+    lifetime: UInt32 = 120, hostLifetime: UInt32 = 120
   ) {
     self.name = name
     self.text = text
@@ -83,29 +75,24 @@ package struct MulticastPacket {
   package var bytes: [UInt8] {
     let type = label("_meshcop") + label("_udp") + label("local") + [0]
     let instance = label(name) + type
-    return
-      // A response with authority, three or four answers.
-      [0, 0, 0x84, 0, 0, 0, 0, text == nil ? 3 : 4, 0, 0, 0, 0]
-      + record(type, 12, false, instance)
+    return  // A response with authority, three or four answers.
+      [0, 0, 0x84, 0, 0, 0, 0, text == nil ? 3 : 4, 0, 0, 0, 0] + record(type, 12, false, instance)
       + record(
-        instance, 33, true,
-        [0, 0, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + label(host) + label("local") + [0])
+        instance, 33, true, [0, 0, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + label(host) + label("local") + [0])
       + (text.map { record(instance, 16, true, $0) } ?? [])
       + record(label(host) + label("local") + [0], 1, true, [10, 99, 0, 2], hostLifetime)
   }
 
   /// Strings with a length byte before each.
-  package static func strings(_ entries: [[UInt8]]) -> [UInt8] {
-    entries.flatMap { [UInt8($0.count)] + $0 }
-  }
+  package static func strings(_ entries: [[UInt8]]) -> [UInt8] { entries.flatMap { [UInt8($0.count)] + $0 } }
 
   private func label(_ text: String) -> [UInt8] { label(Array(text.utf8)) }
 
   private func label(_ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count)] + bytes }
 
-  private func record(
-    _ name: [UInt8], _ kind: UInt16, _ isUnique: Bool, _ data: [UInt8], _ lifetime: UInt32? = nil
-  ) -> [UInt8] {
+  private func record(_ name: [UInt8], _ kind: UInt16, _ isUnique: Bool, _ data: [UInt8], _ lifetime: UInt32? = nil)
+    -> [UInt8]
+  {
     let lifetime = lifetime ?? self.lifetime
     let head = [kind, isUnique ? 0x8001 : 1].flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     let life = (0..<4).map { UInt8(truncatingIfNeeded: lifetime >> (24 - 8 * $0)) }
@@ -132,7 +119,5 @@ package struct PacketSender {
     python = try LineProcess(network.launcher(.far) + ["python3", "-c", script])
   }
 
-  package func send(_ packet: MulticastPacket) throws {
-    try python.ask(Hexadecimal.encode(packet.bytes))
-  }
+  package func send(_ packet: MulticastPacket) throws { try python.ask(Hexadecimal.encode(packet.bytes)) }
 }

@@ -35,8 +35,8 @@ package struct MessageTemplate {
       case .approveConsent, .denyConsent:
         ([("id", #""c-00000000000000ff""#)], [("scope", #""always""#), ("token", #""0a""#)])
       case .getPreferred: ([], [("purpose", #""write""#)])
-      case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-        .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+      case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable, .forgetPreferred,
+        .pendingConsents, .listRouters, .listNetworks, .listAlerts:
         ([], [])
       }
     fields = needed + others + more.map { ($0, $1) }
@@ -47,15 +47,12 @@ package struct MessageTemplate {
   private static let odd: [Character: [String]] = [
     "\"": [
       "null", "1", "{}", "\"\"", #""x""#, "\"\(String(repeating: "a", count: 129))\"",
-      "\"\(String(repeating: "a", count: 513))\"", #""\u00e9\n\"\\\/\ud83d\ude00""#,
-      #""\ud800""#,
+      "\"\(String(repeating: "a", count: 513))\"", #""\u00e9\n\"\\\/\ud83d\ude00""#, #""\ud800""#,
     ],
     "1": [
-      "null", #""1""#, "0", "01", "-1", "-0", "1.5", "1e2", "4294967295", "4294967296",
-      "18446744073709551615", "18446744073709551616", "[]",
-    ],
-    "t": ["null", "false", "1", #""true""#, "{}"],
-    "{": ["null", "{}", "[]", "1", #""x""#],
+      "null", #""1""#, "0", "01", "-1", "-0", "1.5", "1e2", "4294967295", "4294967296", "18446744073709551615",
+      "18446744073709551616", "[]",
+    ], "t": ["null", "false", "1", #""true""#, "{}"], "{": ["null", "{}", "[]", "1", #""x""#],
   ]
 
   private static func object(_ fields: some Sequence<Field>, _ comma: String = ",") -> String {
@@ -80,9 +77,7 @@ package struct MessageTemplate {
       let others = fields.filter { $0.name != field.name }
       if needs.contains(field.name) { texts.append(Self.object(others)) }
       let needed = others.filter { needs.contains($0.name) }
-      for json in Self.odd[field.json.first ?? "{"] ?? [] {
-        texts.append(Self.object(needed + [(field.name, json)]))
-      }
+      for json in Self.odd[field.json.first ?? "{"] ?? [] { texts.append(Self.object(needed + [(field.name, json)])) }
     }
     return texts.map { Array($0.utf8) }
   }
@@ -100,19 +95,15 @@ package struct MessageTemplate {
       let open = String(repeating: "[", count: depth)
       return "\(start)\"x\":\(open)\(String(repeating: "]", count: depth))}"
     }
-    func padded(_ count: Int) -> String {
-      least + String(repeating: " ", count: count - least.utf8.count)
-    }
+    func padded(_ count: Int) -> String { least + String(repeating: " ", count: count - least.utf8.count) }
     let texts = [
-      "", " ", "null", "[]", "1", "\"x\"", "{", "{}", "}", "\(least.dropLast())", "\(least)x",
-      "\(least)\(least)", "\u{FEFF}\(least)", "\(start)}", "\(start)\"x\"}", "\(start)x:1}",
-      "\(start)\"x\":'y'}", "\(start)\"x\":NaN}", "\(start)\"x\":\"\n\"}", "\(start)\"x\":\"\\x\"}",
-      "{,\(least.dropFirst())", nested(7), nested(8), nested(40), padded(16_384), padded(16_385),
-      String(whole.prefix(whole.count / 2)),
+      "", " ", "null", "[]", "1", "\"x\"", "{", "{}", "}", "\(least.dropLast())", "\(least)x", "\(least)\(least)",
+      "\u{FEFF}\(least)", "\(start)}", "\(start)\"x\"}", "\(start)x:1}", "\(start)\"x\":'y'}", "\(start)\"x\":NaN}",
+      "\(start)\"x\":\"\n\"}", "\(start)\"x\":\"\\x\"}", "{,\(least.dropFirst())", nested(7), nested(8), nested(40),
+      padded(16_384), padded(16_385), String(whole.prefix(whole.count / 2)),
     ]
     let others: [[UInt8]] = [[0xFF], [0xC0, 0xAE], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0]]
-    return texts.map { Array($0.utf8) }
-      + others.map { Array("\(start)\"x\":\"".utf8) + $0 + Array("\"}".utf8) }
+    return texts.map { Array($0.utf8) } + others.map { Array("\(start)\"x\":\"".utf8) + $0 + Array("\"}".utf8) }
   }
 
   /// As one line: a byte that is no plain character as hex, and how often one comes that is repeated often.
@@ -144,22 +135,20 @@ package enum Described {
   package static func request(_ request: ThreadRequest, token: String? = nil) -> String {
     fields([
       request.command.rawValue: request.home?.debugDescription ?? "",
-      "transaction": request.transaction?.debugDescription,
-      "router": request.agent?.description, "network": request.network?.description,
-      "dataset": request.dataset?.hex, "name": request.networkName?.debugDescription,
-      "id": request.id?.debugDescription, "scope": request.scope?.rawValue,
-      "purpose": request.purpose?.rawValue, "token": token?.debugDescription,
+      "transaction": request.transaction?.debugDescription, "router": request.agent?.description,
+      "network": request.network?.description, "dataset": request.dataset?.hex,
+      "name": request.networkName?.debugDescription, "id": request.id?.debugDescription,
+      "scope": request.scope?.rawValue, "purpose": request.purpose?.rawValue, "token": token?.debugDescription,
       "program": request.program?.debugDescription,
     ])
   }
 
-  package static func refusal(
-    _ code: String, _ field: String?, _ tlv: String?, _ offset: Int?, _ message: String
-  ) -> String {
+  package static func refusal(_ code: String, _ field: String?, _ tlv: String?, _ offset: Int?, _ message: String)
+    -> String
+  {
     "!"
       + fields([
-        "code": code, "field": field, "tlv": tlv, "offset": offset?.description,
-        "message": message.debugDescription,
+        "code": code, "field": field, "tlv": tlv, "offset": offset?.description, "message": message.debugDescription,
       ])
   }
 

@@ -3,15 +3,11 @@ import ThreadkeeperSupport
 
 /// A connection of a client that may behave as badly as it likes.
 package final class RawConnection: Sendable {
-  package struct Failed: Error {
-    package let errno: Int32
-  }
+  package struct Failed: Error { package let errno: Int32 }
 
   private let descriptor: Int32
 
-  package convenience init(port: Int) async throws {
-    try self.init(FakeListener.connect(to: UInt16(port)))
-  }
+  package convenience init(port: Int) async throws { try self.init(FakeListener.connect(to: UInt16(port))) }
 
   /// To a Unix socket.
   package convenience init(path: String) throws { try self.init(FakeListener.connect(to: path)) }
@@ -22,8 +18,7 @@ package final class RawConnection: Sendable {
     // Longer than any test waits.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(
-        descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+      setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
   }
 
@@ -33,9 +28,7 @@ package final class RawConnection: Sendable {
     try await SystemThread.result { [descriptor] in
       var left = Array(text.utf8)[...]
       while !left.isEmpty {
-        let count = left.withUnsafeBytes {
-          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
+        let count = left.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         guard count > 0 else { throw Failed(errno: errno) }
         left.removeFirst(count)
       }
@@ -67,9 +60,7 @@ package final class RawConnection: Sendable {
 
 /// An answer as it came: HTTP/1.1 with a length, and no chunks.
 package struct RawAnswer {
-  package struct Invalid: Error {
-    package let text: String
-  }
+  package struct Invalid: Error { package let text: String }
 
   package let status: Int
   /// By lowercase name.
@@ -79,8 +70,9 @@ package struct RawAnswer {
   package init(_ text: String) throws {
     guard let end = text.firstRange(of: "\r\n\r\n") else { throw Invalid(text: text) }
     let lines = text[..<end.lowerBound].split(separator: "\r\n")
-    guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-    else { throw Invalid(text: text) }
+    guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+      throw Invalid(text: text)
+    }
     self.status = status
     headers = Dictionary(
       lines.dropFirst().map { line in
@@ -91,9 +83,9 @@ package struct RawAnswer {
   }
 
   /// The answer to a request of this machine, with headers as `Authorization: Bearer x`.
-  package static func get(
-    _ path: String, port: Int, _ headers: [String] = [], host: String = "localhost"
-  ) async throws -> RawAnswer {
+  package static func get(_ path: String, port: Int, _ headers: [String] = [], host: String = "localhost") async throws
+    -> RawAnswer
+  {
     let lines = ["GET \(path) HTTP/1.1", "Host: \(host)"] + headers
     let connection = try await RawConnection(port: port)
     try await connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n")

@@ -18,15 +18,14 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
   }
 
   private static func addSamples(_ store: any RecordStore) throws {
-    try store.commit(
-      .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
+    try store.commit(.of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
     try store.commit(.of(.sample(3, "alert")))
   }
 
   /// Before and after it is opened again.
-  private static func eachTime(
-    _ store: any RecordStore, _ reopen: Reopening, _ body: (any RecordStore) throws -> Void
-  ) throws {
+  private static func eachTime(_ store: any RecordStore, _ reopen: Reopening, _ body: (any RecordStore) throws -> Void)
+    throws
+  {
     try body(store)
     try body(reopen())
   }
@@ -38,8 +37,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       #expect(try store.withSecret(of: RecordID(1)) { Array($0) } == nil)
       try store.commit(RecordChanges())
     },
-    RecordStoreContract("States and secrets of any length are what they were, in order") {
-      store, reopen, _ in
+    RecordStoreContract("States and secrets of any length are what they were, in order") { store, reopen, _ in
       let lengths = [0, 1, 15, 16, 17, 254, 255, 256, 5_000, 100_000]
       let records = lengths.enumerated().reversed().map { position, length in
         let bytes = [UInt8](repeating: 0x80, count: length)
@@ -69,19 +67,15 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       try store.commit(.of(.sample(1, "third", .text("another"))))
       #expect(try store.contents()[1] == ["third", "another"])
       try store.commit(.of(.sample(1, "fourth", .none)))
-      #expect(
-        try store.contents() == [1: ["fourth", nil], 2: ["other", nil], 3: ["none", nil]])
+      #expect(try store.contents() == [1: ["fourth", nil], 2: ["other", nil], 3: ["none", nil]])
     },
     RecordStoreContract("A copy is of what was before the commit") { store, reopen, _ in
-      try store.commit(
-        .of(.sample(1, "a", .text("one")), .sample(2, "b", .text("two")), .sample(3, "c")))
+      try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b", .text("two")), .sample(3, "c")))
       try store.commit(
         .of(
           .sample(1, "a", .copy(of: RecordID(2))), .sample(2, "b", .copy(of: RecordID(1))),
           .sample(4, "d", .copy(of: RecordID(1)))))
-      let swapped: [Int64: [String?]] = [
-        1: ["a", "two"], 2: ["b", "one"], 3: ["c", nil], 4: ["d", "one"],
-      ]
+      let swapped: [Int64: [String?]] = [1: ["a", "two"], 2: ["b", "one"], 3: ["c", nil], 4: ["d", "one"]]
       #expect(try store.contents() == swapped)
       try store.commit(
         .of(
@@ -89,12 +83,9 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
           .sample(2, "b", .copy(of: RecordID(99))), .sample(4, "d", .copy(of: RecordID(2)))))
       #expect(try reopen().contents() == [2: ["b", nil], 3: ["c", "two"], 4: ["d", "one"]])
     },
-    RecordStoreContract("What is deleted is gone, and need not have been there") {
-      store, reopen, _ in
+    RecordStoreContract("What is deleted is gone, and need not have been there") { store, reopen, _ in
       try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b", .text("two"))))
-      try store.commit(
-        .of(
-          .init(id: RecordID(1), home: 7, state: nil), .init(id: RecordID(9), home: 7, state: nil)))
+      try store.commit(.of(.init(id: RecordID(1), home: 7, state: nil), .init(id: RecordID(9), home: 7, state: nil)))
       try eachTime(store, reopen) { store throws in
         #expect(try store.contents() == [2: ["b", "two"]])
         #expect(try store.withSecret(of: RecordID(1)) { Array($0) } == nil)
@@ -103,8 +94,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       try again.commit(.of(.sample(1, "again")))
       #expect(try again.contents() == [1: ["again", nil], 2: ["b", "two"]])
     },
-    RecordStoreContract("A record stays in its home, and a commit that is refused changes nothing")
-    {
+    RecordStoreContract("A record stays in its home, and a commit that is refused changes nothing") {
       store, reopen, _ in
       try store.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b")))
       var changes = RecordChanges.of(
@@ -116,8 +106,7 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
         #expect(try store.messages(after: 0, limit: 10) == [])
       }
     },
-    RecordStoreContract("A message that is there already refuses the whole commit") {
-      store, reopen, _ in
+    RecordStoreContract("A message that is there already refuses the whole commit") { store, reopen, _ in
       var changes = RecordChanges.of(.sample(1, "a", .text("one")))
       changes.messages = [StoredMessage(id: 5, bytes: [5])]
       try store.commit(changes)
@@ -179,14 +168,14 @@ package struct RecordStoreContract: CustomTestStringConvertible, Sendable {
       try eachTime(store, reopen) { store throws in
         #expect(
           try store.contents() == [
-            1: ["again", "dataset 1"], 2: ["router 2", "dataset 2"], 3: ["alert", nil],
-            4: ["copy", nil], 5: ["copy", "dataset 2"],
+            1: ["again", "dataset 1"], 2: ["router 2", "dataset 2"], 3: ["alert", nil], 4: ["copy", nil],
+            5: ["copy", "dataset 2"],
           ])
         #expect(try store.unreadable() == [])
       }
     },
-    RecordStoreContract("Of a secret that does not open nothing is copied, and the commit goes on")
-    { store, reopen, damage in
+    RecordStoreContract("Of a secret that does not open nothing is copied, and the commit goes on") {
+      store, reopen, damage in
       try addSamples(store)
       try damage("secret")
       let store = try reopen()
@@ -247,17 +236,13 @@ extension RecordChanges {
 
 extension RecordChanges.Record {
   /// A record of home 7.
-  package static func sample(_ id: Int64, _ state: String, _ secret: RecordChanges.Secret = .keep)
-    -> Self
-  {
+  package static func sample(_ id: Int64, _ state: String, _ secret: RecordChanges.Secret = .keep) -> Self {
     .init(id: RecordID(id), home: 7, state: Array(state.utf8), secret: secret)
   }
 }
 
 extension RecordChanges.Secret {
-  package static func text(_ text: String) -> Self {
-    .new(SecretBytes(copying: Array(text.utf8)))
-  }
+  package static func text(_ text: String) -> Self { .new(SecretBytes(copying: Array(text.utf8))) }
 }
 
 extension RecordStore {
@@ -279,15 +264,12 @@ extension RecordStore {
 }
 
 /// Expects `body` to throw a `KeychainError` with `status`.
-package func refuses<R>(
-  _ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R
-) {
+package func refuses<R>(_ status: KeychainStatus, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> R)
+{
   do {
     _ = try body()
     Issue.record("expected \(status), but nothing was refused", sourceLocation: location)
-  } catch let error as KeychainError {
-    #expect(error.status == status, "\(error)", sourceLocation: location)
-  } catch {
+  } catch let error as KeychainError { #expect(error.status == status, "\(error)", sourceLocation: location) } catch {
     Issue.record(error, sourceLocation: location)
   }
 }

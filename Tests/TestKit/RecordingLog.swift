@@ -26,9 +26,7 @@ package final class RecordingLog: Sendable {
     }
 
     func log(event: LogEvent) {
-      let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map {
-        "\($0.key)=\($0.value)"
-      }
+      let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
       let line = ([event.message.description] + fields).joined(separator: " ")
       log.kept.withLock { $0.append((line, event.level)) }
     }
@@ -69,7 +67,6 @@ package final class NoticeReceiver: Sendable {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
     guard count >= 0 else { return nil }
-    return String(decoding: buffer.prefix(count), as: UTF8.self)
-      .split(separator: "\n").map(String.init)
+    return String(decoding: buffer.prefix(count), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }

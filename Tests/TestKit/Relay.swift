@@ -179,9 +179,7 @@ package final class Relay: Sendable {
   }
 
   /// - Parameter change: what is sent in the place of what came, and whether the connection ends then.
-  private func pump(
-    from source: Int32, to sink: Int32, change: ([UInt8]) -> ([UInt8], isLast: Bool)
-  ) {
+  private func pump(from source: Int32, to sink: Int32, change: ([UInt8]) -> ([UInt8], isLast: Bool)) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       // Whoever sends meanwhile finds the way full after a while.
@@ -229,9 +227,7 @@ package final class Relay: Sendable {
   private static func send(_ bytes: ArraySlice<UInt8>, to sink: Int32) -> Bool {
     var rest = bytes
     while !rest.isEmpty {
-      let written = rest.withUnsafeBytes {
-        Foundation.send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-      }
+      let written = rest.withUnsafeBytes { Foundation.send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard written > 0 else { return false }
       rest = rest.dropFirst(written)
     }
@@ -258,9 +254,7 @@ private final class PacketDoubler: Sendable {
       var result: [UInt8] = []
       while let packet = FakePacket.take(from: &state.fromBroker) {
         result += packet.bytes()
-        if packet.kind == .publish, packet.publishIdentifier != 0 {
-          result += packet.bytes(isDuplicate: true)
-        }
+        if packet.kind == .publish, packet.publishIdentifier != 0 { result += packet.bytes(isDuplicate: true) }
       }
       return result
     }
@@ -271,8 +265,7 @@ private final class PacketDoubler: Sendable {
       state.fromDaemon += bytes
       var result: [UInt8] = []
       while let packet = FakePacket.take(from: &state.fromDaemon) {
-        guard packet.kind == .acknowledgement, state.isSecond.remove(packet.identifier) != nil
-        else {
+        guard packet.kind == .acknowledgement, state.isSecond.remove(packet.identifier) != nil else {
           if packet.kind == .acknowledgement { state.isSecond.insert(packet.identifier) }
           result += packet.bytes()
           continue
@@ -297,9 +290,7 @@ private struct CommitReader {
     var start = 0
     while true {
       let head = hasStarted ? 1 : 0
-      guard let length = number(at: start + head), length >= 4,
-        bytes.count - start >= head + length
-      else { break }
+      guard let length = number(at: start + head), length >= 4, bytes.count - start >= head + length else { break }
       if hasStarted {
         switch bytes[start] {
         case UInt8(ascii: "B"): binds += 1

@@ -18,25 +18,19 @@ package struct SampleNetwork: Sendable {
   }
 
   package static let home = SampleNetwork(
-    extendedPANID: "1111111122222222", name: "home",
-    networkKey: "c0ffee11d00dfeed5ca1ab1e0ddba11f")
+    extendedPANID: "1111111122222222", name: "home", networkKey: "c0ffee11d00dfeed5ca1ab1e0ddba11f")
   package static let guest = SampleNetwork(
-    extendedPANID: "3333333344444444", name: "guest-thread",
-    networkKey: "9e3779b97f4a7c15bf58476d1ce4e5b9")
+    extendedPANID: "3333333344444444", name: "guest-thread", networkKey: "9e3779b97f4a7c15bf58476d1ce4e5b9")
 
   /// The complete active dataset as of a time.
   ///
   /// - Parameter seconds: of the Active Timestamp.
   package func dataset(at seconds: UInt64, ticks: UInt16 = 0) throws -> OperationalDataset {
     try OperationalDataset([
-      .activeTimestamp(try Self.value(Timestamp(seconds: seconds, ticks: ticks))),
-      .channel(Channel(number: channel)),
-      .channelMask(ChannelMask(channels: 11...26)),
-      .extendedPANID(try Self.value(ExtendedPANID(hex: extendedPANID))),
+      .activeTimestamp(try Self.value(Timestamp(seconds: seconds, ticks: ticks))), .channel(Channel(number: channel)),
+      .channelMask(ChannelMask(channels: 11...26)), .extendedPANID(try Self.value(ExtendedPANID(hex: extendedPANID))),
       .meshLocalPrefix(try Self.value(MeshLocalPrefix(hex: "fdad70bfe5aa15dd"))),
-      .networkKey(try Self.value(NetworkKey(hex: networkKey))),
-      .networkName(name),
-      .panID(panID),
+      .networkKey(try Self.value(NetworkKey(hex: networkKey))), .networkName(name), .panID(panID),
       .pskc(try Self.value(PSKc(hex: pskc))),
       .securityPolicy(try Self.value(SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]))),
     ])
@@ -66,14 +60,11 @@ package enum DatasetVectors {
     package let expect: String
   }
 
-  private struct VectorFile: Decodable {
-    let vectors: [Vector]
-  }
+  private struct VectorFile: Decodable { let vectors: [Vector] }
 
   /// - Throws: when the file is not where it should be.
   package static func all() throws -> [Vector] {
-    let file = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("ThreadDatasetTests/Vectors/datasets.json")
     return try JSONDecoder().decode(VectorFile.self, from: Data(contentsOf: file)).vectors
   }
@@ -83,8 +74,7 @@ extension RangeReplaceableCollection<UInt8> {
   /// The bytes that hexadecimal digits stand for; what is no digit is passed over.
   package init(hex: some StringProtocol) {
     let digits = hex.compactMap(\.hexDigitValue)
-    self.init(
-      stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    self.init(stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
   }
 }
 

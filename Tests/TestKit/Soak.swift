@@ -38,9 +38,7 @@ package enum Soak: String, CaseIterable, Sendable {
   }
 
   /// What a fault has to come to: a round that fails ends the run of its fault.
-  package struct Failed: Error, CustomStringConvertible {
-    package let description: String
-  }
+  package struct Failed: Error, CustomStringConvertible { package let description: String }
 
   /// Runs it, and writes its row, also when it fails.
   package func measure(_ body: (Ledger) async throws -> Void) async throws {
@@ -67,15 +65,14 @@ package enum Soak: String, CaseIterable, Sendable {
   private func note(_ figures: Figures, _ started: ContinuousClock.Instant, _ result: String) {
     Self.append(
       [
-        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)",
-        "\(figures.lost)", figures.named.isEmpty ? "-" : figures.named, result,
+        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)", "\(figures.lost)",
+        figures.named.isEmpty ? "-" : figures.named, result,
       ], to: "SOAK_ROWS")
   }
 
   /// Writes a row of a table into the file that a variable names.
   package static func append(_ cells: [String], to variable: String) {
-    guard let path = ProcessInfo.processInfo.environment[variable], let file = fopen(path, "a")
-    else { return }
+    guard let path = ProcessInfo.processInfo.environment[variable], let file = fopen(path, "a") else { return }
     fputs(cells.joined(separator: "|") + "\n", file)
     fclose(file)
   }

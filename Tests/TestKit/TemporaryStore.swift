@@ -13,9 +13,7 @@ package final class TemporaryStore {
   /// - Parameters:
   ///   - slots: further ways in. Passphrases among them cost the least that is accepted.
   ///   - change: of the options.
-  package convenience init(
-    slots: [KeySlotSecret] = [], _ change: (inout KeychainOptions) -> Void = { _ in }
-  ) throws {
+  package convenience init(slots: [KeySlotSecret] = [], _ change: (inout KeychainOptions) -> Void = { _ in }) throws {
     var options = KeychainOptions()
     options.passwordHash = .floor
     change(&options)
@@ -38,19 +36,16 @@ package final class TemporaryStore {
 
   /// Closes the keychain and opens it again; `between` runs while it is closed.
   package func reopen(
-    with secret: KeySlotSecret? = nil, access: Keychain.Access = .readWrite,
-    between: () throws -> Void = {}
+    with secret: KeySlotSecret? = nil, access: Keychain.Access = .readWrite, between: () throws -> Void = {}
   ) throws {
     keychain.close()
     try between()
-    keychain = try Keychain.open(
-      at: location, with: secret ?? keyFile, access: access, options: options)
+    keychain = try Keychain.open(at: location, with: secret ?? keyFile, access: access, options: options)
   }
 
   /// Another keychain on the same store, for reading beside this one.
   package func openBeside(options: KeychainOptions? = nil) throws -> Keychain {
-    try Keychain.open(
-      at: location, with: keyFile, access: .readOnly, options: options ?? self.options)
+    try Keychain.open(at: location, with: keyFile, access: .readOnly, options: options ?? self.options)
   }
 }
 
@@ -68,8 +63,8 @@ extension Keychain {
 
   /// `BackupRestore.run` in one call.
   package static func restore(
-    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret],
-    replacing isReplacing: Bool = false, keyFile: String? = nil, options: KeychainOptions = .init()
+    _ path: String, to location: StoreLocation, with secrets: [KeySlotSecret], replacing isReplacing: Bool = false,
+    keyFile: String? = nil, options: KeychainOptions = .init()
   ) throws(KeychainError) -> RestoreReport {
     var restore = BackupRestore(to: location)
     restore.isReplacing = isReplacing
@@ -83,35 +78,28 @@ extension Keychain {
   /// Alters the state of each record that has a secret, but for its last 16 bytes, which the manifest has.
   ///
   /// - Returns: how many those are.
-  @discardableResult
-  package func damageSecretRecords() throws -> Int {
+  @discardableResult package func damageSecretRecords() throws -> Int {
     try database.write { tx in
       try tx.execute(
         """
         UPDATE records SET state = CAST(zeroblob(length(state) - 16) || substr(state, -16) AS BLOB)
         WHERE secret_version <> 0
         """)
-      return try tx.first("SELECT count(*) FROM records WHERE secret_version <> 0") {
-        Int($0.integer(0))
-      } ?? 0
+      return try tx.first("SELECT count(*) FROM records WHERE secret_version <> 0") { Int($0.integer(0)) } ?? 0
     }
   }
 }
 
 /// Overwrites a page of a database's file, as a failing disk would.
 package enum DamagedPage {
-  struct NotFound: Error {
-    let table: String
-  }
+  struct NotFound: Error { let table: String }
 
   /// Writes rubbish over the first page of a table. Where the log still holds that page it is moved
   /// into the file first, as far as others let it: another process may have the database open.
   package static func root(of table: String, in path: String) throws {
     var handle: OpaquePointer?
     defer { sqlite3_close_v2(handle) }
-    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
-      throw NotFound(table: table)
-    }
+    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else { throw NotFound(table: table) }
     sqlite3_busy_timeout(handle, 60_000)
     // A connection that has read nothing yet does not know of the log, and would move nothing.
     sqlite3_exec(handle, "SELECT count(*) FROM sqlite_schema", nil, nil, nil)
@@ -148,8 +136,7 @@ package enum DamagedPage {
     guard sqlite3_step(statement) == SQLITE_ROW else { throw NotFound(table: "user_version") }
     let version = sqlite3_column_int(statement, 0)
     sqlite3_reset(statement)
-    guard sqlite3_exec(handle, "PRAGMA user_version = \(version)", nil, nil, nil) == SQLITE_OK
-    else {
+    guard sqlite3_exec(handle, "PRAGMA user_version = \(version)", nil, nil, nil) == SQLITE_OK else {
       throw NotFound(table: "user_version")
     }
   }
@@ -157,15 +144,12 @@ package enum DamagedPage {
 
 /// The store's file as somebody without the keys changes it.
 package enum RawSQL {
-  package struct Refused: Error {
-    package let message: String
-  }
+  package struct Refused: Error { package let message: String }
 
   /// Runs statements, whatever constraints the tables have.
   ///
   /// - Returns: the rows of the last one that has some, as text.
-  @discardableResult
-  package static func run(_ sql: String, in path: String) throws -> [[String]] {
+  @discardableResult package static func run(_ sql: String, in path: String) throws -> [[String]] {
     var handle: OpaquePointer?
     defer { sqlite3_close_v2(handle) }
     guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
@@ -183,9 +167,7 @@ package enum RawSQL {
           (0..<Int(count)).map { values?[$0].map { String(cString: $0) } ?? "" })
         return 0
       }, Unmanaged.passUnretained(rows).toOpaque(), nil)
-    guard result == SQLITE_OK else {
-      throw Refused(message: String(cString: sqlite3_errmsg(handle)))
-    }
+    guard result == SQLITE_OK else { throw Refused(message: String(cString: sqlite3_errmsg(handle))) }
     return rows.rows
   }
 }

@@ -3,9 +3,7 @@ import Foundation
 import Synchronization
 
 /// See `TestBroker.observer`.
-package protocol TestBrokerObserver: AnyObject, Sendable {
-  func listen(to broker: TestBroker)
-}
+package protocol TestBrokerObserver: AnyObject, Sendable { func listen(to broker: TestBroker) }
 
 /// A real Mosquitto in a directory of its own, which goes with it.
 package final class TestBroker: Sendable {
@@ -39,12 +37,9 @@ package final class TestBroker: Sendable {
     observerLogin = Self.observer == nil || logins.isEmpty ? nil : "observer-of-the-tests"
     broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
-        directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics,
-        persistence: persistence,
-        logins: logins + (observerLogin.map { [.init($0, role: .daemon)] } ?? []),
-        receiveMaximum: receiveMaximum,
-        extraConfiguration: (savesAtOnce
-          ? ["autosave_on_changes true", "autosave_interval 1"] : [])
+        directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics, persistence: persistence,
+        logins: logins + (observerLogin.map { [.init($0, role: .daemon)] } ?? []), receiveMaximum: receiveMaximum,
+        extraConfiguration: (savesAtOnce ? ["autosave_on_changes true", "autosave_interval 1"] : [])
           + extraConfiguration, startLimit: .seconds(60)))
     try broker.start()
     Self.observer?.listen(to: self)
@@ -62,23 +57,21 @@ package final class TestBroker: Sendable {
   package func start() throws { try broker.start() }
 
   /// How a client reaches it; impatient, for tests.
-  package func configuration(
-    clientID: String, user: String? = nil, _ subscriptions: String...
-  ) -> MosquittoConfiguration {
+  package func configuration(clientID: String, user: String? = nil, _ subscriptions: String...)
+    -> MosquittoConfiguration
+  {
     MosquittoConfiguration(
       host: "127.0.0.1", port: port, clientID: clientID, username: user,
       password: user.flatMap { broker.password(of: $0) }, sessionExpiry: 3600,
       subscriptions: subscriptions.map { MosquittoConfiguration.Subscription($0) },
-      reconnect: MosquittoConfiguration.Backoff(
-        initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
+      reconnect: MosquittoConfiguration.Backoff(initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
   }
 
   /// The same for a client that keeps no session, and whose id begins with a name.
-  package func configuration(
-    passing name: String, user: String? = nil, _ subscriptions: [String] = []
-  ) -> MosquittoConfiguration {
-    var configuration = configuration(
-      clientID: "\(name)-\(UInt32.random(in: 0 ... .max))", user: user)
+  package func configuration(passing name: String, user: String? = nil, _ subscriptions: [String] = [])
+    -> MosquittoConfiguration
+  {
+    var configuration = configuration(clientID: "\(name)-\(UInt32.random(in: 0 ... .max))", user: user)
     configuration.subscriptions = subscriptions.map { MosquittoConfiguration.Subscription($0) }
     configuration.cleanStart = true
     configuration.sessionExpiry = 0
@@ -88,8 +81,7 @@ package final class TestBroker: Sendable {
   package static func temporaryDirectory() throws -> String {
     let path = "\(NSTemporaryDirectory())/threadkeeper-test-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+      atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     return path
   }
 }

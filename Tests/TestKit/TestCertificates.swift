@@ -48,9 +48,7 @@ package final class TestCertificates: Sendable {
     return try TestCertificates()
   }
 
-  deinit {
-    try? FileManager.default.removeItem(atPath: directory)
-  }
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
 
   /// Certificates of a broker on this machine that no client should accept.
   package enum Unfit: String, CaseIterable, Sendable {
@@ -97,30 +95,27 @@ package final class TestCertificates: Sendable {
     try sign(name, ["-cert", authority, "-keyfile", "\(directory)/ca.key"])
   }
 
-  @discardableResult
-  private func request(_ name: String, _ extension: String) throws -> String {
+  @discardableResult private func request(_ name: String, _ extension: String) throws -> String {
     let path = "\(directory)/\(name)"
     try Data(`extension`.utf8).write(to: URL(fileURLWithPath: "\(path).ext"))
     try Program.check(
       "openssl",
       [
-        "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
-        "/CN=\(name)", "-keyout", "\(path).key", "-out", "\(path).csr",
+        "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)",
+        "-keyout", "\(path).key", "-out", "\(path).csr",
       ])
     return path
   }
 
   /// Valid whatever the clock says: one that is set back a second would refuse what was made now.
   private func sign(
-    _ name: String, _ signer: [String], from start: String = "20000101000000Z",
-    to end: String = "20991231235959Z"
+    _ name: String, _ signer: [String], from start: String = "20000101000000Z", to end: String = "20991231235959Z"
   ) throws {
     let path = "\(directory)/\(name)"
     try Program.check(
       "openssl",
       ["ca", "-batch", "-notext", "-config", "\(directory)/ca.conf"] + signer + [
-        "-startdate", start, "-enddate", end, "-in", "\(path).csr",
-        "-extfile", "\(path).ext", "-out", "\(path).pem",
+        "-startdate", start, "-enddate", end, "-in", "\(path).csr", "-extfile", "\(path).ext", "-out", "\(path).pem",
       ])
   }
 }

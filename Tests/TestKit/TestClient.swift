@@ -10,9 +10,7 @@ package final class RunningWork: Sendable {
       do {
         try await body()
         result.withLock { $0 = .success(()) }
-      } catch {
-        result.withLock { $0 = .failure(error) }
-      }
+      } catch { result.withLock { $0 = .failure(error) } }
     }
   }
 
@@ -30,8 +28,7 @@ package final class TestClient: Sendable {
   private let work: RunningWork
 
   package init(
-    _ configuration: MosquittoConfiguration,
-    onReceived: (@Sendable ([IncomingMessage]) throws -> Void)? = nil
+    _ configuration: MosquittoConfiguration, onReceived: (@Sendable ([IncomingMessage]) throws -> Void)? = nil
   ) {
     let handler = RecordingHandler(onReceived: onReceived)
     let client = MosquittoClient(configuration, handler: handler)
@@ -39,9 +36,7 @@ package final class TestClient: Sendable {
     work = RunningWork { try await client.run() }
   }
 
-  deinit {
-    client.stop()
-  }
+  deinit { client.stop() }
 
   /// Waits until the broker has answered the subscriptions of the given connection, counted from 1.
   package func ready(connection: Int = 1) async throws {
@@ -90,23 +85,17 @@ package final class RecordingHandler: MosquittoHandler {
   private let onReceived: (@Sendable ([IncomingMessage]) throws -> Void)?
 
   /// - Parameter onReceived: called with every batch before it is kept; may throw and may block.
-  package init(onReceived: (@Sendable ([IncomingMessage]) throws -> Void)? = nil) {
-    self.onReceived = onReceived
-  }
+  package init(onReceived: (@Sendable ([IncomingMessage]) throws -> Void)? = nil) { self.onReceived = onReceived }
 
   /// Looks at all of it without a copy, for who looks often. What comes meanwhile waits.
-  package func look<R>(_ body: (Record) throws -> R) rethrows -> R {
-    try state.withLock { try body($0) }
-  }
+  package func look<R>(_ body: (Record) throws -> R) rethrows -> R { try state.withLock { try body($0) } }
 
   package var record: Record { look { $0 } }
   package var messages: [IncomingMessage] { look { $0.messages } }
   package var messageCount: Int { look { $0.messages.count } }
 
   /// To be published; then wake the client.
-  package func offer(_ publications: [Publication]) {
-    state.withLock { $0.outbox += publications }
-  }
+  package func offer(_ publications: [Publication]) { state.withLock { $0.outbox += publications } }
 
   package func connected(_ session: MosquittoSession) {
     state.withLock {
@@ -115,9 +104,7 @@ package final class RecordingHandler: MosquittoHandler {
     }
   }
 
-  package func subscribed(refused: [SubscriptionRefusal]) {
-    state.withLock { $0.subscribed.append(refused) }
-  }
+  package func subscribed(refused: [SubscriptionRefusal]) { state.withLock { $0.subscribed.append(refused) } }
 
   package func received(_ batch: [IncomingMessage]) throws {
     try onReceived?(batch)
@@ -147,9 +134,7 @@ package final class RecordingHandler: MosquittoHandler {
 
   package func sessionRegained() { state.withLock { $0.sessionsRegained += 1 } }
 
-  package func disconnected(_ event: MosquittoDisconnection) {
-    state.withLock { $0.disconnections.append(event) }
-  }
+  package func disconnected(_ event: MosquittoDisconnection) { state.withLock { $0.disconnections.append(event) } }
 }
 
 extension MosquittoClient {
@@ -160,9 +145,8 @@ extension MosquittoClient {
   ///     subscribes to nothing and has no last will.
   ///   - limit: how long it may take in all.
   /// - Returns: why not; nil when the broker lets us in.
-  package static func attempt(
-    _ configuration: MosquittoConfiguration, within limit: Duration
-  ) async -> MosquittoError? {
+  package static func attempt(_ configuration: MosquittoConfiguration, within limit: Duration) async -> MosquittoError?
+  {
     var once = configuration
     once.cleanStart = true
     once.sessionExpiry = 0
@@ -171,9 +155,7 @@ extension MosquittoClient {
     // Nothing comes after the first attempt.
     once.reconnect = .init(initial: .seconds(3_600), ceiling: .seconds(3_600), jitter: 0)
     let attempt = TestClient(once)
-    try? await eventually(within: limit) {
-      attempt.handler.look { !$0.sessions.isEmpty || !$0.disconnections.isEmpty }
-    }
+    try? await eventually(within: limit) { attempt.handler.look { !$0.sessions.isEmpty || !$0.disconnections.isEmpty } }
     try? await attempt.stop()
     return attempt.handler.look { record in
       guard record.sessions.isEmpty else { return nil }

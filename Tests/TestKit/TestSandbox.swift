@@ -34,9 +34,7 @@ package final class TemporaryDirectory: Sendable {
   package init() throws {
     let place = FileManager.default.temporaryDirectory.path
     var template = Array("\(place)/threadkeeper-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw CocoaError(.fileWriteUnknown)
-    }
+    guard mkdtemp(&template) != nil else { throw CocoaError(.fileWriteUnknown) }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

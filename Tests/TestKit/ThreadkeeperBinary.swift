@@ -29,18 +29,15 @@ package enum ThreadkeeperBinary {
 
   /// Runs it to its end. See `run(_:input:output:environment:)`.
   package static func run(
-    _ arguments: String..., input: Input = .nothing, output: String? = nil,
-    environment: [String: String] = [:]
-  ) async throws -> Outcome {
-    try await run(arguments, input: input, output: output, environment: environment)
-  }
+    _ arguments: String..., input: Input = .nothing, output: String? = nil, environment: [String: String] = [:]
+  ) async throws -> Outcome { try await run(arguments, input: input, output: output, environment: environment) }
 
   /// Runs it to its end. Input and output are files: nobody can block on a full pipe.
   ///
   /// - Parameter launcher: a program and its arguments that become threadkeeper, by `exec`.
   package static func run(
-    _ arguments: [String], input: Input = .nothing, output: String? = nil,
-    environment: [String: String] = [:], launcher: [String] = []
+    _ arguments: [String], input: Input = .nothing, output: String? = nil, environment: [String: String] = [:],
+    launcher: [String] = []
   ) async throws -> Outcome {
     let directory = try TemporaryDirectory()
     let (outputFile, errorFile) = (output ?? directory.file("output"), directory.file("error"))
@@ -68,10 +65,8 @@ package enum ThreadkeeperBinary {
 
   /// The test runner is a program in the directory of all products. `make soak` names the program that is installed.
   package static var executable: URL {
-    if let path = ProcessInfo.processInfo.environment["SOAK_PROGRAM"] {
-      return URL(fileURLWithPath: path)
-    }
-    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-      .deletingLastPathComponent().appendingPathComponent("threadkeeper")
+    if let path = ProcessInfo.processInfo.environment["SOAK_PROGRAM"] { return URL(fileURLWithPath: path) }
+    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+      .appendingPathComponent("threadkeeper")
   }
 }

@@ -4,9 +4,7 @@ import Home
 import Synchronization
 
 /// A condition that did not come true in time.
-package struct TimedOut: Error, CustomStringConvertible {
-  package var description: String
-}
+package struct TimedOut: Error, CustomStringConvertible { package var description: String }
 
 /// Waits until a condition holds.
 ///
@@ -17,16 +15,14 @@ package struct TimedOut: Error, CustomStringConvertible {
 /// - Parameter details: what helps to find out why.
 /// - Throws: `TimedOut` with `what`, the time and the details, when it does not within the limit.
 package func eventually(
-  within limit: Duration = .seconds(60), _ what: String = "the condition",
-  _ condition: () async throws -> Bool, otherwise details: () throws -> String = { "" }
+  within limit: Duration = .seconds(60), _ what: String = "the condition", _ condition: () async throws -> Bool,
+  otherwise details: () throws -> String = { "" }
 ) async throws {
   let longestPause = Duration.milliseconds(250)
   var waited = Duration.zero
   var looked = ContinuousClock.now
   while try await !condition() {
-    guard waited < limit else {
-      throw TimedOut(description: "\(what) did not hold within \(limit) \(try details())")
-    }
+    guard waited < limit else { throw TimedOut(description: "\(what) did not hold within \(limit) \(try details())") }
     try await Task.sleep(for: max(.milliseconds(2), min(waited / 8, .milliseconds(25))))
     let now = ContinuousClock.now
     waited += min(now - looked, longestPause)
@@ -45,16 +41,13 @@ package final class ManualClock: Clock {
   private let time: Mutex<Time>
 
   /// - Parameter microseconds: since 1970; 2026-11-21T04:36:00Z by default.
-  package init(microseconds: Int64 = 1_795_235_760_000_000) {
-    time = Mutex(Time(microseconds: microseconds))
-  }
+  package init(microseconds: Int64 = 1_795_235_760_000_000) { time = Mutex(Time(microseconds: microseconds)) }
 
   package func now() -> WireTime { WireTime(milliseconds: microseconds / 1_000) }
 
   package func moment() -> ClockMoment {
     let time = time.withLock { $0 }
-    return ClockMoment(
-      wall: WireTime(milliseconds: time.microseconds / 1_000), steady: time.steady / 1_000)
+    return ClockMoment(wall: WireTime(milliseconds: time.microseconds / 1_000), steady: time.steady / 1_000)
   }
 
   package var microseconds: Int64 { time.withLock { $0.microseconds } }
@@ -71,7 +64,5 @@ package final class ManualClock: Clock {
   }
 
   /// The clock is set, and no time passes.
-  package func jump(seconds: Int) {
-    time.withLock { $0.microseconds += Int64(seconds) * 1_000_000 }
-  }
+  package func jump(seconds: Int) { time.withLock { $0.microseconds += Int64(seconds) * 1_000_000 } }
 }

@@ -2,11 +2,8 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@Suite("What holds for any bytes")
-struct PropertyTests {
-  @Test(
-    "Random bytes are decoded or refused, and what is decoded is kept",
-    arguments: 1...8 as ClosedRange<UInt64>)
+@Suite("What holds for any bytes") struct PropertyTests {
+  @Test("Random bytes are decoded or refused, and what is decoded is kept", arguments: 1...8 as ClosedRange<UInt64>)
   func randomBytes(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<5_000 {
@@ -17,8 +14,8 @@ struct PropertyTests {
 
   @Test(
     "Random TLVs of known types are decoded or refused, and what is decoded is kept",
-    arguments: 1...8 as ClosedRange<UInt64>)
-  func randomTLVs(seed: UInt64) {
+    arguments: 1...8 as ClosedRange<UInt64>) func randomTLVs(seed: UInt64)
+  {
     var generator = SeededGenerator(seed: seed)
     var decoded = 0
     for _ in 0..<5_000 {
@@ -33,8 +30,7 @@ struct PropertyTests {
     #expect(decoded > 0)
   }
 
-  @Test("One changed byte of a real dataset never does harm")
-  func changedByte() throws {
+  @Test("One changed byte of a real dataset never does harm") func changedByte() throws {
     let real = try OperationalDataset(hex: Samples.realRouterHex).bytes
     for index in real.indices {
       for byte in UInt8.min ... .max {
@@ -45,9 +41,9 @@ struct PropertyTests {
     }
   }
 
-  @Test(
-    "No part of a dataset from its beginning is a complete one", arguments: Samples.soundVectors)
-  func truncation(vector: Samples.Vector) throws {
+  @Test("No part of a dataset from its beginning is a complete one", arguments: Samples.soundVectors) func truncation(
+    vector: Samples.Vector
+  ) throws {
     let bytes = try OperationalDataset(hex: vector.hex).bytes
     let lastNeeded = vector.id == "G13-unknownTLVs" ? bytes.count - 7 : bytes.count
     for count in 0..<lastNeeded {
@@ -57,22 +53,18 @@ struct PropertyTests {
     }
   }
 
-  @Test("Any order of the TLVs matches")
-  func anyOrder() throws {
+  @Test("Any order of the TLVs matches") func anyOrder() throws {
     var generator = SeededGenerator(seed: 42)
     let first = try Samples.vector("G13-unknownTLVs")
     for _ in 0..<200 {
-      let shuffled = try OperationalDataset(
-        bytes: pieces(of: first.bytes).shuffled(using: &generator).flatMap { $0 })
+      let shuffled = try OperationalDataset(bytes: pieces(of: first.bytes).shuffled(using: &generator).flatMap { $0 })
       #expect(shuffled.relation(to: first) == .match)
       #expect(shuffled.kind == .complete)
       #expect(Set(shuffled.unknown) == Set(first.unknown))
     }
   }
 
-  @Test(
-    "A changed byte of a secret makes exactly that parameter differ",
-    arguments: [TLVType.networkKey, .pskc])
+  @Test("A changed byte of a secret makes exactly that parameter differ", arguments: [TLVType.networkKey, .pskc])
   func secretByte(type: TLVType) throws {
     let first = try Samples.vector("G1")
     let parameter: DatasetParameter = type == .pskc ? .pskc : .networkKey
@@ -89,8 +81,7 @@ struct PropertyTests {
   }
 
   /// Every property can be asked for, and the bytes are what went in. `false`: refused.
-  @discardableResult
-  private func check(_ bytes: [UInt8]) -> Bool {
+  @discardableResult private func check(_ bytes: [UInt8]) -> Bool {
     guard let dataset = try? OperationalDataset(bytes: bytes) else { return false }
     #expect(dataset.bytes == bytes)
     #expect((try? OperationalDataset(hex: dataset.hex)) == dataset)

@@ -12,23 +12,17 @@ enum Samples {
     var testDescription: String { id }
   }
 
-  private struct VectorFile: Decodable {
-    let vectors: [Vector]
-  }
+  private struct VectorFile: Decodable { let vectors: [Vector] }
 
   /// Empty when the file can't be read; a test asks for their number.
   static let vectors: [Vector] = {
-    guard
-      let file = Bundle.module.url(
-        forResource: "datasets", withExtension: "json", subdirectory: "Vectors"),
+    guard let file = Bundle.module.url(forResource: "datasets", withExtension: "json", subdirectory: "Vectors"),
       let data = try? Data(contentsOf: file)
     else { return [] }
     return (try? JSONDecoder().decode(VectorFile.self, from: data).vectors) ?? []
   }()
 
-  static var soundVectors: [Vector] {
-    vectors.filter { $0.expect == "complete" || $0.expect == "pending" }
-  }
+  static var soundVectors: [Vector] { vectors.filter { $0.expect == "complete" || $0.expect == "pending" } }
 
   static func vector(_ id: String) throws -> OperationalDataset {
     let vector = try #require(vectors.first { $0.id == id })

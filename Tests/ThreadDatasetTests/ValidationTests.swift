@@ -1,8 +1,7 @@
 import Testing
 import ThreadDataset
 
-@Suite("What is refused, and in which order")
-struct ValidationTests {
+@Suite("What is refused, and in which order") struct ValidationTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     let hex: String
     let code: DatasetError.Code
@@ -11,8 +10,7 @@ struct ValidationTests {
     let testDescription: String
 
     init(_ what: String, _ hex: String, _ code: DatasetError.Code, _ type: UInt8?, at offset: Int) {
-      (testDescription, self.hex, self.code, self.type, self.offset) =
-        (what, hex, code, type, offset)
+      (testDescription, self.hex, self.code, self.type, self.offset) = (what, hex, code, type, offset)
     }
   }
 
@@ -52,8 +50,7 @@ struct ValidationTests {
     .init("a second mask entry cut off", "350900040" + "01fffe00204ff", .badValue, 53, at: 0),
   ]
 
-  @Test("Refused by name, type and offset", arguments: refusals)
-  func refused(_ refusal: Refusal) {
+  @Test("Refused by name, type and offset", arguments: refusals) func refused(_ refusal: Refusal) {
     let error = #expect(throws: DatasetError.self) { try OperationalDataset(hex: refusal.hex) }
     #expect(error?.code == refusal.code)
     #expect(error?.type == refusal.type)
@@ -64,76 +61,64 @@ struct ValidationTests {
   @Test(
     "The gravest flaw of the whole dataset is said, wherever it lies",
     arguments: [
-      ("0102ffff030003000aa", "not_hex"),
-      ("0102ffff0300aa00aa00" + String(repeating: "00", count: 250), "too_long"),
-      ("0102ffff0300aa00aa0005", "truncated"),
-      ("0102ffff0300aa00aa00", "duplicate_tlv"),
-      ("0102ffff0300aa00", "bad_length"),
-      ("0102ffffaa00", "bad_value"),
-    ])
-  func order(hex: String, code: String) {
+      ("0102ffff030003000aa", "not_hex"), ("0102ffff0300aa00aa00" + String(repeating: "00", count: 250), "too_long"),
+      ("0102ffff0300aa00aa0005", "truncated"), ("0102ffff0300aa00aa00", "duplicate_tlv"),
+      ("0102ffff0300aa00", "bad_length"), ("0102ffffaa00", "bad_value"),
+    ]) func order(hex: String, code: String)
+  {
     let error = #expect(throws: DatasetError.self) { try OperationalDataset(hex: hex) }
     #expect(error?.code.rawValue == code)
   }
 
-  @Test("Of two flaws of one kind the first is said")
-  func firstOfAKind() {
-    let error = #expect(throws: DatasetError.self) {
-      try OperationalDataset(hex: "aa000102ffff00030000ff")
-    }
+  @Test("Of two flaws of one kind the first is said") func firstOfAKind() {
+    let error = #expect(throws: DatasetError.self) { try OperationalDataset(hex: "aa000102ffff00030000ff") }
     #expect(error?.offset == 2)
   }
 
   @Test(
     "What looks odd and is allowed",
     arguments: [
-      "", "  \t\r\n", " 000300001a\n", "000302ffff", "aa00", "350c000400000000020401020304",
-      "35020200", "0c0302a0f7", "0c0602a0f7f80000", "0102fffe", "01020000", "0304f09f8fa0",
-      "0e08ffffffffffffffff", "0208ffffffffffffffff",
-    ])
-  func allowed(hex: String) throws {
+      "", "  \t\r\n", " 000300001a\n", "000302ffff", "aa00", "350c000400000000020401020304", "35020200", "0c0302a0f7",
+      "0c0602a0f7f80000", "0102fffe", "01020000", "0304f09f8fa0", "0e08ffffffffffffffff", "0208ffffffffffffffff",
+    ]) func allowed(hex: String) throws
+  {
     let dataset = try OperationalDataset(hex: hex)
     #expect(dataset.hex == hex.filter { !$0.isWhitespace })
     #expect(dataset.kind == .partial)
   }
 
-  @Test("254 bytes are enough and not too many")
-  func longest() throws {
+  @Test("254 bytes are enough and not too many") func longest() throws {
     let dataset = try OperationalDataset(bytes: [0xAA, 252] + Array(repeating: 7, count: 252))
     #expect(dataset.bytes.count == OperationalDataset.maximumLength)
   }
 
-  @Test("An error names the TLV, says what was expected, and reads well")
-  func wording() {
+  @Test("An error names the TLV, says what was expected, and reads well") func wording() {
     let error = #expect(throws: DatasetError.self) {
       try OperationalDataset(hex: "000300001a0508" + String(repeating: "ab", count: 8))
     }
     #expect(error?.tlvName == "Network Key")
     #expect(error?.message == "Network Key at byte 5 has 8 bytes, expected 16")
-    #expect(
-      error?.description == "bad_length: Network Key at byte 5 has 8 bytes, expected 16")
+    #expect(error?.description == "bad_length: Network Key at byte 5 has 8 bytes, expected 16")
   }
 
-  @Test("The codes sort in the order in which they are tested")
-  func codes() {
+  @Test("The codes sort in the order in which they are tested") func codes() {
     #expect(DatasetError.Code.allCases.sorted() == DatasetError.Code.allCases)
     #expect(
       DatasetError.Code.allCases.map(\.rawValue) == [
-        "not_hex", "too_long", "truncated", "duplicate_tlv", "bad_length", "bad_value",
-        "missing_tlv",
+        "not_hex", "too_long", "truncated", "duplicate_tlv", "bad_length", "bad_value", "missing_tlv",
       ])
   }
 }
 
-@Suite("Completeness")
-struct CompletenessTests {
+@Suite("Completeness") struct CompletenessTests {
   static let needed: [TLVType] = [
-    .activeTimestamp, .channel, .channelMask, .extendedPANID, .meshLocalPrefix, .networkKey,
-    .networkName, .panID, .pskc, .securityPolicy,
+    .activeTimestamp, .channel, .channelMask, .extendedPANID, .meshLocalPrefix, .networkKey, .networkName, .panID,
+    .pskc, .securityPolicy,
   ]
 
-  @Test("Without one needed TLV a dataset is partial, and that one is named", arguments: needed)
-  func missing(type: TLVType) throws {
+  @Test("Without one needed TLV a dataset is partial, and that one is named", arguments: needed) func missing(
+    type: TLVType
+  ) throws {
     let dataset = try Samples.vector("G1").removing(type)
     #expect(dataset.kind == .partial)
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
@@ -143,23 +128,18 @@ struct CompletenessTests {
     #expect(error?.message.contains(type.name) == true)
   }
 
-  @Test("The first one missing is the TLV of the error, and all of them are named")
-  func several() throws {
+  @Test("The first one missing is the TLV of the error, and all of them are named") func several() throws {
     var present: [DatasetComponent] = []
     let all: [DatasetComponent] = try [
       .activeTimestamp(#require(Timestamp(seconds: 1))), .channel(Channel(number: 11)),
-      .channelMask(ChannelMask(channels: 11...26)),
-      .extendedPANID(#require(ExtendedPANID(hex: "0102030405060708"))),
+      .channelMask(ChannelMask(channels: 11...26)), .extendedPANID(#require(ExtendedPANID(hex: "0102030405060708"))),
       .meshLocalPrefix(#require(MeshLocalPrefix(hex: "fd00000000000001"))),
-      .networkKey(#require(NetworkKey(hex: "0102030405060708090a0b0c0d0e0f10"))),
-      .networkName("home"), .panID(7),
+      .networkKey(#require(NetworkKey(hex: "0102030405060708090a0b0c0d0e0f10"))), .networkName("home"), .panID(7),
       .pskc(#require(PSKc(hex: "f102030405060708090a0b0c0d0e0f10"))),
       .securityPolicy(#require(SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]))),
     ]
     for (index, component) in all.enumerated() {
-      let error = #expect(throws: DatasetError.self) {
-        try OperationalDataset(present).requireComplete()
-      }
+      let error = #expect(throws: DatasetError.self) { try OperationalDataset(present).requireComplete() }
       #expect(error?.type == Self.needed[index].rawValue)
       // Of nothing at all it is said that it is empty.
       for type in Self.needed[index...] where index > 0 {
@@ -174,30 +154,25 @@ struct CompletenessTests {
     "The names of what is missing read as a sentence",
     arguments: [
       ([.pskc], "PSKc is missing, expected in an active dataset"),
-      (
-        [.pskc, .channelMask], "Channel Mask and PSKc are missing, expected in an active dataset"
-      ),
+      ([.pskc, .channelMask], "Channel Mask and PSKc are missing, expected in an active dataset"),
       (
         [.pskc, .channelMask, .networkKey],
         "Channel Mask, Network Key and PSKc are missing, expected in an active dataset"
       ),
-    ] as [([TLVType], String)])
-  func sentence(types: [TLVType], sentence: String) throws {
+    ] as [([TLVType], String)]) func sentence(types: [TLVType], sentence: String) throws
+  {
     let dataset = try types.reduce(Samples.vector("G1")) { $0.removing($1) }
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
     #expect(error?.message == sentence)
   }
 
-  @Test("Of a pending dataset its own TLVs are named beside those of an active one")
-  func pending() throws {
+  @Test("Of a pending dataset its own TLVs are named beside those of an active one") func pending() throws {
     let dataset = try Samples.vector("G11-pending").removing(.delayTimer, .pskc)
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
     #expect(error?.message == "PSKc and Delay Timer are missing, expected in a pending dataset")
   }
 
-  @Test(
-    "A pending dataset needs timestamp and delay",
-    arguments: [TLVType.pendingTimestamp, .delayTimer])
+  @Test("A pending dataset needs timestamp and delay", arguments: [TLVType.pendingTimestamp, .delayTimer])
   func halfPending(type: TLVType) throws {
     let dataset = try Samples.vector("G11-pending").removing(type)
     #expect(dataset.kind == .partial)
@@ -206,8 +181,7 @@ struct CompletenessTests {
     #expect(error?.message.contains("pending") == true)
   }
 
-  @Test("Nothing at all is said to be empty")
-  func empty() throws {
+  @Test("Nothing at all is said to be empty") func empty() throws {
     let dataset = try OperationalDataset(bytes: [])
     let error = #expect(throws: DatasetError.self) { try dataset.requireComplete() }
     #expect(error?.code == .missingTLV)

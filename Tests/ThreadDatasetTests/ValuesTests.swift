@@ -2,10 +2,8 @@ import Testing
 
 @testable import ThreadDataset
 
-@Suite("Values of a dataset")
-struct ValuesTests {
-  @Test("Every value of an active dataset is read")
-  func active() throws {
+@Suite("Values of a dataset") struct ValuesTests {
+  @Test("Every value of an active dataset is read") func active() throws {
     let dataset = try Samples.vector("G1")
     #expect(dataset.kind == .complete)
     #expect(dataset.activeTimestamp == Timestamp(seconds: 1))
@@ -28,8 +26,7 @@ struct ValuesTests {
     #expect(dataset.unknown.isEmpty)
   }
 
-  @Test("A pending dataset has its timestamp and its delay in milliseconds")
-  func pending() throws {
+  @Test("A pending dataset has its timestamp and its delay in milliseconds") func pending() throws {
     let dataset = try Samples.vector("G11-pending")
     #expect(dataset.kind == .pending)
     #expect(dataset.pendingTimestamp == Timestamp(seconds: 2))
@@ -38,8 +35,7 @@ struct ValuesTests {
     #expect(dataset.channel?.number == 26)
   }
 
-  @Test("The dataset of a real router with a wake-up channel is complete")
-  func realRouter() throws {
+  @Test("The dataset of a real router with a wake-up channel is complete") func realRouter() throws {
     let dataset = try OperationalDataset(hex: Samples.realRouterHex)
     try dataset.requireComplete()
     #expect(dataset.kind == .complete)
@@ -60,17 +56,14 @@ struct ValuesTests {
     #expect(dataset.hex == Samples.realRouterHex.lowercased())
   }
 
-  @Test("An empty domain name is a name, not a missing one")
-  func emptyDomainName() throws {
+  @Test("An empty domain name is a name, not a missing one") func emptyDomainName() throws {
     #expect(try OperationalDataset(hex: "3b00").domainName == "")
     #expect(try OperationalDataset(hex: "3b0468c3a46e").domainName == "hän")
   }
 }
 
-@Suite("Timestamp")
-struct TimestampTests {
-  @Test("Seconds, ticks and the authoritative bit are read from their places")
-  func parts() throws {
+@Suite("Timestamp") struct TimestampTests {
+  @Test("Seconds, ticks and the authoritative bit are read from their places") func parts() throws {
     let dataset = try OperationalDataset(hex: "0e08123456789abcffff")
     let timestamp = try #require(dataset.activeTimestamp)
     #expect(timestamp.seconds == 0x1234_5678_9ABC)
@@ -79,8 +72,7 @@ struct TimestampTests {
     #expect(try OperationalDataset(.activeTimestamp(timestamp)) == dataset)
   }
 
-  @Test("Order and equality are those of seconds and ticks")
-  func order() throws {
+  @Test("Order and equality are those of seconds and ticks") func order() throws {
     let first = try #require(Timestamp(seconds: 1, ticks: 5))
     let authoritative = try #require(Timestamp(seconds: 1, ticks: 5, isAuthoritative: true))
     let later = try #require(Timestamp(seconds: 1, ticks: 6))
@@ -92,8 +84,7 @@ struct TimestampTests {
     #expect(later < latest)
   }
 
-  @Test("Out of range is no timestamp; later stops at the end")
-  func range() throws {
+  @Test("Out of range is no timestamp; later stops at the end") func range() throws {
     #expect(Timestamp(seconds: 1 << 48) == nil)
     #expect(Timestamp(seconds: 0, ticks: 1 << 15) == nil)
     let last = try #require(Timestamp(seconds: (1 << 48) - 1, ticks: 3))
@@ -103,10 +94,8 @@ struct TimestampTests {
   }
 }
 
-@Suite("Channel mask")
-struct ChannelMaskTests {
-  @Test("The channels of a mask there and back")
-  func channels() throws {
+@Suite("Channel mask") struct ChannelMaskTests {
+  @Test("The channels of a mask there and back") func channels() throws {
     #expect(ChannelMask(channels: 11...26).entries.first?.mask == [0x00, 0x1F, 0xFF, 0xE0])
     #expect(ChannelMask(channels: [31, 0, 99]).channels == [0, 31])
     let two = try OperationalDataset(hex: "350a00040010000002028001")
@@ -118,10 +107,8 @@ struct ChannelMaskTests {
   }
 }
 
-@Suite("Identities and prefixes")
-struct IdentityTests {
-  @Test("An Extended PAN ID has 8 bytes that are not all zero")
-  func extendedPANID() {
+@Suite("Identities and prefixes") struct IdentityTests {
+  @Test("An Extended PAN ID has 8 bytes that are not all zero") func extendedPANID() {
     #expect(ExtendedPANID(hex: "00000000DEADBEEF")?.description == "00000000deadbeef")
     #expect(ExtendedPANID(hex: "deadbeef") == nil)
     #expect(ExtendedPANID(hex: "0000000000000000") == nil)
@@ -133,18 +120,16 @@ struct IdentityTests {
     arguments: [
       ("fdad70bfe5aa15dd", "fdad:70bf:e5aa:15dd::/64"), ("fd00000000000000", "fd00::/64"),
       ("fd00000000000001", "fd00:0:0:1::/64"), ("fd0000a000010000", "fd00:a0:1::/64"),
-    ])
-  func meshLocalPrefix(hex: String, text: String) {
+    ]) func meshLocalPrefix(hex: String, text: String)
+  {
     #expect(MeshLocalPrefix(hex: hex)?.ipv6Text == text)
     #expect(MeshLocalPrefix(hex: hex)?.description == hex)
     #expect(MeshLocalPrefix(hex: "fe" + hex.dropFirst(2)) == nil)
   }
 }
 
-@Suite("Border Agent ID")
-struct BorderAgentIDTests {
-  @Test("8 and 16 bytes are identities; the long form with zeros is the short one")
-  func lengths() throws {
+@Suite("Border Agent ID") struct BorderAgentIDTests {
+  @Test("8 and 16 bytes are identities; the long form with zeros is the short one") func lengths() throws {
     let short = try #require(BorderAgentID(hex: "A1B2C3D4E5F60718"))
     #expect(short.description == "a1b2c3d4e5f60718")
     #expect(BorderAgentID(hex: "a1b2c3d4e5f607180000000000000000") == short)
@@ -158,23 +143,18 @@ struct BorderAgentIDTests {
   @Test(
     "Anything else is none",
     arguments: [
-      "", "a1", "a1b2c3d4e5f607", "a1b2c3d4e5f60718a1", "x1b2c3d4e5f60718", " a1b2c3d4e5f6071",
-      "0000000000000000", "00000000000000000000000000000000",
-    ])
-  func refused(hex: String) {
-    #expect(BorderAgentID(hex: hex) == nil)
-  }
+      "", "a1", "a1b2c3d4e5f607", "a1b2c3d4e5f60718a1", "x1b2c3d4e5f60718", " a1b2c3d4e5f6071", "0000000000000000",
+      "00000000000000000000000000000000",
+    ]) func refused(hex: String)
+  { #expect(BorderAgentID(hex: hex) == nil) }
 }
 
-@Suite("Network keys")
-struct NetworkKeyTests {
-  @Test("Keys of public vectors are well known", arguments: Samples.soundVectors)
-  func publicVectors(vector: Samples.Vector) throws {
-    #expect(try OperationalDataset(hex: vector.hex).networkKey?.isWellKnown == true)
-  }
+@Suite("Network keys") struct NetworkKeyTests {
+  @Test("Keys of public vectors are well known", arguments: Samples.soundVectors) func publicVectors(
+    vector: Samples.Vector
+  ) throws { #expect(try OperationalDataset(hex: vector.hex).networkKey?.isWellKnown == true) }
 
-  @Test("Trivial keys are well known, a made one is not")
-  func others() throws {
+  @Test("Trivial keys are well known, a made one is not") func others() throws {
     #expect(NetworkKey(bytes: Array(repeating: 0, count: 16))?.isWellKnown == true)
     #expect(NetworkKey(bytes: Array(repeating: 0xFF, count: 16))?.isWellKnown == true)
     #expect(NetworkKey(hex: "00112233445566778899aabbccddeefe")?.isWellKnown == false)
@@ -184,10 +164,8 @@ struct NetworkKeyTests {
   }
 }
 
-@Suite("Hexadecimal text")
-struct HexadecimalTests {
-  @Test("Every byte there and back, in both cases")
-  func everyByte() {
+@Suite("Hexadecimal text") struct HexadecimalTests {
+  @Test("Every byte there and back, in both cases") func everyByte() {
     let bytes = Array(UInt8.min ... .max)
     let text = Hexadecimal.encode(bytes)
     #expect(text.count == 512)
@@ -198,15 +176,13 @@ struct HexadecimalTests {
     #expect(Hexadecimal.decode(text.dropFirst(2)) == Array(bytes.dropFirst()))
   }
 
-  @Test("Any sequence of bytes is encoded")
-  func sequences() {
+  @Test("Any sequence of bytes is encoded") func sequences() {
     #expect(Hexadecimal.encode([0xAB, 0x01][...]) == "ab01")
     #expect(Hexadecimal.encode(stride(from: 1, to: 4, by: 1).lazy.map { UInt8($0) }) == "010203")
     #expect(Hexadecimal.encode([]) == "")
   }
 
-  @Test("Only digits are digits")
-  func digits() {
+  @Test("Only digits are digits") func digits() {
     for byte in UInt8.min ... .max {
       let character = Character(UnicodeScalar(byte))
       let isDigit = "0123456789abcdefABCDEF".contains(character)

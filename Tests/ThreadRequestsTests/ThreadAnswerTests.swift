@@ -5,15 +5,13 @@ import ThreadDataset
 import ThreadRequests
 
 @Suite struct ThreadAnswerTests {
-  @Test("an answer is flat, sorted and without what it has not")
-  func wire() {
+  @Test("an answer is flat, sorted and without what it has not") func wire() {
     var data = AnswerData()
     data.change = .stored
     data.preferred = .match
     #expect(
       String(decoding: ThreadAnswer(data, transaction: "r-1").json, as: UTF8.self)
-        == #"{"data":{"change":"stored","preferred":"match"},"status":"ok","transaction":"r-1","v":1}"#
-    )
+        == #"{"data":{"change":"stored","preferred":"match"},"status":"ok","transaction":"r-1","v":1}"#)
     let failure = AnswerFailure(.notFound, field: "border_agent_id", "nothing there")
     #expect(
       String(decoding: ThreadAnswer(failure).json, as: UTF8.self)
@@ -21,19 +19,15 @@ import ThreadRequests
     )
   }
 
-  @Test("an answer without fields has an empty object as data")
-  func empty() {
-    #expect(
-      String(decoding: ThreadAnswer(AnswerData()).json, as: UTF8.self)
-        == #"{"data":{},"status":"ok","v":1}"#)
+  @Test("an answer without fields has an empty object as data") func empty() {
+    #expect(String(decoding: ThreadAnswer(AnswerData()).json, as: UTF8.self) == #"{"data":{},"status":"ok","v":1}"#)
   }
 
-  @Test("a record comes back whole, to the second")
-  func record() throws {
+  @Test("a record comes back whole, to the second") func record() throws {
     let dataset = try SampleNetwork.home.dataset(at: 7)
     var record = CredentialRecord(
-      agent: BorderAgentID(hex: "a1b2c3d4e5f60718"),
-      network: try #require(dataset.extendedPANID), dataset: dataset, isActive: true)
+      agent: BorderAgentID(hex: "a1b2c3d4e5f60718"), network: try #require(dataset.extendedPANID), dataset: dataset,
+      isActive: true)
     record.created = Date(timeIntervalSince1970: 1_763_700_000)
     record.modified = Date(timeIntervalSince1970: 1_763_700_060)
     let answer = ThreadAnswer(AnswerData(credentials: [record]))
@@ -44,8 +38,7 @@ import ThreadRequests
     #expect(answer.data?.isSecret == true)
   }
 
-  @Test("a record without its secret has no dataset, key or PSKc in it")
-  func withoutSecret() throws {
+  @Test("a record without its secret has no dataset, key or PSKc in it") func withoutSecret() throws {
     let dataset = try SampleNetwork.home.dataset(at: 7)
     let record = CredentialRecord(
       agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: false)
@@ -62,8 +55,7 @@ import ThreadRequests
     #expect(!dumped.contains(SampleNetwork.home.networkKey))
   }
 
-  @Test("a result is the data or the failure that was told")
-  func result() throws {
+  @Test("a result is the data or the failure that was told") func result() throws {
     var data = AnswerData()
     data.available = true
     #expect(try ThreadAnswer(data).result() == data)
@@ -71,45 +63,33 @@ import ThreadRequests
     #expect(throws: failure) { try ThreadAnswer(failure).result() }
   }
 
-  @Test("what is no answer, or one of another version, is none")
-  func strange() {
+  @Test("what is no answer, or one of another version, is none") func strange() {
     #expect(ThreadAnswer(json: Array(#"{"v":2,"status":"ok","data":{}}"#.utf8)) == nil)
     #expect(ThreadAnswer(json: Array("{}".utf8)) == nil)
     #expect(ThreadAnswer(json: []) == nil)
   }
 
-  @Test("the codes stay as they are: automations are written against them")
-  func codes() {
+  @Test("the codes stay as they are: automations are written against them") func codes() {
     #expect(
       AnswerCode.allCases.map(\.rawValue) == [
-        "invalid_payload", "incomplete_dataset", "bad_dataset", "not_authorized", "not_enrolled",
-        "consent_required", "consent_denied", "consent_expired", "stale_id", "not_found",
-        "conflict", "rate_limited", "too_many_routers", "expired", "read_only", "unsupported",
-        "damaged_credentials",
-        "too_large", "ending", "store",
+        "invalid_payload", "incomplete_dataset", "bad_dataset", "not_authorized", "not_enrolled", "consent_required",
+        "consent_denied", "consent_expired", "stale_id", "not_found", "conflict", "rate_limited", "too_many_routers",
+        "expired", "read_only", "unsupported", "damaged_credentials", "too_large", "ending", "store",
       ])
   }
 
-  @Test("the commands stay as they are")
-  func commands() {
+  @Test("the commands stay as they are") func commands() {
     #expect(
       RequestCommand.allCases.map(\.rawValue) == [
         "ping", "credentials/store", "credentials/delete", "credentials/get", "credentials/list",
-        "credentials/list_active", "credentials/share", "network/get", "networks/nearby",
-        "preferred/available", "preferred/check", "preferred/get", "preferred/set",
-        "preferred/forget", "networks/forget", "consent/approve", "consent/deny", "consent/ask",
-        "consent/pending",
-        "routers/list", "networks/list",
-        "alerts/list",
+        "credentials/list_active", "credentials/share", "network/get", "networks/nearby", "preferred/available",
+        "preferred/check", "preferred/get", "preferred/set", "preferred/forget", "networks/forget", "consent/approve",
+        "consent/deny", "consent/ask", "consent/pending", "routers/list", "networks/list", "alerts/list",
       ])
-    #expect(
-      RequestCommand.allCases.filter(\.needsConsent) == [
-        .getNetwork, .nearbyNetworks, .getPreferred,
-      ])
+    #expect(RequestCommand.allCases.filter(\.needsConsent) == [.getNetwork, .nearbyNetworks, .getPreferred])
   }
 
-  @Test("a published state keeps its form inside an answer")
-  func states() throws {
+  @Test("a published state keeps its form inside an answer") func states() throws {
     struct State: Encodable {
       var name = "Living room"
       var routers = 2
@@ -126,28 +106,23 @@ import ThreadRequests
   }
 }
 
-@Suite("What is said at the terminal of who waits for consent")
-struct WaitingQuestionTests {
-  @Test("It names the command that approves it, and how long it waits, where that can be read")
-  func words() throws {
+@Suite("What is said at the terminal of who waits for consent") struct WaitingQuestionTests {
+  @Test("It names the command that approves it, and how long it waits, where that can be read") func words() throws {
     var question = WaitingQuestion(
-      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z",
-      transactions: ["t"], reason: nil)
+      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z", transactions: ["t"],
+      reason: nil)
     let now = try Date("2026-11-21T04:36:00Z", strategy: .iso8601) + 0.5
     #expect(
-      question.words(now: now)
-        == "Waiting for consent, up to 120 s: `threadkeeper consent approve c-1`, "
+      question.words(now: now) == "Waiting for consent, up to 120 s: `threadkeeper consent approve c-1`, "
         + "by the daemon's user on its machine.")
     #expect(question.words(now: now + 500).hasPrefix("Waiting for consent, up to 0 s: "))
     question.expiresAt = "soon"
     #expect(question.words(now: now).hasPrefix("Waiting for consent: `"))
   }
 
-  @Test("A question is that of a request whose transaction it has, byte for byte")
-  func transactions() {
+  @Test("A question is that of a request whose transaction it has, byte for byte") func transactions() {
     var question = WaitingQuestion(
-      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "", transactions: nil,
-      reason: nil)
+      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "", transactions: nil, reason: nil)
     #expect(!question.isAwaited(by: ""))
     question.transactions = ["a", "\u{E9}"]
     #expect(question.isAwaited(by: "a") && question.isAwaited(by: "\u{E9}"))

@@ -4,15 +4,14 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("Wrong usage and help", .timeLimit(.minutes(30)))
-struct UsageTests {
+@Suite("Wrong usage and help", .timeLimit(.minutes(30))) struct UsageTests {
   @Test(
     "Wrong usage ends with 64 and says what is expected",
     arguments: [
       ["nonsense"], ["dataset", "nonsense"], ["dataset", "decode"], ["--nonsense"],
       ["client", "request", "nonsense/get", "--username", "phone"],
-    ])
-  func wrong(arguments: [String]) async throws {
+    ]) func wrong(arguments: [String]) async throws
+  {
     let outcome = try await run(arguments)
     #expect(outcome.status == 64)
     #expect(outcome.output.isEmpty)
@@ -20,11 +19,9 @@ struct UsageTests {
     #expect(outcome.error.lowercased().contains("usage: threadkeeper"))
   }
 
-  @Test("A command that there is not is answered with the one that was probably meant")
-  func meant() async throws {
+  @Test("A command that there is not is answered with the one that was probably meant") func meant() async throws {
     for (words, meant) in [
-      ("routrs", "routers"), ("store verfy", "store verify"),
-      ("consent aprove c-1", "consent approve"),
+      ("routrs", "routers"), ("store verfy", "store verify"), ("consent aprove c-1", "consent approve"),
       ("rnu --json", "run"), ("accept x", nil), ("store --home verfy", nil), ("run rnu", nil),
     ] {
       let outcome = await CommandScene.run(words.split(separator: " ").map(String.init))
@@ -35,8 +32,7 @@ struct UsageTests {
     }
   }
 
-  @Test("A dataset in the wrong place is not repeated")
-  func misplaced() async throws {
+  @Test("A dataset in the wrong place is not repeated") func misplaced() async throws {
     for arguments in [
       ["dataset", DatasetSamples.home], ["dataset", "decode", "00", DatasetSamples.home],
       ["dataset", "decode", "00", "--key=\(DatasetSamples.networkKey)"],
@@ -47,8 +43,7 @@ struct UsageTests {
     }
   }
 
-  @Test("Rows of 32 hexadecimal digits are hidden, shorter ones are not")
-  func hiding() {
+  @Test("Rows of 32 hexadecimal digits are hidden, shorter ones are not") func hiding() {
     let key = DatasetSamples.networkKey
     #expect(
       ThreadkeeperCommand.hidingSecrets(in: "a '\(key)' \(key.dropLast())")
@@ -56,8 +51,7 @@ struct UsageTests {
     #expect(ThreadkeeperCommand.hidingSecrets(in: key) == "<32 hexadecimal digits>")
   }
 
-  @Test("Help and version go to standard output, and help warns of the command line")
-  func help() async throws {
+  @Test("Help and version go to standard output, and help warns of the command line") func help() async throws {
     let version = try await run(["--version"])
     #expect(version.status == 0)
     #expect(version.output == threadkeeperVersion + "\n")

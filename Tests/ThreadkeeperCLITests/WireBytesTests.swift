@@ -15,8 +15,7 @@ import ThreadRequests
 @testable import ThreadkeeperDaemon
 
 /// What the daemon answers on its socket and gives its page, and what commands print as JSON, in files.
-@Suite("Bytes of the local API, the page and of JSON for scripts")
-struct WireBytesTests {
+@Suite("Bytes of the local API, the page and of JSON for scripts") struct WireBytesTests {
   private static let routers = (1...9).map { "a1b2c3d4e5f6070\($0)" }
   private static let (home, guest) = (SampleNetwork.home, SampleNetwork.guest)
 
@@ -33,33 +32,27 @@ struct WireBytesTests {
         + #""ext_pan_id":"\#(Self.home.extendedPANID)""#, by: "hub")
     try scene.announce(Self.routers[1], "Stray", on: Self.guest, by: "other")
     for (agent, reason) in zip(
-      Self.routers[2...],
-      ["stopped", "unreachable", "frozen", "untrusted", "no_network", "failing"])
+      Self.routers[2...], ["stopped", "unreachable", "frozen", "untrusted", "no_network", "failing"])
     {
       try scene.announce(agent, "Is \(reason)", on: Self.home)
-      try scene.publish(
-        "offline", #""border_agent_id":"\#(agent)","reason":"\#(reason)","http_status":500"#,
-        by: "hub")
+      try scene.publish("offline", #""border_agent_id":"\#(agent)","reason":"\#(reason)","http_status":500"#, by: "hub")
     }
     let partial = try Self.home.dataset(at: 1).removing(.networkName).hex
     try scene.publish(
-      "announce",
-      #""border_agent_id":"\#(Self.routers[8])","dataset":"\#(partial)","thread_state":"detached""#,
+      "announce", #""border_agent_id":"\#(Self.routers[8])","dataset":"\#(partial)","thread_state":"detached""#,
       by: "hub")
     try scene.publish(
-      "credentials",
-      #""dataset":"\#(try Self.guest.dataset(at: 3).hex)","name":"Home Assistant","preferred":true"#,
+      "credentials", #""dataset":"\#(try Self.guest.dataset(at: 3).hex)","name":"Home Assistant","preferred":true"#,
       by: "ha")
     return scene
   }
 
   /// A program's question; its id.
-  @discardableResult
-  private func ask(_ scene: CommandScene, _ team: ExactName = "tablet") throws -> String {
+  @discardableResult private func ask(_ scene: CommandScene, _ team: ExactName = "tablet") throws -> String {
     let loop = scene.context.bridge.loop
     _ = scene.context.bridge.requests.answer(
-      LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: team), by: loop,
-      isOwnUser: false, at: scene.clock.now())
+      LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: team), by: loop, isOwnUser: false,
+      at: scene.clock.now())
     return try #require(loop.homes.home("home")?.questions.last).id.questionText
   }
 
@@ -68,9 +61,9 @@ struct WireBytesTests {
   /// Calls a method with parameters as JSON; the replies as they came.
   ///
   /// - Parameter isList: it takes several.
-  private static func call(
-    _ path: String, _ method: String, _ parameters: String, isList: Bool = false
-  ) async throws -> String {
+  private static func call(_ path: String, _ method: String, _ parameters: String, isList: Bool = false) async throws
+    -> String
+  {
     let connection = try RawConnection(path: path)
     let more = isList ? ",\"more\":true" : ""
     try await connection.send("{\"method\":\"\(method)\",\"parameters\":\(parameters)\(more)}\0")
@@ -94,49 +87,44 @@ struct WireBytesTests {
     ("DeleteLogin", #"{"broker":"mqtt://a:1883"}"#), ("DenyConsent", #"{"id":"c-1"}"#),
     ("EnrollClient", #"{"home":"home","user":"hub","line":"tk1:"}"#),
     ("ExpectCredentialSharing", #"{"border_agent_id":"\#(routers[0])"}"#),
-    ("FollowAudit", #"{"last":3,"until_now":true}"#),
-    ("ForgetDamaged", #"{"home":"home"}"#), ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"),
-    ("ListConsents", "{}"), ("ListCredentials", "{}"), ("ListDecisions", "{}"),
-    ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"),
-    ("ListNetworks", "{}"), ("ListRouters", "{}"),
-    ("OpenPage", #"{"replacing":false}"#),
+    ("FollowAudit", #"{"last":3,"until_now":true}"#), ("ForgetDamaged", #"{"home":"home"}"#),
+    ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"), ("ListConsents", "{}"), ("ListCredentials", "{}"),
+    ("ListDecisions", "{}"), ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"),
+    ("ListNetworks", "{}"), ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
     ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
     ("RemoveRouter", #"{"home":"home","border_agent_id":"\#(routers[2])"}"#),
-    ("RevokeClient", #"{"home":"home","user":"nobody","forgets":false}"#),
-    ("RevokeGrant", #"{"id":"g-1"}"#), ("RotateKeys", #"{"secrets":1}"#),
+    ("RevokeClient", #"{"home":"home","user":"nobody","forgets":false}"#), ("RevokeGrant", #"{"id":"g-1"}"#),
+    ("RotateKeys", #"{"secrets":1}"#),
     ("ShowCredential", #"{"home":"home","border_agent_id":"\#(routers[0])","secret":true}"#),
     ("ShowPreferred", #"{"home":"home","secret":false}"#),
-    ("StoreLogin", #"{"broker":"mqtt://a:1883","username":"a"}"#), ("VerifyAudit", "{}"),
-    ("VerifyStore", "{}"), ("WatchConsents", "{}"),
+    ("StoreLogin", #"{"broker":"mqtt://a:1883","username":"a"}"#), ("VerifyAudit", "{}"), ("VerifyStore", "{}"),
+    ("WatchConsents", "{}"),
   ]
 
   private static func requests() throws -> [(RequestCommand, String)] {
     let agent = #""border_agent_id":"\#(routers[0])""#
-    let (network, other) = (
-      #""ext_pan_id":"\#(home.extendedPANID)""#, #""ext_pan_id":"\#(guest.extendedPANID)""#
-    )
+    let (network, other) = (#""ext_pan_id":"\#(home.extendedPANID)""#, #""ext_pan_id":"\#(guest.extendedPANID)""#)
     let dataset = #""dataset":"\#(try home.dataset(at: 3).hex)""#
     let asOwner = #""administrator":true"#
     return [
       (.isPreferredAvailable, ""), (.checkPreferred, dataset), (.checkPreferred, ""),
       (.storeCredentials, #""border_agent_id":"00000000000000ff",\#(dataset)"#),
       (.storeCredentials, #"\#(agent),"dataset":"00""#), (.getCredentials, agent),
-      (.getCredentials, #""border_agent_id":"00000000000000ff""#), (.listCredentials, ""),
-      (.listActiveCredentials, ""), (.shareCredentials, network),
-      (.deleteCredentials, #""border_agent_id":"00000000000000ff""#), (.listRouters, ""),
-      (.listNetworks, ""), (.listAlerts, #""home":"nowhere""#), (.listAlerts, ""),
-      (.getPreferred, ""), (.getNetwork, other), (.nearbyNetworks, #""program":"a \"b\"""#),
-      (.pendingConsents, asOwner), (.approveConsent, #""id":"c-00000000000000ff",\#(asOwner)"#),
-      (.denyConsent, #""id":"x",\#(asOwner)"#), (.askConsent, "\(agent),\(asOwner)"),
-      (.setPreferred, "\(other),\(asOwner)"), (.setPreferred, #"\#(other),"id":"p-current""#),
-      (.forgetNetwork, "\(network),\(asOwner)"), (.forgetPreferred, asOwner),
+      (.getCredentials, #""border_agent_id":"00000000000000ff""#), (.listCredentials, ""), (.listActiveCredentials, ""),
+      (.shareCredentials, network), (.deleteCredentials, #""border_agent_id":"00000000000000ff""#), (.listRouters, ""),
+      (.listNetworks, ""), (.listAlerts, #""home":"nowhere""#), (.listAlerts, ""), (.getPreferred, ""),
+      (.getNetwork, other), (.nearbyNetworks, #""program":"a \"b\"""#), (.pendingConsents, asOwner),
+      (.approveConsent, #""id":"c-00000000000000ff",\#(asOwner)"#), (.denyConsent, #""id":"x",\#(asOwner)"#),
+      (.askConsent, "\(agent),\(asOwner)"), (.setPreferred, "\(other),\(asOwner)"),
+      (.setPreferred, #"\#(other),"id":"p-current""#), (.forgetNetwork, "\(network),\(asOwner)"),
+      (.forgetPreferred, asOwner),
     ]
   }
 
   /// Calls what a person has to agree to, and agrees, but to the last one.
-  private static func decided(
-    _ path: String, _ method: String, _ parameters: String, _ loop: HomeLoop, approves: Bool
-  ) async throws -> String {
+  private static func decided(_ path: String, _ method: String, _ parameters: String, _ loop: HomeLoop, approves: Bool)
+    async throws -> String
+  {
     let known = Set(loop.homes.home("home")?.questions.map(\.id) ?? [])
     async let reply = call(path, method, parameters)
     var id: ConsentID?
@@ -146,14 +134,13 @@ struct WireBytesTests {
     }
     let decision = approves ? "Approve" : "Deny"
     _ = try await call(
-      path, "io.threadkeeper.Questions.\(decision)",
-      #"{"id":"\#(try #require(id).questionText)","administrator":true}"#)
+      path, "io.threadkeeper.Questions.\(decision)", #"{"id":"\#(try #require(id).questionText)","administrator":true}"#
+    )
     return try await reply
   }
 
   /// Each call has a line with its method and parameters, and one with the reply.
-  @Test("Replies to each method and to each operation")
-  func replies() async throws {
+  @Test("Replies to each method and to each operation") func replies() async throws {
     let scene = try scene()
     let (path, loop) = (LocalAPISocket.path(scene.context.settings), scene.context.bridge.loop)
     var text = ""
@@ -161,15 +148,12 @@ struct WireBytesTests {
       text += "\(method) \(parameters)\n  \(reply)\n"
     }
     for (method, parameters) in [
-      ("org.varlink.service.GetInfo", "{}"),
-      ("org.varlink.service.GetInterfaceDescription", #"{"interface":"x"}"#),
+      ("org.varlink.service.GetInfo", "{}"), ("org.varlink.service.GetInterfaceDescription", #"{"interface":"x"}"#),
       ("io.threadkeeper.Status.Get", "{}"), ("io.threadkeeper.Status.Watch", "{}"),
       ("io.threadkeeper.Status.None", "{}"), ("io.threadkeeper.None.Get", "{}"),
       ("io.threadkeeper.Admin.Perform", #"{"operation":"None","parameters":{}}"#),
       ("io.threadkeeper.Admin.Perform", "{}"),
-    ] {
-      add(method, parameters, try await Self.call(path, method, parameters))
-    }
+    ] { add(method, parameters, try await Self.call(path, method, parameters)) }
     for (name, parameters) in Self.operations {
       let call = #"{"operation":"\#(name)","parameters":\#(parameters)}"#
       let method = "io.threadkeeper.Admin.Perform"
@@ -181,8 +165,7 @@ struct WireBytesTests {
       let parameters = "{\(fields)}"
       let reply =
         command.needsConsent
-        ? try await Self.decided(
-          path, method, parameters, loop, approves: command != .nearbyNetworks)
+        ? try await Self.decided(path, method, parameters, loop, approves: command != .nearbyNetworks)
         : try await Self.call(path, method, parameters)
       add(method, parameters, reply)
     }
@@ -193,9 +176,7 @@ struct WireBytesTests {
     let masked = scene.masked(text)
     try Golden.check(masked, "replies.txt")
     for endpoint in LocalAPISocket(scene.context).service.endpoints {
-      #expect(
-        masked.contains("\n\(endpoint.interface).\(endpoint.name) ")
-          || masked.hasPrefix(endpoint.interface))
+      #expect(masked.contains("\n\(endpoint.interface).\(endpoint.name) ") || masked.hasPrefix(endpoint.interface))
     }
     #expect(Self.operations.map(\.0) == ThreadkeeperDaemon.operations.map { $0.name })
     let commands = Set(try Self.requests().map(\.0)).union([.ping])
@@ -204,8 +185,7 @@ struct WireBytesTests {
 
   // MARK: The page
 
-  @Test("What the page is given")
-  func page() async throws {
+  @Test("What the page is given") func page() async throws {
     let scene = try scene()
     try ask(scene)
     let state = try #require(await PageFacts(scene.context).state())
@@ -216,13 +196,11 @@ struct WireBytesTests {
 
   /// Those that need a broker, change the machine, or make another thing each time.
   private static let others: Set<String> = [
-    "client keygen", "client request", "doctor", "setup", "store backup", "store restore",
-    "keys add",
-    "keys remove", "keys rotate", "page token", "login",
+    "client keygen", "client request", "doctor", "setup", "store backup", "store restore", "keys add", "keys remove",
+    "keys rotate", "page token", "login",
   ]
 
-  @Test("What commands print as JSON")
-  func json() async throws {
+  @Test("What commands print as JSON") func json() async throws {
     let place = try MovedStore()
     try place.fill()
     let scene = try scene(place.store)
@@ -242,18 +220,16 @@ struct WireBytesTests {
     try await scene.check(
       "json.txt",
       [
-        "store verify", "store forget-damaged --yes", "keys list", "consent list",
-        "consent list --grants", "consent approve \(tablet)", "consent deny \(watch)",
-        "consent revoke \(grant)", "consent ask \(Self.routers[1])", "consent list --history",
-        "clients enroll attic \(line) --trust signed --label Attic", "clients list",
-        "clients revoke attic", "acl --daemon tk", "routers", "routers accept \(Self.routers[1])",
-        "routers remove \(Self.routers[8])", "networks", "networks accept \(guest)",
-        "networks accept-credentials \(guest)", "networks forget \(guest)", "alerts --all",
-        "credentials list", "credentials get \(Self.routers[0])",
-        "credentials delete \(Self.routers[0])", "preferred show --history",
-        "preferred check \(file)", "preferred set \(file)", "preferred forget",
-        "audit --last 3", "dataset decode \(file)", "dataset decode \(short)",
-        "dataset encode \(values)", "check-config", "status",
+        "store verify", "store forget-damaged --yes", "keys list", "consent list", "consent list --grants",
+        "consent approve \(tablet)", "consent deny \(watch)", "consent revoke \(grant)",
+        "consent ask \(Self.routers[1])", "consent list --history",
+        "clients enroll attic \(line) --trust signed --label Attic", "clients list", "clients revoke attic",
+        "acl --daemon tk", "routers", "routers accept \(Self.routers[1])", "routers remove \(Self.routers[8])",
+        "networks", "networks accept \(guest)", "networks accept-credentials \(guest)", "networks forget \(guest)",
+        "alerts --all", "credentials list", "credentials get \(Self.routers[0])",
+        "credentials delete \(Self.routers[0])", "preferred show --history", "preferred check \(file)",
+        "preferred set \(file)", "preferred forget", "audit --last 3", "dataset decode \(file)",
+        "dataset decode \(short)", "dataset encode \(values)", "check-config", "status",
       ].map { "\($0) --json" })
 
     let all = try Golden.texts()

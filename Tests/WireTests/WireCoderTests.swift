@@ -5,8 +5,7 @@ import ThreadkeeperSupport
 
 @testable import Wire
 
-@Suite("A message, declared once")
-struct WireCoderTests {
+@Suite("A message, declared once") struct WireCoderTests {
   private enum Color: String, WireName { case red, green }
 
   private struct Inner: WirePart {
@@ -41,8 +40,7 @@ struct WireCoderTests {
 
   private func text(_ sample: Sample) -> String { String(decoding: sample.json(), as: UTF8.self) }
 
-  @Test("It is written in the order of its fields, without those that are nil")
-  func writing() {
+  @Test("It is written in the order of its fields, without those that are nil") func writing() {
     var sample = Sample()
     #expect(text(sample) == #"{"color":"red","name":""}"#)
     sample.agent = BorderAgentID(high: 1, low: 0)
@@ -53,26 +51,19 @@ struct WireCoderTests {
     sample.name = "a\"b\u{1}"
     sample.state = .leader
     #expect(
-      text(sample)
-        == #"{"agent":"0000000000000001","color":"green","count":7,"inner":[{"number":1},{"number":-20}],"#
+      text(sample) == #"{"agent":"0000000000000001","color":"green","count":7,"inner":[{"number":1},{"number":-20}],"#
         + #""is_on":false,"name":"a\"b\u0001","state":"leader"}"#)
   }
 
-  @Test("An object of any names has them in the order of their bytes, with escapes")
-  func names() {
+  @Test("An object of any names has them in the order of their bytes, with escapes") func names() {
     var json = JSONWriter()
     ["b": ["x"], "a\"": [], "B": ["y", "\u{1F}"]].write(to: &json)
-    #expect(
-      String(decoding: json.bytes, as: UTF8.self)
-        == #"{"B":["y","\u001f"],"a\"":[],"b":["x"]}"#)
+    #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"B":["y","\u001f"],"a\"":[],"b":["x"]}"#)
   }
 
-  private func read(_ json: String) throws -> Sample {
-    try Sample(reading: Array(json.utf8), depth: 2)
-  }
+  private func read(_ json: String) throws -> Sample { try Sample(reading: Array(json.utf8), depth: 2) }
 
-  @Test("What is written is read again, in any order and among other fields; null is none")
-  func reading() throws {
+  @Test("What is written is read again, in any order and among other fields; null is none") func reading() throws {
     var sample = Sample()
     sample.agent = BorderAgentID(high: 1, low: 2)
     sample.count = 9
@@ -91,35 +82,20 @@ struct WireCoderTests {
       (#"{"color":null,"name":"a"}"#, WireProblem(reason: .missing, field: "color", offset: nil)),
       (#"{"color":"blue","name":"a"}"#, WireProblem(reason: .badValue, field: "color", offset: 9)),
       (#"{"color":"red","name":""}"#, WireProblem(reason: .badValue, field: "name", offset: 22)),
-      (
-        #"{"color":"red","name":"abcd"}"#, WireProblem(reason: .badValue, field: "name", offset: 22)
-      ),
-      (
-        #"{"color":"red","name":"a","count":1}"#,
-        WireProblem(reason: .badValue, field: "count", offset: 34)
-      ),
+      (#"{"color":"red","name":"abcd"}"#, WireProblem(reason: .badValue, field: "name", offset: 22)),
+      (#"{"color":"red","name":"a","count":1}"#, WireProblem(reason: .badValue, field: "count", offset: 34)),
       (
         #"{"color":"red","name":"a","count":"3"}"#,
         WireProblem(reason: .wrongType(.number(bits: 32)), field: "count", offset: 34)
-      ),
-      (
-        #"{"color":"red","name":"a","agent":"00"}"#,
-        WireProblem(reason: .badValue, field: "agent", offset: 34)
-      ),
-      (
-        #"{"color":"red","name":"\ud800"}"#,
-        WireProblem(reason: .unpairedSurrogate, field: "name", offset: 22)
-      ),
+      ), (#"{"color":"red","name":"a","agent":"00"}"#, WireProblem(reason: .badValue, field: "agent", offset: 34)),
+      (#"{"color":"red","name":"\ud800"}"#, WireProblem(reason: .unpairedSurrogate, field: "name", offset: 22)),
       ("[1]", WireProblem(reason: .notAnObject, field: nil, offset: 0)),
       (#"{"a":[[1]]}"#, WireProblem(reason: .json(.tooDeep), field: nil, offset: 6)),
       (#"{"a""#, WireProblem(reason: .json(.syntax), field: nil, offset: 4)),
-    ])
-  func problems(json: String, problem: WireProblem) {
-    #expect(throws: problem) { try read(json) }
-  }
+    ]) func problems(json: String, problem: WireProblem)
+  { #expect(throws: problem) { try read(json) } }
 
-  @Test("Of several fields with one name the first that is not null counts")
-  func duplicates() throws {
+  @Test("Of several fields with one name the first that is not null counts") func duplicates() throws {
     let sample = try read(#"{"name":null,"color":"red","name":"a","name":7,"color":"green"}"#)
     #expect(text(sample) == #"{"color":"red","name":"a"}"#)
   }
@@ -137,20 +113,17 @@ struct WireCoderTests {
     "A field that says nothing must be of its type, and one that may have any type counts where it can",
     arguments: [
       ("{}", nil, nil), (#"{"shade":"x","size":3}"#, 3, nil), (#"{"size":"3"}"#, nil, nil),
-      (#"{"size":[],"size":4}"#, 4, nil), (#"{"size":256,"size":5}"#, 5, nil),
-      (#"{"size":10}"#, nil, "size"), (#"{"shade":1}"#, nil, "shade"),
-    ] as [(String, UInt8?, String?)])
-  func uses(json: String, size: UInt8?, field: String?) throws {
+      (#"{"size":[],"size":4}"#, 4, nil), (#"{"size":256,"size":5}"#, 5, nil), (#"{"size":10}"#, nil, "size"),
+      (#"{"shade":1}"#, nil, "shade"),
+    ] as [(String, UInt8?, String?)]) func uses(json: String, size: UInt8?, field: String?) throws
+  {
     do throws(WireProblem) {
       let read = try Loose(reading: Array(json.utf8), depth: 2)
       #expect(read.shade == nil && read.size == size && field == nil)
-    } catch {
-      #expect(error.field == field)
-    }
+    } catch { #expect(error.field == field) }
   }
 
-  @Test("Its schema has the limits of each field, and what has a name once")
-  func schema() {
+  @Test("Its schema has the limits of each field, and what has a name once") func schema() {
     let describer = WireDescriber(Sample())
     #expect(describer.hasSecrets)
     #expect(
@@ -161,11 +134,9 @@ struct WireCoderTests {
         ##"inner false {"description": "Others.", "type": "array", "minItems": 1, "items": {"$ref": "#/definitions/inner"}}"##,
         #"is_on false {"description": "Whether.", "type": "boolean"}"#,
         #"key false {"description": "Of the network.", "type": "string", "pattern": "^[0-9a-f]*$"}"#,
-        ##"name true {"$ref": "#/definitions/name"}"##,
-        ##"state false {"$ref": "#/definitions/thread_state"}"##,
+        ##"name true {"$ref": "#/definitions/name"}"##, ##"state false {"$ref": "#/definitions/thread_state"}"##,
       ])
-    #expect(
-      describer.definitions.map(\.name) == ["border_agent_id", "inner", "name", "thread_state"])
+    #expect(describer.definitions.map(\.name) == ["border_agent_id", "inner", "name", "thread_state"])
     #expect(
       describer.definitions[1].schema
         == #"{"description": "Within.", "type": "object", "required": ["number"], "properties": {"number": {"description": "Any.", "type": "integer", "minimum": 0}}, "additionalProperties": false, "maxProperties": 2}"#

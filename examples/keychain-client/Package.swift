@@ -4,8 +4,7 @@
 import PackageDescription
 
 let package = Package(
-  name: "keychain-client",
-  platforms: [.macOS(.v13)],
+  name: "keychain-client", platforms: [.macOS(.v13)],
   dependencies: [
     // In a package of your own, write the address that you got threadkeeper from instead:
     //   .package(url: "https://…/threadkeeper.git", branch: "main"),
@@ -16,8 +15,6 @@ let package = Package(
       name: "keychain-client",
       dependencies: [
         // Apple's systems have this module themselves.
-        .product(
-          name: "Security", package: "threadkeeper", condition: .when(platforms: [.linux]))
+        .product(name: "Security", package: "threadkeeper", condition: .when(platforms: [.linux]))
       ])
-  ]
-)
+  ])

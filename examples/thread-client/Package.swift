@@ -15,9 +15,6 @@ let package = Package(
       name: "thread-client",
       dependencies: [
         // Apple's systems have this module themselves.
-        .product(
-          name: "ThreadNetwork", package: "threadkeeper",
-          condition: .when(platforms: [.linux]))
+        .product(name: "ThreadNetwork", package: "threadkeeper", condition: .when(platforms: [.linux]))
       ])
-  ]
-)
+  ])

@@ -131,16 +131,13 @@ struct AdoptionMachine: Sendable {
     }
   }
 
-  private mutating func begin(
-    _ order: AdoptionOrder, _ report: RouterReport, at now: Duration
-  ) -> [Effect] {
+  private mutating func begin(_ order: AdoptionOrder, _ report: RouterReport, at now: Duration) -> [Effect] {
     self = Self()
     (self.order, before) = (order, report)
     let network = order.dataset.extendedPANID.map { "\($0)" } ?? ""
     let begins = note(.info, "adopting network \(network)")
     switch AdoptionPlan(order.dataset, for: report) {
-    case .nothing:
-      return finish(.info, Self.isThere, nil)
+    case .nothing: return finish(.info, Self.isThere, nil)
     case .refused(let why): return finish(.warning, why, .pendingChange)
     case .alone where report.state == .disabled:
       state = .setting
@@ -173,9 +170,7 @@ struct AdoptionMachine: Sendable {
       state = .waiting(until: now + Self.attachLimit)
       return []
     case .scheduling(let limit):
-      guard status == 200 || status == 201 else {
-        return notScheduled(status, until: limit, at: now)
-      }
+      guard status == 200 || status == 201 else { return notScheduled(status, until: limit, at: now) }
       return scheduled(within: AdoptionPlan.delay, at: now)
     case .restoring:
       if givesBack, status == 200 || status == 201 { isGivenBack = true }
@@ -185,48 +180,38 @@ struct AdoptionMachine: Sendable {
 
   private mutating func looked(_ look: RouterLook, at now: Duration) -> [Effect] {
     guard let order else { return [] }
-    let report: RouterReport? =
-      if case .report(let report) = look, report.agent == order.agent { report } else { nil }
+    let report: RouterReport? = if case .report(let report) = look, report.agent == order.agent { report } else { nil }
     switch state {
     case .none, .disabling, .setting, .enabling, .scheduling: return []
     case .postponed(let failure, let limit, let next):
       return postponed(order, report, failure, until: limit, next: next, at: now)
     case .checking:
-      guard let report else {
-        return restore(Failure(code: .noAnswer, text: "it does not report itself"), at: now)
-      }
+      guard let report else { return restore(Failure(code: .noAnswer, text: "it does not report itself"), at: now) }
       if let why = AdoptionPlan.obstacle(to: order.dataset, for: report) {
         return restore(Failure(code: .pendingChange, text: why), at: now)
       }
       state = .setting
       return [.request(.setActive(order.dataset))]
     case .waiting(let limit):
-      if let report, report.uses(order.dataset) {
-        return attached(report, at: now)
-      }
+      if let report, report.uses(order.dataset) { return attached(report, at: now) }
       guard now >= limit else { return [] }
       let failure = Failure(
-        code: .notAttached,
-        text: "it does not use the dataset that it was given, or is not attached")
-      return isPending
-        ? finish(.warning, failure.text, failure.code) : restore(failure, at: now)
-    case .restoring(let failure, let limit):
-      return restoring(report, failure, isLate: now >= limit)
+        code: .notAttached, text: "it does not use the dataset that it was given, or is not attached")
+      return isPending ? finish(.warning, failure.text, failure.code) : restore(failure, at: now)
+    case .restoring(let failure, let limit): return restoring(report, failure, isLate: now >= limit)
     }
   }
 
   /// To be attached alone is no success yet, and no failure: it may be the only router of the network.
   private mutating func attached(_ report: RouterReport, at now: Duration) -> [Effect] {
-    let place =
-      "it is on network \(report.network.map { "\($0)" } ?? ""), as \(report.state.word)"
+    let place = "it is on network \(report.network.map { "\($0)" } ?? ""), as \(report.state.word)"
     guard report.isAlone else { return finish(.info, place, nil) }
     let since = aloneSince ?? now
     aloneSince = since
     guard now - since >= Self.aloneLimit else { return [] }
     return finish(
       .warning,
-      place
-        + ", and alone: it reaches no other router of that network. Unless it is the only one, bring it within "
+      place + ", and alone: it reaches no other router of that network. Unless it is the only one, bring it within "
         + "radio range of another", nil)
   }
 
@@ -239,9 +224,7 @@ struct AdoptionMachine: Sendable {
 
   /// Versions of ot-br-posix after September 2026 (pull request 3582) hand a pending dataset to the leader, and answer
   /// with its verdict, which may be another one a little later.
-  private mutating func notScheduled(
-    _ status: Int?, until limit: Duration, at now: Duration
-  ) -> [Effect] {
+  private mutating func notScheduled(_ status: Int?, until limit: Duration, at now: Duration) -> [Effect] {
     let why: String? =
       switch status {
       case 409: "another change is pending on its network, or its leader has a newer dataset"
@@ -258,16 +241,14 @@ struct AdoptionMachine: Sendable {
   }
 
   private mutating func postponed(
-    _ order: AdoptionOrder, _ report: RouterReport?, _ failure: Failure, until limit: Duration,
-    next: Duration, at now: Duration
+    _ order: AdoptionOrder, _ report: RouterReport?, _ failure: Failure, until limit: Duration, next: Duration,
+    at now: Duration
   ) -> [Effect] {
     // Its answer was lost, or another router of this network was given the same order.
     if let pending = report?.pending, pending.essentialDifferences(from: order.dataset).isEmpty {
       let delay = pending.delayTimer ?? AdoptionPlan.delay
       guard delay <= Self.longestDelay else {
-        return finish(
-          .warning, "the same change is pending, and takes effect in \(delay / 1_000) s",
-          .pendingChange)
+        return finish(.warning, "the same change is pending, and takes effect in \(delay / 1_000) s", .pendingChange)
       }
       return scheduled(within: delay, at: now)
     }
@@ -287,14 +268,11 @@ struct AdoptionMachine: Sendable {
     return [note(.warning, failure.text + "; it is put back"), .look]
   }
 
-  private mutating func restoring(
-    _ report: RouterReport?, _ failure: Failure, isLate: Bool
-  ) -> [Effect] {
+  private mutating func restoring(_ report: RouterReport?, _ failure: Failure, isLate: Bool) -> [Effect] {
     guard let before, let order else { return [] }
     if let report {
       let request = AdoptionRestoration.step(
-        from: report, to: before, without: order.dataset, isGivenBack: isGivenBack,
-        hasEnabled: hasEnabled)
+        from: report, to: before, without: order.dataset, isGivenBack: isGivenBack, hasEnabled: hasEnabled)
       guard let request else {
         let isStopped = before.active == nil && report.hasNew(order.dataset, besides: before)
         return finish(
@@ -314,14 +292,11 @@ struct AdoptionMachine: Sendable {
     isStranded = true
     return finish(
       .warning,
-      failure.text + "; it could not be put back: give it its dataset by hand, and enable Thread: "
-        + Self.byHand,
+      failure.text + "; it could not be put back: give it its dataset by hand, and enable Thread: " + Self.byHand,
       failure.code)
   }
 
-  private mutating func finish(
-    _ level: RouterNote.Level, _ text: String, _ failure: AdoptionState?
-  ) -> [Effect] {
+  private mutating func finish(_ level: RouterNote.Level, _ text: String, _ failure: AdoptionState?) -> [Effect] {
     state = .none
     return [note(level, text), .finished(failure)]
   }
@@ -344,8 +319,7 @@ struct AdoptionMachine: Sendable {
       case (let status?, let why?): "\(status): \(why)"
       case (let status?, nil): "\(status)"
       }
-    return Failure(
-      code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(words))")
+    return Failure(code: status == nil ? .noAnswer : .refused, text: "it does not \(step) (\(words))")
   }
 }
 
@@ -387,12 +361,10 @@ enum AdoptionPlan: Equatable, Sendable {
       self = .nothing
       return
     }
-    guard report.state.isAttached, let active = report.active,
-      report.network == target.extendedPANID, active.extendedPANID == target.extendedPANID,
-      Self.hasSameKeys(active, target),
-      report.pending.map({ Self.hasSameKeys($0, target) }) != false,
-      let current = active.activeTimestamp, let new = target.activeTimestamp, new > current,
-      !report.hasUnreadablePending,
+    guard report.state.isAttached, let active = report.active, report.network == target.extendedPANID,
+      active.extendedPANID == target.extendedPANID, Self.hasSameKeys(active, target),
+      report.pending.map({ Self.hasSameKeys($0, target) }) != false, let current = active.activeTimestamp,
+      let new = target.activeTimestamp, new > current, !report.hasUnreadablePending,
       let pending = Self.pending(target, new, after: report.pending?.pendingTimestamp)
     else {
       self = Self.obstacle(to: target, for: report).map { .refused($0) } ?? .alone
@@ -412,12 +384,11 @@ enum AdoptionPlan: Equatable, Sendable {
     one.networkKey == other.networkKey && one.pskc == other.pskc
   }
 
-  private static func pending(
-    _ target: OperationalDataset, _ active: Timestamp, after last: Timestamp?
-  ) -> OperationalDataset? {
+  private static func pending(_ target: OperationalDataset, _ active: Timestamp, after last: Timestamp?)
+    -> OperationalDataset?
+  {
     let timestamp = max(active, last?.later() ?? active)
-    guard
-      let pending = try? target.replacing(.pendingTimestamp(timestamp), .delayTimer(delay)),
+    guard let pending = try? target.replacing(.pendingTimestamp(timestamp), .delayTimer(delay)),
       pending.kind == .pending
     else { return nil }
     return pending

@@ -17,9 +17,7 @@ struct AdoptionOrder: Equatable, Sendable {
   let expiresAt: Int64
 
   /// Why a message is not acted upon. Shows nothing of it.
-  struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
-    let description: String
-  }
+  struct Refusal: Error, Equatable, Sendable, CustomStringConvertible { let description: String }
 }
 
 extension AdoptionOrder {
@@ -28,32 +26,22 @@ extension AdoptionOrder {
   /// - Parameter now: Unix seconds.
   /// - Throws: `Refusal`: not sealed, not signed by the daemon that `keys` names, expired, for another topic, or
   ///   without a complete active dataset.
-  init(
-    _ message: IncomingMessage, keys: AgentKeys, now: Int64
-  ) throws(Refusal) {
+  init(_ message: IncomingMessage, keys: AgentKeys, now: Int64) throws(Refusal) {
     guard !message.isRetained else { throw Refusal(description: "it is a retained message") }
-    guard message.payload.count <= 2 * Envelope.limit,
-      let envelope = UntrustedJSON.value("sealed", in: message.payload)
+    guard message.payload.count <= 2 * Envelope.limit, let envelope = UntrustedJSON.value("sealed", in: message.payload)
     else { throw Refusal(description: "it is not sealed") }
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(
-        envelope, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
-    } catch {
-      throw Refusal(description: "\(error.rawValue): \(error.message)")
-    }
+      opened = try Envelope.open(envelope, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
+    } catch { throw Refusal(description: "\(error.rawValue): \(error.message)") }
     defer { wipe(&opened.body) }
     try self.init(reading: opened)
   }
 
   private init(reading opened: OpenedEnvelope) throws(Refusal) {
-    func text(_ name: String) -> String? {
-      UntrustedJSON.text(name, in: opened.body)
-    }
-    guard let id = text("id"), opened.order == .identifier(id),
-      let expiresAt = opened.expiresAt,
-      let agent = text("border_agent_id").flatMap({ BorderAgentID(hex: $0) }),
-      let hex = text("dataset")
+    func text(_ name: String) -> String? { UntrustedJSON.text(name, in: opened.body) }
+    guard let id = text("id"), opened.order == .identifier(id), let expiresAt = opened.expiresAt,
+      let agent = text("border_agent_id").flatMap({ BorderAgentID(hex: $0) }), let hex = text("dataset")
     else { throw Refusal(description: "a field is missing or differs from the envelope") }
     do throws(DatasetError) {
       let dataset = try OperationalDataset(hex: hex)
@@ -61,11 +49,8 @@ extension AdoptionOrder {
       guard dataset.kind == .complete else {
         throw DatasetError(code: .badValue, type: nil, offset: 0, message: "it is a pending one")
       }
-      self.init(
-        id: id, agent: agent, dataset: dataset, issuedAt: opened.issuedAt, expiresAt: expiresAt)
-    } catch {
-      throw Refusal(description: "its dataset: \(error.message)")
-    }
+      self.init(id: id, agent: agent, dataset: dataset, issuedAt: opened.issuedAt, expiresAt: expiresAt)
+    } catch { throw Refusal(description: "its dataset: \(error.message)") }
   }
 }
 
@@ -73,8 +58,8 @@ extension AdoptionOrder {
 enum AdoptionRestoration {
   /// What is to be done next, seen what the router is now; nil: nothing.
   static func step(
-    from report: RouterReport, to before: RouterReport, without new: OperationalDataset,
-    isGivenBack: Bool, hasEnabled: Bool
+    from report: RouterReport, to before: RouterReport, without new: OperationalDataset, isGivenBack: Bool,
+    hasEnabled: Bool
   ) -> HTTPRequest? {
     let isStopped = report.state == .disabled
     if !isGivenBack, report.hasNew(new, besides: before) {
@@ -152,20 +137,14 @@ struct OrderBook: Sendable {
   mutating func take(_ order: AdoptionOrder, time: Int64, at now: Duration) -> Verdict {
     entries = entries.filter { $0.value.expiresAt >= time }
     guard order.expiresAt > time else { return .refused(Self.late) }
-    guard order.issuedAt >= lastIssued else {
-      return .refused("it is older than the one that was begun last")
-    }
-    if let waiting, order.issuedAt < waiting.order.issuedAt {
-      return .refused("it is older than the one that waits")
-    }
+    guard order.issuedAt >= lastIssued else { return .refused("it is older than the one that was begun last") }
+    if let waiting, order.issuedAt < waiting.order.issuedAt { return .refused("it is older than the one that waits") }
     var entry = entries[order.id] ?? Entry(expiresAt: order.expiresAt)
     entry.expiresAt = max(entry.expiresAt, order.expiresAt)
     entries[order.id] = entry
     guard !entry.isDone else { return .isDone }
     guard current?.id != order.id, waiting?.order != order else { return .isKnown }
-    guard entry.tries < Self.tries else {
-      return .refused("it has been tried \(Self.tries) times")
-    }
+    guard entry.tries < Self.tries else { return .refused("it has been tried \(Self.tries) times") }
     waiting = (order, now)
     return .waits
   }

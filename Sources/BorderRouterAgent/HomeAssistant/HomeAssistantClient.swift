@@ -29,8 +29,7 @@ final class HomeAssistantClient {
   ///   - timeout: for the connection, and for each answer.
   ///   - signal: raised when the agent stops.
   init(
-    _ address: HomeAssistantAddress, of users: Set<UInt32>, token: SecretBytes, timeout: Duration,
-    signal: WakeSignal?
+    _ address: HomeAssistantAddress, of users: Set<UInt32>, token: SecretBytes, timeout: Duration, signal: WakeSignal?
   ) throws(HomeAssistantTrouble) {
     self.timeout = timeout
     socket = try WebSocket(address, of: users, until: .now + timeout, signal: signal)
@@ -62,9 +61,7 @@ final class HomeAssistantClient {
     }
     struct List: Decodable { var datasets: [Entry] }
     let result = try ask("thread/list_datasets")
-    guard let list = try? JSONDecoder().decode(List.self, from: Data(result)).datasets else {
-      throw .otherForm
-    }
+    guard let list = try? JSONDecoder().decode(List.self, from: Data(result)).datasets else { throw .otherForm }
     guard list.count <= Self.mostDatasets else { throw .tooMany(list.count) }
     let read = list.compactMap(\.dataset)
     guard list.isEmpty || !read.isEmpty else { throw .otherForm }
@@ -74,27 +71,19 @@ final class HomeAssistantClient {
   /// - Returns: `none` where it is no more.
   func dataset(_ id: String) throws(HomeAssistantTrouble) -> RouterReport.Reading {
     var result: [UInt8]
-    do throws(HomeAssistantTrouble) {
-      result = try ask("thread/get_dataset_tlv", ("dataset_id", id))
-    } catch {
+    do throws(HomeAssistantTrouble) { result = try ask("thread/get_dataset_tlv", ("dataset_id", id)) } catch {
       guard error == .refused("not_found") else { throw error }
       return .none
     }
     defer { wipe(&result) }
-    guard let hex = UntrustedJSON.text("tlv", in: result) else {
-      throw .otherForm
-    }
-    do throws(DatasetError) {
-      return .init(try OperationalDataset(hex: hex))
-    } catch {
-      return .unusable(error.message)
-    }
+    guard let hex = UntrustedJSON.text("tlv", in: result) else { throw .otherForm }
+    do throws(DatasetError) { return .init(try OperationalDataset(hex: hex)) } catch { return .unusable(error.message) }
   }
 
   /// What the store has of a network.
-  func stored(
-    _ network: ExtendedPANID
-  ) throws(HomeAssistantTrouble) -> (entry: StoredDataset, reading: RouterReport.Reading)? {
+  func stored(_ network: ExtendedPANID) throws(HomeAssistantTrouble) -> (
+    entry: StoredDataset, reading: RouterReport.Reading
+  )? {
     guard let entry = try datasets().first(where: { $0.network == network }) else { return nil }
     return (entry, try dataset(entry.id))
   }
@@ -109,9 +98,9 @@ final class HomeAssistantClient {
   }
 
   /// - Returns: the JSON of the result.
-  private func ask(
-    _ command: String, _ fields: (name: StaticString, text: String)...
-  ) throws(HomeAssistantTrouble) -> [UInt8] {
+  private func ask(_ command: String, _ fields: (name: StaticString, text: String)...) throws(HomeAssistantTrouble)
+    -> [UInt8]
+  {
     number += 1
     var json = JSONWriter()
     defer { wipe(&json.bytes) }
@@ -147,9 +136,7 @@ final class HomeAssistantClient {
     var errorCode: String?
   }
 
-  private func receive(
-    until deadline: ContinuousClock.Instant
-  ) throws(HomeAssistantTrouble) -> Message {
+  private func receive(until deadline: ContinuousClock.Instant) throws(HomeAssistantTrouble) -> Message {
     var bytes = try socket.receive(until: deadline)
     defer { wipe(&bytes) }
     var message = Message()
@@ -157,8 +144,7 @@ final class HomeAssistantClient {
       switch member.name.text {
       case "type": message.type = RESTValue(member.value).text
       case "id": if case .number(let number) = RESTValue(member.value) { message.id = number }
-      case "ha_version":
-        message.version = RESTValue(member.value).text.flatMap { HomeAssistantVersion($0) }
+      case "ha_version": message.version = RESTValue(member.value).text.flatMap { HomeAssistantVersion($0) }
       case "success": if case .bool(true) = member.value { message.isSuccess = true }
       case "result": message.result = Array(member.source)
       case "error":

@@ -106,9 +106,7 @@ struct HomeAssistantMachine: Sendable {
       return [.log(RouterNote(.warning, "\(new)"))]
     case .answered(let outcome): return answered(outcome, at: now)
     case .doubted(let network):
-      for (id, known) in known where known.entry.network == network {
-        self.known[id]?.readAt = now - Pause.reread
-      }
+      for (id, known) in known where known.entry.network == network { self.known[id]?.readAt = now - Pause.reread }
       return []
     }
   }
@@ -118,14 +116,12 @@ struct HomeAssistantMachine: Sendable {
     known = known.filter { ids.contains($0.key) }
     return entries.sorted { $0.isPreferred && !$1.isPreferred }.filter { entry in
       guard let known = known[entry.id] else { return true }
-      return known.entry != entry || now - known.readAt >= Pause.reread
-        || known.digest != nil && now >= known.due
+      return known.entry != entry || now - known.readAt >= Pause.reread || known.digest != nil && now >= known.due
     }.map { .read($0) }
   }
 
   private var summary: StoreSummary {
-    var summary = StoreSummary(
-      preferred: known.values.first(where: \.entry.isPreferred)?.entry.network)
+    var summary = StoreSummary(preferred: known.values.first(where: \.entry.isPreferred)?.entry.network)
     for known in known.values {
       guard let network = known.entry.network else { continue }
       summary.timestamps[network] = known.timestamp
@@ -134,9 +130,7 @@ struct HomeAssistantMachine: Sendable {
     return summary
   }
 
-  private mutating func read(
-    _ entry: StoredDataset, _ reading: RouterReport.Reading, at now: Duration
-  ) -> [Effect] {
+  private mutating func read(_ entry: StoredDataset, _ reading: RouterReport.Reading, at now: Duration) -> [Effect] {
     var new = known[entry.id] ?? Known(entry: entry, readAt: now)
     (new.entry, new.readAt) = (entry, now)
     defer { known[entry.id] = new }
@@ -147,8 +141,8 @@ struct HomeAssistantMachine: Sendable {
         .log(
           RouterNote(
             .warning,
-            "the dataset of \(entry.title) is not right (\(flaw)); add it there again, from a phone or a border router"
-          )))
+            "the dataset of \(entry.title) is not right (\(flaw)); add it there again, from a phone or a border router")
+        ))
     }
     (new.flaw, new.timestamp) = (reading.flaw, nil)
     guard let dataset = reading.dataset else {
@@ -172,16 +166,13 @@ struct HomeAssistantMachine: Sendable {
     defer { wipe(&message) }
     message += [0, shared.isPreferred ? 1 : 0] + (shared.borderAgent?.bytes ?? [])
     // The lengths are right, so it does not fail; where it did, everything would be news.
-    return key.withUnsafeBytes { key in
-      (try? BLAKE2b.hash(message, key: key, count: 32)) ?? []
-    }
+    return key.withUnsafeBytes { key in (try? BLAKE2b.hash(message, key: key, count: 32)) ?? [] }
   }
 
   private mutating func answered(_ outcome: EventOutcome, at now: Duration) -> [Effect] {
     guard let id = outcome.subject, let old = known[id] else { return [] }
     // What the dataset is, or that there are too many, an hour changes nothing about.
-    let isLasting =
-      outcome.field == "dataset" || outcome.code == Rejection.Code.tooManyNetworks.rawValue
+    let isLasting = outcome.field == "dataset" || outcome.code == Rejection.Code.tooManyNetworks.rawValue
     if outcome.code != nil, !isLasting { known[id]?.due = now + Pause.retry }
     guard outcome.code != old.rejection else { return [] }
     known[id]?.rejection = outcome.code
@@ -189,11 +180,7 @@ struct HomeAssistantMachine: Sendable {
       return [.log(RouterNote(.info, "threadkeeper accepts \(old.entry.title) now"))]
     }
     let who = code == EventOutcome.refused ? "the broker" : "threadkeeper"
-    return [
-      .log(
-        RouterNote(
-          .warning, "\(who) has rejected \(old.entry.title) (\(code)): \(outcome.message)"))
-    ]
+    return [.log(RouterNote(.warning, "\(who) has rejected \(old.entry.title) (\(code)): \(outcome.message)"))]
   }
 }
 

@@ -42,9 +42,7 @@ struct HomeAssistantSource: AgentSource {
 
   private var now: Duration { agent.now }
 
-  var pause: Duration {
-    sync.pending == nil ? machine.pause ?? configuration.poll : Self.writePause
-  }
+  var pause: Duration { sync.pending == nil ? machine.pause ?? configuration.poll : Self.writePause }
 
   var standing: AgentStanding? { machine.standing }
 
@@ -76,13 +74,9 @@ struct HomeAssistantSource: AgentSource {
   private mutating func connect() throws(HomeAssistantTrouble) -> HomeAssistantClient {
     let token = try configuration.token()
     let hash = token.withUnsafeBytes { (try? BLAKE2b.hash256(Array($0))) ?? [] }
-    if let refused = refusedToken, refused.hash == hash, now - refused.at < Self.tokenPause {
-      throw .wrongToken
-    }
+    if let refused = refusedToken, refused.hash == hash, now - refused.at < Self.tokenPause { throw .wrongToken }
     refusedToken = nil
-    do throws(HomeAssistantTrouble) {
-      return try configuration.client(token, until: agent.stop)
-    } catch {
+    do throws(HomeAssistantTrouble) { return try configuration.client(token, until: agent.stop) } catch {
       if error == .wrongToken { refusedToken = (hash, now) }
       throw error
     }
@@ -90,14 +84,12 @@ struct HomeAssistantSource: AgentSource {
 
   /// What a person has agreed to. What is not newer is not added: Home Assistant would ignore it, and write both
   /// datasets into its log, with their keys.
-  private mutating func write(
-    _ dataset: OperationalDataset, to client: HomeAssistantClient
-  ) throws(HomeAssistantTrouble) {
+  private mutating func write(_ dataset: OperationalDataset, to client: HomeAssistantClient)
+    throws(HomeAssistantTrouble)
+  {
     guard let network = dataset.extendedPANID else { return }
     if Self.isNewer(dataset, than: try client.stored(network)?.reading) {
-      do throws(HomeAssistantTrouble) {
-        try client.add(dataset)
-      } catch {
+      do throws(HomeAssistantTrouble) { try client.add(dataset) } catch {
         guard case .refused(let code) = error else { throw error }
         return follow(.notTaken("it does not take the home's dataset (\(code))"))
       }
@@ -110,14 +102,11 @@ struct HomeAssistantSource: AgentSource {
   }
 
   /// As Home Assistant compares: seconds only.
-  private static func isNewer(
-    _ dataset: OperationalDataset, than reading: RouterReport.Reading?
-  ) -> Bool {
+  private static func isNewer(_ dataset: OperationalDataset, than reading: RouterReport.Reading?) -> Bool {
     switch reading {
     case nil, .some(.none): true
     case .partial, .unusable: false
-    case .complete(let there):
-      (there.activeTimestamp?.seconds ?? .max) < (dataset.activeTimestamp?.seconds ?? 0)
+    case .complete(let there): (there.activeTimestamp?.seconds ?? .max) < (dataset.activeTimestamp?.seconds ?? 0)
     }
   }
 
@@ -133,8 +122,7 @@ struct HomeAssistantSource: AgentSource {
       guard let command = requester?.command(refusedAt: topic) else { return }
       take(.refused(command, code: EventOutcome.refused, message: "the broker: \(message)"))
     case .answered(let outcome): decide(.answered(outcome))
-    case .message(let message):
-      if let answer = requester?.answer(message, now: agent.time) { take(answer) }
+    case .message(let message): if let answer = requester?.answer(message, now: agent.time) { take(answer) }
     }
   }
 
@@ -156,8 +144,7 @@ struct HomeAssistantSource: AgentSource {
       (listRefusal, silence) = (nil, nil)
       if let store = machine.store { follow(.compared(home, store)) }
     case .credentials(let dataset): follow(.credentials(dataset))
-    case .refused(.preferred, let code, let message):
-      follow(.refused(code: code, message: message))
+    case .refused(.preferred, let code, let message): follow(.refused(code: code, message: message))
     case .refused(.networks, let code, let message):
       silence = nil
       guard code != listRefusal else { return }
@@ -173,12 +160,9 @@ struct HomeAssistantSource: AgentSource {
       case .ask: request(.preferred)
       case .reread(let network): decide(.doubted(network))
       case .remember(let denied):
-        do {
-          try configuration.remember(denied)
-        } catch {
+        do { try configuration.remember(denied) } catch {
           agent.logger.warning(
-            "\(configuration.deniedFile ?? "") can't be written, so a person is asked again after a restart: \(error)"
-          )
+            "\(configuration.deniedFile ?? "") can't be written, so a person is asked again after a restart: \(error)")
         }
       case .write: look()
       }
@@ -190,17 +174,12 @@ struct HomeAssistantSource: AgentSource {
     if command == .networks, now - (silence ?? now) >= configuration.silence {
       take(
         .refused(
-          .networks, code: "no_answer",
-          message: "is its daemon running, and does this login read and publish there?"))
+          .networks, code: "no_answer", message: "is its daemon running, and does this login read and publish there?"))
     }
     if command == .networks, silence == nil { silence = now }
     do throws(SealingError) {
-      if let publication = try requester?.publication(command, now: agent.time) {
-        agent.publish(publication)
-      }
-    } catch {
-      agent.logger.error("\(command.rawValue) can't be sealed: \(error.message)")
-    }
+      if let publication = try requester?.publication(command, now: agent.time) { agent.publish(publication) }
+    } catch { agent.logger.error("\(command.rawValue) can't be sealed: \(error.message)") }
   }
 }
 
@@ -230,9 +209,7 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   package init(
     _ login: AgentLogin, address: HomeAssistantAddress,
     token: @escaping @Sendable () throws(HomeAssistantTrouble) -> SecretBytes
-  ) {
-    (self.login, self.address, self.token) = (login, address, token)
-  }
+  ) { (self.login, self.address, self.token) = (login, address, token) }
 
   package var label: (key: String, value: String) { ("home_assistant", "\(address)") }
 
@@ -255,11 +232,8 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   }
 
   /// - Parameter signal: raised when the agent stops.
-  func client(
-    _ token: SecretBytes, until signal: WakeSignal?
-  ) throws(HomeAssistantTrouble) -> HomeAssistantClient {
-    try HomeAssistantClient(
-      address, of: users, token: token, timeout: requestTimeout, signal: signal)
+  func client(_ token: SecretBytes, until signal: WakeSignal?) throws(HomeAssistantTrouble) -> HomeAssistantClient {
+    try HomeAssistantClient(address, of: users, token: token, timeout: requestTimeout, signal: signal)
   }
 
   func event(_ shared: SharedDataset) -> InboundEvent {
@@ -281,8 +255,7 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
 
   func remember(_ denied: String?) throws {
     guard let deniedFile else { return }
-    try Data((denied.map { "\(address) \($0)" } ?? "").utf8)
-      .write(to: URL(filePath: deniedFile), options: .atomic)
+    try Data((denied.map { "\(address) \($0)" } ?? "").utf8).write(to: URL(filePath: deniedFile), options: .atomic)
   }
 
   var requester: SealedRequester? {
@@ -293,9 +266,7 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   package var connection: MosquittoConfiguration {
     var result = login.connection("home-assistant \(address)", answers: "home-assistant")
     for command in SealedRequester.Command.allCases {
-      if let topic = requester?.answerTopic(command) {
-        result.subscriptions.append(.init(topic, isRequired: false))
-      }
+      if let topic = requester?.answerTopic(command) { result.subscriptions.append(.init(topic, isRequired: false)) }
     }
     return result
   }

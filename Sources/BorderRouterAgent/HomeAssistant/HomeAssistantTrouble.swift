@@ -42,16 +42,14 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
 
   package var description: String {
     switch self {
-    case .unreachable(let words):
-      "it can't be reached (\(words)); it may be starting, or --url names another place"
+    case .unreachable(let words): "it can't be reached (\(words)); it may be starting, or --url names another place"
     case .untrusted(let words):
       "\(words), so nothing is sent there; where that is Home Assistant's, name its user with --home-assistant-user"
     case .timeout: "it does not answer in time; it may be starting, or be busy"
     case .certificate(let words):
       "its certificate is not accepted (\(words)); give --url the name that the certificate has, or add the authority "
         + "that has signed it to this system's (update-ca-certificates)"
-    case .noTLS(let words):
-      "TLS does not begin (\(words)); is it http:// at this port?"
+    case .noTLS(let words): "TLS does not begin (\(words)); is it http:// at this port?"
     case .status(let status): Self.words(status)
     case .noToken(let words): words
     case .wrongToken:
@@ -65,14 +63,12 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
     case .unknownCommand:
       "it has no Thread store yet: it is starting, or its Thread integration is not set up; where this lasts, add "
         + "Thread in Home Assistant (Settings, Devices & services, Add integration)"
-    case .tooLarge:
-      "its answer has more than \(Frames.limit) bytes; delete Thread networks there that are no more"
+    case .tooLarge: "its answer has more than \(Frames.limit) bytes; delete Thread networks there that are no more"
     case .tooMany(let count):
       "it has \(count) Thread networks, and at most \(HomeAssistantClient.mostDatasets) are read; delete those there "
         + "that are no more"
     case .notJSON: "its answer is not JSON; does --url name Home Assistant?"
-    case .otherForm:
-      "its answer has a form that is not known; is there a newer threadkeeper?"
+    case .otherForm: "its answer has a form that is not known; is there a newer threadkeeper?"
     case .noFrame:
       "what it sends is no WebSocket message; does --url name Home Assistant, or a proxy that can't do WebSockets?"
     case .cut: "the connection was cut off within a message"
@@ -93,10 +89,8 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
 
   private static func words(_ status: Int) -> String {
     switch status {
-    case 0:
-      "its answer is not HTTP; does --url name Home Assistant, and is it https:// at this port?"
-    case 300..<400:
-      "it redirects (\(status)); give --url the address that a browser ends at"
+    case 0: "its answer is not HTTP; does --url name Home Assistant, and is it https:// at this port?"
+    case 300..<400: "it redirects (\(status)); give --url the address that a browser ends at"
     case 400:
       "it refuses the connection (400); behind a proxy, that has to pass WebSockets, and be in trusted_proxies of Home "
         + "Assistant"
@@ -112,12 +106,10 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
     switch outcome.code {
     case CURLE_ABORTED_BY_CALLBACK: self = .stopped
     case CURLE_OPERATION_TIMEDOUT: self = .timeout
-    case CURLE_COULDNT_RESOLVE_HOST:
-      self = .unreachable("no address is found for \(address.address.host)")
+    case CURLE_COULDNT_RESOLVE_HOST: self = .unreachable("no address is found for \(address.address.host)")
     case CURLE_COULDNT_CONNECT where outcome.error != 0:
       self = .unreachable(String(cString: strerror(Int32(outcome.error))))
-    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
-      self = .certificate(words)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR: self = .certificate(words)
     case CURLE_SSL_CONNECT_ERROR: self = .noTLS(words)
     default: self = .unreachable(words)
     }
@@ -128,9 +120,7 @@ extension HomeAssistantTrouble {
   /// Who has taken a connection on this machine.
   ///
   /// - Throws: `untrusted`, `unreachable`.
-  static func check(
-    _ connection: OpaquePointer, _ port: UInt16, _ users: Set<UInt32>
-  ) throws(HomeAssistantTrouble) {
+  static func check(_ connection: OpaquePointer, _ port: UInt16, _ users: Set<UInt32>) throws(HomeAssistantTrouble) {
     do throws(HTTPFailure) {
       try PortListeners.check(String(cString: libcurl_peer(connection)), port: port, of: users)
     } catch {
@@ -194,8 +184,7 @@ package struct HomeAssistantAddress: Equatable, Sendable, CustomStringConvertibl
   }
 
   private static func isPath(_ path: Substring) -> Bool {
-    path.hasSuffix("/websocket")
-      && path.utf8.allSatisfy { HTTPAddress.isPlain($0, besides: "/-._~") }
+    path.hasSuffix("/websocket") && path.utf8.allSatisfy { HTTPAddress.isPlain($0, besides: "/-._~") }
   }
 
   /// As the header `Host` has it: without the port that a browser does not name.

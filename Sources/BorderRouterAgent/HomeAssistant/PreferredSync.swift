@@ -78,8 +78,7 @@ struct PreferredSync: Sendable {
 
     var description: String {
       func word(_ value: (some CustomStringConvertible)?) -> String { value.map { "\($0)" } ?? "-" }
-      return
-        "\(home.network) \(home.timestamp) \(word(preferredThere)) \(word(timestampThere))"
+      return "\(home.network) \(home.timestamp) \(word(preferredThere)) \(word(timestampThere))"
     }
   }
 
@@ -102,9 +101,7 @@ struct PreferredSync: Sendable {
   init(denied: String? = nil) { self.denied = denied }
 
   /// What is to be written, for a minute at most.
-  var pending: OperationalDataset? {
-    if case .writing(let dataset, _, _) = state { dataset } else { nil }
-  }
+  var pending: OperationalDataset? { if case .writing(let dataset, _, _) = state { dataset } else { nil } }
 
   /// - Parameter now: from any origin, never falling.
   mutating func handle(_ event: Event, at now: Duration) -> [Effect] {
@@ -125,9 +122,7 @@ struct PreferredSync: Sendable {
       return refused(code, message, difference, at: now)
     case (.written, .writing(_, let difference, _)):
       state = .idle
-      return [
-        .log(RouterNote(.info, "it prefers the home's network \(difference.home.network) now"))
-      ]
+      return [.log(RouterNote(.info, "it prefers the home's network \(difference.home.network) now"))]
     case (.notTaken(let why), .writing(_, let difference, _)):
       state = .idle
       return [.log(RouterNote(.warning, why))] + remember("\(difference)")
@@ -145,9 +140,7 @@ struct PreferredSync: Sendable {
     }
   }
 
-  private mutating func compared(
-    _ home: Home?, _ store: StoreSummary, at now: Duration
-  ) -> [Effect] {
+  private mutating func compared(_ home: Home?, _ store: StoreSummary, at now: Duration) -> [Effect] {
     if case .writing = state { return [] }
     guard let home else { return [] }
     guard let difference = Self.difference(home, store) else {
@@ -166,10 +159,8 @@ struct PreferredSync: Sendable {
         return [.ask]
       }
       state = .resting(difference, until: now + Pause.other)
-      return log(
-        "no_answer", "nobody has answered the request for the home's preferred credentials")
-    case .resting(let old, let end) where old == difference && now < end:
-      return []
+      return log("no_answer", "nobody has answered the request for the home's preferred credentials")
+    case .resting(let old, let end) where old == difference && now < end: return []
     default: break
     }
     guard "\(difference)" != denied, now >= earliest else {
@@ -186,33 +177,26 @@ struct PreferredSync: Sendable {
       ? "it has an older dataset of the home's preferred network \(home.network)"
       : "it does not prefer the home's network \(home.network)"
     return [
-      .ask,
-      .log(
-        RouterNote(
-          .info, "\(why): the home's credentials are asked for, which needs a person's consent")),
+      .ask, .log(RouterNote(.info, "\(why): the home's credentials are asked for, which needs a person's consent")),
     ]
   }
 
   private static func difference(_ home: Home, _ store: StoreSummary) -> Difference? {
     let timestamp = store.timestamps[home.network]
-    let isSame =
-      store.preferred == home.network && timestamp.map { $0 >= home.timestamp } == true
-    return isSame
-      ? nil : Difference(home: home, preferredThere: store.preferred, timestampThere: timestamp)
+    let isSame = store.preferred == home.network && timestamp.map { $0 >= home.timestamp } == true
+    return isSame ? nil : Difference(home: home, preferredThere: store.preferred, timestampThere: timestamp)
   }
 
-  private mutating func refused(
-    _ code: String, _ message: String, _ difference: Difference, at now: Duration
-  ) -> [Effect] {
-    let words =
-      "threadkeeper does not give the home's preferred credentials (\(code)): \(message)"
+  private mutating func refused(_ code: String, _ message: String, _ difference: Difference, at now: Duration)
+    -> [Effect]
+  {
+    let words = "threadkeeper does not give the home's preferred credentials (\(code)): \(message)"
     switch code {
     case "consent_denied":
       state = .idle
       earliest = now + Pause.day
       return remember("\(difference)") + log(code, words)
-    case "consent_expired", "consent_required":
-      state = .resting(difference, until: now + Pause.day)
+    case "consent_expired", "consent_required": state = .resting(difference, until: now + Pause.day)
     default: state = .resting(difference, until: now + Pause.other)
     }
     return log(code, words)
@@ -260,9 +244,7 @@ struct SealedRequester: Sendable {
     OutboundTopic(base: base).answer(to: user, command: command.rawValue)
   }
 
-  private func requestTopic(_ command: Command) -> String {
-    "\(base)/in/\(user)/request/\(command.rawValue)"
-  }
+  private func requestTopic(_ command: Command) -> String { "\(base)/in/\(user)/request/\(command.rawValue)" }
 
   /// - Parameter now: Unix seconds.
   /// - Throws: `SealingError`.
@@ -273,15 +255,12 @@ struct SealedRequester: Sendable {
     let purpose = command == .preferred ? #","purpose":"write""# : ""
     let envelope = try Envelope.seal(
       body + Array("\(purpose)}".utf8), to: keys.daemon, from: keys.own,
-      at: .init(
-        topic: topic, order: .identifier(transaction), now: now,
-        lifetime: Envelope.requestLifetime))
+      at: .init(topic: topic, order: .identifier(transaction), now: now, lifetime: Envelope.requestLifetime))
     transactions[command] = transaction
     return Publication(
       topic: topic, payload: body + Array(",\"sealed\":".utf8) + envelope + Array("}".utf8),
       messageExpiry: UInt32(Envelope.requestLifetime), contentType: "application/json",
-      correlationData: Array(transaction.utf8), responseTopic: answerTopic(command),
-      token: .random(in: 0 ... .max))
+      correlationData: Array(transaction.utf8), responseTopic: answerTopic(command), token: .random(in: 0 ... .max))
   }
 
   /// - Parameter now: Unix seconds.
@@ -289,8 +268,7 @@ struct SealedRequester: Sendable {
   ///   sent that, and the answer may still come.
   mutating func answer(_ message: IncomingMessage, now: Int64) -> Answer? {
     guard let command = Command.allCases.first(where: { answerTopic($0) == message.topic }),
-      let transaction = transactions[command], !message.isRetained,
-      message.correlationData == Array(transaction.utf8)
+      let transaction = transactions[command], !message.isRetained, message.correlationData == Array(transaction.utf8)
     else { return nil }
     guard let answer = read(message, to: command, transaction, now: now) else { return nil }
     transactions[command] = nil
@@ -299,16 +277,12 @@ struct SealedRequester: Sendable {
 
   /// - Returns: nil where the broker has refused no request of this agent.
   mutating func command(refusedAt topic: String) -> Command? {
-    guard let command = Command.allCases.first(where: { requestTopic($0) == topic }) else {
-      return nil
-    }
+    guard let command = Command.allCases.first(where: { requestTopic($0) == topic }) else { return nil }
     transactions[command] = nil
     return command
   }
 
-  private func read(
-    _ message: IncomingMessage, to command: Command, _ transaction: String, now: Int64
-  ) -> Answer? {
+  private func read(_ message: IncomingMessage, to command: Command, _ transaction: String, now: Int64) -> Answer? {
     let payload = message.payload
     guard payload.count <= Self.limit, let status = UntrustedJSON.text("status", in: payload) else {
       return command == .networks ? nil : Self.unreadable
@@ -339,37 +313,29 @@ struct SealedRequester: Sendable {
       let list = try? JSONDecoder().decode(List.self, from: Data(data))
     else { return nil }
     guard let preferred = list.networks.first(where: \.preferred),
-      let network = ExtendedPANID(hex: preferred.ext_pan_id),
-      let timestamp = preferred.active_timestamp
+      let network = ExtendedPANID(hex: preferred.ext_pan_id), let timestamp = preferred.active_timestamp
     else { return .home(nil) }
     return .home(.init(network: network, timestamp: timestamp))
   }
 
   /// Only what the daemon has sealed to this agent, for this request, counts.
-  private func credentials(
-    _ data: [UInt8], _ transaction: String, topic: String, now: Int64
-  ) -> Answer {
+  private func credentials(_ data: [UInt8], _ transaction: String, topic: String, now: Int64) -> Answer {
     struct Body: Decodable {
       struct Credentials: Decodable { var dataset: String? }
       var credentials: [Credentials]
     }
     guard let envelope = UntrustedJSON.value("sealed", in: data) else {
-      return .refused(
-        .preferred, code: "not_sealed",
-        message: "its answer is not sealed, so anybody may have made it")
+      return .refused(.preferred, code: "not_sealed", message: "its answer is not sealed, so anybody may have made it")
     }
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(
-        envelope, with: keys.own, from: [keys.daemon], topic: topic, now: now)
-    } catch {
-      return .refused(.preferred, code: error.rawValue, message: error.message)
-    }
+      opened = try Envelope.open(envelope, with: keys.own, from: [keys.daemon], topic: topic, now: now)
+    } catch { return .refused(.preferred, code: error.rawValue, message: error.message) }
     defer { wipe(&opened.body) }
     guard opened.order == .identifier(transaction),
       let body = try? JSONDecoder().decode(Body.self, from: Data(opened.body)),
-      let hex = body.credentials.first?.dataset,
-      let dataset = try? OperationalDataset(hex: hex), dataset.kind == .complete
+      let hex = body.credentials.first?.dataset, let dataset = try? OperationalDataset(hex: hex),
+      dataset.kind == .complete
     else { return Self.unreadable }
     return .credentials(dataset)
   }

@@ -18,10 +18,9 @@ final class WebSocket {
   /// - Parameters:
   ///   - users: whose programs may listen there, where that is on this machine and TLS does not show who answers.
   ///   - signal: raised when the agent stops.
-  init(
-    _ address: HomeAssistantAddress, of users: Set<UInt32>, until deadline: Deadline,
-    signal: WakeSignal?
-  ) throws(HomeAssistantTrouble) {
+  init(_ address: HomeAssistantAddress, of users: Set<UInt32>, until deadline: Deadline, signal: WakeSignal?)
+    throws(HomeAssistantTrouble)
+  {
     if let obstacle = HTTPTransfer.obstacle { throw .unreachable(obstacle) }
     let (time, stop) = (Int((deadline - .now).pollMilliseconds), signal?.descriptor ?? -1)
     var made: OpaquePointer?
@@ -62,9 +61,7 @@ final class WebSocket {
     guard status == 101, isUpgrade else { throw .status(status) }
   }
 
-  func send(
-    _ payload: [UInt8], as kind: Frames.Kind = .text, until deadline: Deadline
-  ) throws(HomeAssistantTrouble) {
+  func send(_ payload: [UInt8], as kind: Frames.Kind = .text, until deadline: Deadline) throws(HomeAssistantTrouble) {
     var frame = Frames.masked(kind, payload, mask: RandomBytes.make(4))
     // It may hold the token, or a dataset.
     defer { wipe(&frame) }

@@ -28,9 +28,7 @@ package final class HTTPTransfer {
 
   /// Why libcurl can't be used; nil when it is loaded.
   package static var obstacle: String? {
-    libcurl_load().map {
-      "\(String(cString: $0)). This agent needs libcurl 7.80 or newer. Run `apt install libcurl4`."
-    }
+    libcurl_load().map { "\(String(cString: $0)). This agent needs libcurl 7.80 or newer. Run `apt install libcurl4`." }
   }
 
   /// - Parameters:
@@ -38,8 +36,7 @@ package final class HTTPTransfer {
   ///   - signal: raised when the agent stops; nil: the request is finished in any case.
   ///   - connection: that of earlier requests to this address; nil: one of its own.
   func perform(
-    _ request: HTTPRequest, within timeout: Duration, until signal: WakeSignal?,
-    over connection: HTTPConnection? = nil
+    _ request: HTTPRequest, within timeout: Duration, until signal: WakeSignal?, over connection: HTTPConnection? = nil
   ) throws(HTTPFailure) -> HTTPAnswer {
     if let obstacle = Self.obstacle { throw .unreachable(obstacle) }
     if let signal, signal.isRaised { throw .stopped }
@@ -52,8 +49,8 @@ package final class HTTPTransfer {
     let outcome = withExtendedLifetime((self, connection)) {
       libcurl_perform(
         request.method.rawValue, "\(address)\(request.path)", "Accept: \(request.accept)",
-        "Content-Type: \(request.contentType)", request.body, request.body.count,
-        Int(timeout.pollMilliseconds), signal?.descriptor ?? -1, handler, connection?.kept)
+        "Content-Type: \(request.contentType)", request.body, request.body.count, Int(timeout.pollMilliseconds),
+        signal?.descriptor ?? -1, handler, connection?.kept)
     }
     // What an earlier address was refused for is no reason any more.
     if outcome.code == CURLE_ABORTED_BY_CALLBACK, signal?.isRaised == true { throw .stopped }
@@ -72,12 +69,10 @@ package final class HTTPTransfer {
     if let failure { return failure }
     switch outcome.code {
     case CURLE_ABORTED_BY_CALLBACK: return .stopped
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return .unreachable("no address is found for \(address.host)")
+    case CURLE_COULDNT_RESOLVE_HOST: return .unreachable("no address is found for \(address.host)")
     case CURLE_COULDNT_CONNECT where outcome.error != 0:
       return .unreachable(String(cString: strerror(Int32(outcome.error))))
-    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      return .garbage("the answer is not HTTP")
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .garbage("the answer is not HTTP")
     case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: return .garbage("the answer is cut off")
     default:
       let message = String(cString: outcome.message)
@@ -239,8 +234,7 @@ package struct HTTPAddress: Hashable, Sendable {
     switch rest.first {
     case nil: port = standard
     case ":":
-      guard rest.dropFirst().allSatisfy(\.isASCII), let port = UInt16(rest.dropFirst()), port > 0
-      else { return nil }
+      guard rest.dropFirst().allSatisfy(\.isASCII), let port = UInt16(rest.dropFirst()), port > 0 else { return nil }
       self.port = port
     default: return nil
     }
@@ -257,9 +251,7 @@ package struct HTTPAddress: Hashable, Sendable {
 extension HTTPAddress {
   /// Whether what is sent there stays on this machine: 127.0.0.0/8, ::1 or `localhost`, and no other name. Such a host
   /// is never looked up (RFC 6761, section 6.3).
-  package var isLoopback: Bool {
-    host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true
-  }
+  package var isLoopback: Bool { host.lowercased() == "localhost" || IPAddress(host)?.isLoopback == true }
 }
 
 extension HTTPAddress: CustomStringConvertible {

@@ -14,25 +14,20 @@ package struct OTBRClient: Sendable {
   let signal: WakeSignal?
 
   package init(
-    _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = .seconds(5),
-    signal: WakeSignal? = nil
-  ) {
-    (self.address, self.users, self.timeout, self.signal) = (address, users, timeout, signal)
-  }
+    _ address: HTTPAddress, of users: Set<UInt32>, timeout: Duration = .seconds(5), signal: WakeSignal? = nil
+  ) { (self.address, self.users, self.timeout, self.signal) = (address, users, timeout, signal) }
 
   /// - Parameter isFinished: whether it is answered even when the agent stops meanwhile: what has begun to change a
   ///   router is finished.
-  func perform(
-    _ request: HTTPRequest, isFinished: Bool = false, over connection: HTTPConnection? = nil
-  ) throws(HTTPFailure) -> HTTPAnswer {
+  func perform(_ request: HTTPRequest, isFinished: Bool = false, over connection: HTTPConnection? = nil)
+    throws(HTTPFailure) -> HTTPAnswer
+  {
     try HTTPTransfer(address, of: users).perform(
       request, within: timeout, until: isFinished ? nil : signal, over: connection)
   }
 
   /// Looks at the router, over one connection where the router keeps it.
-  func look(
-    _ reader: inout RouterReader, isFinished: Bool = false
-  ) throws(HTTPFailure) -> RouterLook {
+  func look(_ reader: inout RouterReader, isFinished: Bool = false) throws(HTTPFailure) -> RouterLook {
     let connection = HTTPConnection()
     return try reader.look { request throws(HTTPFailure) in
       try perform(request, isFinished: isFinished, over: connection)
@@ -48,22 +43,17 @@ extension HTTPRequest {
 
   /// Starts or stops Thread: 200.
   static func setThread(enabled: Bool) -> HTTPRequest {
-    HTTPRequest(
-      method: .put, path: "/node/state", body: Array((enabled ? "\"enable\"" : "\"disable\"").utf8))
+    HTTPRequest(method: .put, path: "/node/state", body: Array((enabled ? "\"enable\"" : "\"disable\"").utf8))
   }
 
   /// 200, 201 for the first one; 409 while Thread runs.
   static func setActive(_ dataset: OperationalDataset) -> HTTPRequest {
-    HTTPRequest(
-      method: .put, path: "/node/dataset/active", contentType: "text/plain",
-      body: Array(dataset.hex.utf8))
+    HTTPRequest(method: .put, path: "/node/dataset/active", contentType: "text/plain", body: Array(dataset.hex.utf8))
   }
 
   /// 200 or 201.
   static func setPending(_ dataset: OperationalDataset) -> HTTPRequest {
-    HTTPRequest(
-      method: .put, path: "/node/dataset/pending", contentType: "text/plain",
-      body: Array(dataset.hex.utf8))
+    HTTPRequest(method: .put, path: "/node/dataset/pending", contentType: "text/plain", body: Array(dataset.hex.utf8))
   }
 }
 
@@ -91,9 +81,7 @@ struct OTBRNode: Equatable, Sendable {
   /// - Throws: `RESTFlaw` when it is no JSON object.
   init(reading body: [UInt8]) throws(RESTFlaw) {
     var node = OTBRNode()
-    let isObject = try? UntrustedJSON.readMembers(of: body, depth: Self.nesting) { member in
-      node.take(member)
-    }
+    let isObject = try? UntrustedJSON.readMembers(of: body, depth: Self.nesting) { member in node.take(member) }
     guard isObject == true else { throw RESTFlaw("/node is no JSON object") }
     self = node
   }
@@ -116,9 +104,9 @@ struct OTBRNode: Equatable, Sendable {
   private static func partition(of leaderData: [UInt8]) -> UInt32? {
     var partition: UInt32?
     _ = try? UntrustedJSON.readMembers(of: leaderData, depth: nesting) { member in
-      guard member.name.text?.lowercased() == "partitionid",
-        case .number(let number) = RESTValue(member.value)
-      else { return }
+      guard member.name.text?.lowercased() == "partitionid", case .number(let number) = RESTValue(member.value) else {
+        return
+      }
       partition = UInt32(exactly: number)
     }
     return partition
@@ -164,8 +152,7 @@ enum RESTValue: Equatable {
   var threadState: ThreadState? {
     switch self {
     case .text(let text): ThreadState(word: text.lowercased())
-    case .number(let number) where number < ThreadState.allCases.count:
-      ThreadState.allCases[Int(number)]
+    case .number(let number) where number < ThreadState.allCases.count: ThreadState.allCases[Int(number)]
     default: nil
     }
   }
@@ -178,14 +165,10 @@ struct RESTFlaw: Error, Equatable, Sendable, CustomStringConvertible {
   /// Where the answer's status is why.
   let status: Int?
 
-  init(_ description: String, status: Int? = nil) {
-    (self.description, self.status) = (description, status)
-  }
+  init(_ description: String, status: Int? = nil) { (self.description, self.status) = (description, status) }
 
   /// - Parameter path: below `/node`.
-  init(_ path: String, answers status: Int) {
-    self.init("/node\(path) answers \(status)", status: status)
-  }
+  init(_ path: String, answers status: Int) { self.init("/node\(path) answers \(status)", status: status) }
 }
 
 /// Thread 1.4 credential sharing: a code of 9 digits with which a phone or another ecosystem gets this network's
@@ -219,30 +202,19 @@ package enum CredentialSharing {
         return (report.agent, .none("it is \(report.state.word), on no network"))
       case .report(let report):
         do throws(HTTPFailure) {
-          return (
-            report.agent,
-            try activate { request throws(HTTPFailure) in try client.perform(request) }
-          )
-        } catch {
-          return (report.agent, .none(RouterSilence(error).description))
-        }
+          return (report.agent, try activate { request throws(HTTPFailure) in try client.perform(request) })
+        } catch { return (report.agent, .none(RouterSilence(error).description)) }
       }
     }
   }
 
-  static func activate(
-    _ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer
-  ) throws(HTTPFailure) -> Outcome {
-    let state = try ask(
-      HTTPRequest(method: .put, path: "/node/ba-epskc/state", body: Array("\"enable\"".utf8)))
+  static func activate(_ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer) throws(HTTPFailure) -> Outcome {
+    let state = try ask(HTTPRequest(method: .put, path: "/node/ba-epskc/state", body: Array("\"enable\"".utf8)))
     guard state.status == 200 else { return .none(message(state.status)) }
     let answer = try ask(
-      HTTPRequest(
-        method: .post, path: "/node/ba-epskc/key", body: Array("{\"lifetime\":\(lifetime)}".utf8)))
+      HTTPRequest(method: .post, path: "/node/ba-epskc/key", body: Array("{\"lifetime\":\(lifetime)}".utf8)))
     guard answer.status == 200 || answer.status == 201 else { return .none(message(answer.status)) }
-    guard let code = code(in: answer.body) else {
-      return .none("its answer has no code of 9 digits")
-    }
+    guard let code = code(in: answer.body) else { return .none("its answer has no code of 9 digits") }
     return .code(code)
   }
 
@@ -251,8 +223,7 @@ package enum CredentialSharing {
     let isObject = try? UntrustedJSON.readMembers(of: body, depth: OTBRNode.nesting) { member in
       if member.name.text?.lowercased() == "tap" { code = RESTValue(member.value).text }
     }
-    guard isObject == true, let code, code.utf8.count == 9,
-      code.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
+    guard isObject == true, let code, code.utf8.count == 9, code.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 })
     else { return nil }
     return code
   }
@@ -260,8 +231,7 @@ package enum CredentialSharing {
   private static func message(_ status: Int) -> String {
     switch status {
     case 404, 405, 501: "this version of its agent does not have credential sharing (\(status))"
-    case 409:
-      "a code is in use already (409), or its Thread is stopped; wait until the code has ended"
+    case 409: "a code is in use already (409), or its Thread is stopped; wait until the code has ended"
     default: "it answers \(status)"
     }
   }

@@ -43,8 +43,7 @@ struct PortListeners {
   static func current() throws(HTTPFailure) -> PortListeners {
     // There is no second one in a kernel without IPv6.
     let hasIPv6 = access("/proc/net/tcp6", F_OK) == 0 || errno != ENOENT
-    return try PortListeners(
-      ipv4: text("/proc/net/tcp"), ipv6: hasIPv6 ? text("/proc/net/tcp6") : "")
+    return try PortListeners(ipv4: text("/proc/net/tcp"), ipv6: hasIPv6 ? text("/proc/net/tcp6") : "")
   }
 
   /// Who has bound a port: while what belongs there is off, any user of the machine can.
@@ -52,9 +51,7 @@ struct PortListeners {
   /// - Parameter users: whose programs may.
   /// - Returns: false where nobody has. Elsewhere than on this machine that is not known, and true.
   /// - Throws: `untrusted`, `unchecked`.
-  static func areThere(
-    at text: String, port: UInt16, of users: Set<UInt32>
-  ) throws(HTTPFailure) -> Bool {
+  static func areThere(at text: String, port: UInt16, of users: Set<UInt32>) throws(HTTPFailure) -> Bool {
     guard let address = IPAddress(text) else { throw .unchecked("\(text) is no address") }
     guard address.isLoopback else { return true }
     let found: Set<UInt32>
@@ -88,8 +85,7 @@ struct PortListeners {
     let rows = isIPv6 ? ipv6 : ipv4
     let mapped = isIPv6 ? own : Self.hex([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255] + address)
     for (rows, wanted) in [
-      (rows, own), (rows, isIPv6 ? Self.anyIPv6 : Self.anyIPv4), (ipv6, mapped),
-      (ipv6, Self.anyIPv6),
+      (rows, own), (rows, isIPv6 ? Self.anyIPv6 : Self.anyIPv4), (ipv6, mapped), (ipv6, Self.anyIPv6),
     ] {
       let users = Set(rows.filter { $0.port == port && $0.address == wanted }.map(\.user))
       if !users.isEmpty { return users }
@@ -109,9 +105,7 @@ struct PortListeners {
 
   private static func hex(_ address: [UInt8]) -> String {
     stride(from: 0, to: address.count, by: 4).map { start in
-      let word = address[start..<start + 4].withUnsafeBytes {
-        $0.loadUnaligned(as: UInt32.self)
-      }
+      let word = address[start..<start + 4].withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) }
       let digits = String(word, radix: 16, uppercase: true)
       return String(repeating: "0", count: 8 - digits.count) + digits
     }.joined()
@@ -149,8 +143,7 @@ enum ListenerQuery {
   /// - Parameter address: in the order of the network: 4 bytes, or 16; of this machine's loopback interface.
   /// - Returns: nil where the kernel may not be asked, as without AF_NETLINK in `RestrictAddressFamilies=`.
   static func answer(at address: [UInt8], port: UInt16) -> Answer? {
-    let descriptor = socket(
-      AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)  // NETLINK_SOCK_DIAG
+    let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)  // NETLINK_SOCK_DIAG
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let request = Self.request(address, port)
@@ -163,9 +156,7 @@ enum ListenerQuery {
 
   static func request(_ address: [UInt8], _ port: UInt16) -> [UInt8] {
     var bytes: [UInt8] = []
-    func add(_ value: some FixedWidthInteger) {
-      withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
-    }
+    func add(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) } }
     add(UInt32(72))
     add(byFamily)
     add(UInt16(1))  // NLM_F_REQUEST

@@ -14,12 +14,8 @@ package struct RouterReader: Sendable {
 
   package init() {}
 
-  package mutating func look(
-    _ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer
-  ) throws(HTTPFailure) -> RouterLook {
-    do throws(Trouble) {
-      return .report(try report(ask))
-    } catch {
+  package mutating func look(_ ask: (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer) throws(HTTPFailure) -> RouterLook {
+    do throws(Trouble) { return .report(try report(ask)) } catch {
       switch error {
       case .failure(.stopped): throw .stopped
       case .failure(let failure): return .silent(RouterSilence(failure))
@@ -33,8 +29,7 @@ package struct RouterReader: Sendable {
     case flaw(RESTFlaw)
   }
 
-  private static let empty = DatasetError(
-    code: .notHex, type: nil, offset: 0, message: "it is empty")
+  private static let empty = DatasetError(code: .notHex, type: nil, offset: 0, message: "it is empty")
 
   private typealias Ask = (HTTPRequest) throws(HTTPFailure) -> HTTPAnswer
 
@@ -42,12 +37,8 @@ package struct RouterReader: Sendable {
     var node = try self.node(ask)
     if node.state == nil { node.state = try value("/state", ask)?.threadState }
     guard let state = node.state else { throw .flaw(RESTFlaw("/node/state is no Thread state")) }
-    if node.extendedAddress == nil {
-      node.extendedAddress = try value("/ext-address", ask)?.extendedAddress
-    }
-    if node.network == nil {
-      node.network = try value("/ext-panid", ask)?.text.flatMap { ExtendedPANID(hex: $0) }
-    }
+    if node.extendedAddress == nil { node.extendedAddress = try value("/ext-address", ask)?.extendedAddress }
+    if node.network == nil { node.network = try value("/ext-panid", ask)?.text.flatMap { ExtendedPANID(hex: $0) } }
     if node.networkName == nil { node.networkName = try value("/network-name", ask)?.text }
     let agent = try agent(of: node, ask)
     let (_, reading) = try dataset("/active", ask)
@@ -63,9 +54,7 @@ package struct RouterReader: Sendable {
 
   private mutating func agent(of node: OTBRNode, _ ask: Ask) throws(Trouble) -> BorderAgentID {
     let reported =
-      if let agent = node.agent { agent } else {
-        try value("/ba-id", ask)?.text.flatMap { BorderAgentID(hex: $0) }
-      }
+      if let agent = node.agent { agent } else { try value("/ba-id", ask)?.text.flatMap { BorderAgentID(hex: $0) } }
     if let reported {
       knowsAgent = true
       return reported
@@ -80,11 +69,7 @@ package struct RouterReader: Sendable {
   private func node(_ ask: Ask) throws(Trouble) -> OTBRNode {
     let answer = try answer(to: .node(), ask)
     guard answer.status == 200 else { return OTBRNode() }
-    do throws(RESTFlaw) {
-      return try OTBRNode(reading: answer.body)
-    } catch {
-      throw .flaw(error)
-    }
+    do throws(RESTFlaw) { return try OTBRNode(reading: answer.body) } catch { throw .flaw(error) }
   }
 
   /// - Returns: nil for a path that this version does not have.
@@ -98,9 +83,7 @@ package struct RouterReader: Sendable {
   }
 
   /// - Returns: the dataset where it is sound, and what an active one is good for.
-  private func dataset(
-    _ kind: String, _ ask: Ask
-  ) throws(Trouble) -> (OperationalDataset?, RouterReport.Reading) {
+  private func dataset(_ kind: String, _ ask: Ask) throws(Trouble) -> (OperationalDataset?, RouterReport.Reading) {
     let answer = try answer(to: .node("/dataset" + kind, accept: "text/plain"), ask)
     switch (answer.status, kind) {
     case (204, _), (404, "/pending"): return (nil, .none)
@@ -115,18 +98,12 @@ package struct RouterReader: Sendable {
       return (dataset, .init(dataset))
     } catch {
       // What is not even hexadecimal is no dataset, and says nothing about the router's.
-      guard error.code != .notHex else {
-        throw .flaw(RESTFlaw("/node/dataset\(kind) is not hexadecimal"))
-      }
+      guard error.code != .notHex else { throw .flaw(RESTFlaw("/node/dataset\(kind) is not hexadecimal")) }
       return (nil, .unusable(error.message))
     }
   }
 
   private func answer(to request: HTTPRequest, _ ask: Ask) throws(Trouble) -> HTTPAnswer {
-    do throws(HTTPFailure) {
-      return try ask(request)
-    } catch {
-      throw .failure(error)
-    }
+    do throws(HTTPFailure) { return try ask(request) } catch { throw .failure(error) }
   }
 }

@@ -58,8 +58,7 @@ extension InboundEvent {
       message.model = description.model
     }
     message.extendedAddress = event.extendedAddress.flatMap { UInt64($0, radix: 16) }
-    message.thread = ThreadReport(
-      state: event.threadState, network: event.network, partition: event.partition)
+    message.thread = ThreadReport(state: event.threadState, network: event.network, partition: event.partition)
     message.offlineReason = event.reason
     message.httpStatus = event.httpStatus.flatMap { UInt16(exactly: $0) }
     message.adoptionFailure = event.adoptionFailure

@@ -89,9 +89,7 @@ package struct RouterMachine: Sendable {
     var announcedAt: Duration
   }
 
-  struct Owed: Equatable {
-    let failure: AdoptionState?
-  }
+  struct Owed: Equatable { let failure: AdoptionState? }
 
   /// Looks in a row that have to agree: its credentials are deleted then.
   static let looksForLeave = 3
@@ -127,8 +125,7 @@ package struct RouterMachine: Sendable {
   func standing(at now: Duration) -> AgentStanding? {
     guard published == nil else { return .reportedByRouter }
     switch finding.standing {
-    case .silent(let silence) where now - finding.downSince >= rhythm.hold:
-      return .fails(silence.description)
+    case .silent(let silence) where now - finding.downSince >= rhythm.hold: return .fails(silence.description)
     case .empty: return .works
     case .silent, .up, .stopped, nil: return nil
     }
@@ -148,8 +145,7 @@ package struct RouterMachine: Sendable {
     case .disconnected:
       isConnected = false
       return []
-    case .rejected(let kind, let code, let field):
-      reject(kind, code, field, at: now)
+    case .rejected(let kind, let code, let field): reject(kind, code, field, at: now)
     case .reportWanted(let failure):
       owed = Owed(failure: failure)
       return report(at: now)
@@ -162,9 +158,7 @@ package struct RouterMachine: Sendable {
     return effects + decide(at: now)
   }
 
-  private mutating func reject(
-    _ kind: RouterMessage.Kind, _ code: String, _ field: String?, at now: Duration
-  ) {
+  private mutating func reject(_ kind: RouterMessage.Kind, _ code: String, _ field: String?, at now: Duration) {
     let hasDataset = kind == .announce || kind == .dataset
     switch (code, field) {
     case ("not_found", _) where kind != .leave && kind != .announce: wantsAnnounce = true
@@ -180,12 +174,9 @@ package struct RouterMachine: Sendable {
 
   /// The dataset and where it is, whatever was published before.
   private mutating func report(at now: Duration) -> [Effect] {
-    guard let owed, isConnected, case .report(let report) = finding.look, report.agent == identity
-    else { return [] }
+    guard let owed, isConnected, case .report(let report) = finding.look, report.agent == identity else { return [] }
     self.owed = nil
-    return publish(
-      published == nil ? .announce : Self.kind(report), report,
-      failure: owed.failure, at: now)
+    return publish(published == nil ? .announce : Self.kind(report), report, failure: owed.failure, at: now)
   }
 }
 
@@ -202,8 +193,7 @@ extension RouterMachine {
     switch (standing, look) {
     case (.silent(let silence), _): effects += silent(silence, at: now)
     case (.empty, _) where whenEmpty == .leave: effects += left()
-    case (.stopped, .report(let report)), (.empty, .report(let report)):
-      effects += stopped(report, at: now)
+    case (.stopped, .report(let report)), (.empty, .report(let report)): effects += stopped(report, at: now)
     case (.up, .report(let report)): effects += up(report, at: now)
     default: break
     }
@@ -227,9 +217,7 @@ extension RouterMachine {
     return offline(silence.reason, status: silence.status, at: now)
   }
 
-  private mutating func offline(
-    _ reason: OfflineReason?, status: Int? = nil, at now: Duration
-  ) -> [Effect] {
+  private mutating func offline(_ reason: OfflineReason?, status: Int? = nil, at now: Duration) -> [Effect] {
     guard isConnected, var known = published else { return [] }
     // The reason is published when it was the same all the time, or twice in a row; it changes when it has held.
     let isOnlyOne = finding.downSince == finding.since
@@ -251,32 +239,25 @@ extension RouterMachine {
   private mutating func stopped(_ report: RouterReport, at now: Duration) -> [Effect] {
     guard let published else { return first(report, at: now) }
     guard isConnected else { return [] }
-    if wantsAnnounce, isAnnounced(report), now >= quietUntil {
-      return publish(.announce, report, at: now)
-    }
+    if wantsAnnounce, isAnnounced(report), now >= quietUntil { return publish(.announce, report, at: now) }
     guard now - finding.downSince >= rhythm.hold else { return [] }
     return hasNews(report, published) && now >= quietUntil
-      ? publish(Self.kind(report), report, at: now)
-      : offline(report.hasNoNetwork ? .noNetwork : .stopped, at: now)
+      ? publish(Self.kind(report), report, at: now) : offline(report.hasNoNetwork ? .noNetwork : .stopped, at: now)
   }
 
   /// One without a network, which cannot be given one, is no border router of the home.
-  private func isAnnounced(_ report: RouterReport) -> Bool {
-    !report.hasNoNetwork || whenEmpty == .announce
-  }
+  private func isAnnounced(_ report: RouterReport) -> Bool { !report.hasNoNetwork || whenEmpty == .announce }
 
   private mutating func up(_ report: RouterReport, at now: Duration) -> [Effect] {
     guard let published else { return first(report, at: now) }
     guard isConnected else { return [] }
     if now >= quietUntil {
-      if wantsAnnounce || now - published.announcedAt >= rhythm.announce {
-        return publish(.announce, report, at: now)
-      }
+      if wantsAnnounce || now - published.announcedAt >= rhythm.announce { return publish(.announce, report, at: now) }
       if hasNews(report, published) { return publish(Self.kind(report), report, at: now) }
     }
     let isSame =
-      published.isOnline && published.threadState == report.state
-      && published.network == report.network && published.partition == report.partition
+      published.isOnline && published.threadState == report.state && published.network == report.network
+      && published.partition == report.partition
     guard !isSame || needsPublish || now - published.at >= rhythm.heartbeat else { return [] }
     let effects = publish(.heartbeat, report, at: now)
     return isSame ? effects : effects + [.log(RouterNote(report))]
@@ -296,20 +277,16 @@ extension RouterMachine {
   }
 
   /// What a dataset is published as.
-  private static func kind(_ report: RouterReport) -> RouterMessage.Kind {
-    report.active == nil ? .announce : .dataset
-  }
+  private static func kind(_ report: RouterReport) -> RouterMessage.Kind { report.active == nil ? .announce : .dataset }
 
   /// Whether its dataset is not the one that was published. The order of the TLVs changes by itself.
   private func hasNews(_ report: RouterReport, _ published: Published) -> Bool {
-    guard !isAdopting, let dataset = report.announced, !dataset.hasSameTLVs(as: refusedDataset)
-    else { return false }
+    guard !isAdopting, let dataset = report.announced, !dataset.hasSameTLVs(as: refusedDataset) else { return false }
     return !dataset.hasSameTLVs(as: published.dataset)
   }
 
   mutating func publish(
-    _ kind: RouterMessage.Kind, _ report: RouterReport, failure: AdoptionState? = nil,
-    at now: Duration
+    _ kind: RouterMessage.Kind, _ report: RouterReport, failure: AdoptionState? = nil, at now: Duration
   ) -> [Effect] {
     var dataset = published?.dataset
     if kind != .heartbeat {
@@ -322,8 +299,7 @@ extension RouterMachine {
     let announcedAt = isAnnounced ? now : published?.announcedAt ?? now
     published = Published(
       agent: report.agent, dataset: dataset, network: report.network, threadState: report.state,
-      partition: report.partition, isOnline: !isStopped, reason: isStopped ? .stopped : nil,
-      at: now,
+      partition: report.partition, isOnline: !isStopped, reason: isStopped ? .stopped : nil, at: now,
       announcedAt: announcedAt)
     needsPublish = false
     var event = RouterEvent(kind, report, dataset: dataset)
@@ -331,8 +307,7 @@ extension RouterMachine {
     guard report.hasNoNetwork else { return effects(of: event) }
     // An announcement says no more than that Thread is disabled.
     published?.reason = .noNetwork
-    return effects(of: event)
-      + effects(of: RouterEvent(.offline, of: report.agent, reason: .noNetwork))
+    return effects(of: event) + effects(of: RouterEvent(.offline, of: report.agent, reason: .noNetwork))
   }
 
   /// With a line for the log, but for heartbeats.

@@ -18,8 +18,7 @@ struct RouterNote: Equatable, Sendable {
     switch standing {
     case .silent(let silence): self.init(.warning, silence.description)
     case .stopped(let agent): self.init(.warning, "\(agent): Thread is stopped on it")
-    case .empty(let agent):
-      self.init(.warning, "\(agent): it has no network: no dataset, and Thread is disabled")
+    case .empty(let agent): self.init(.warning, "\(agent): it has no network: no dataset, and Thread is disabled")
     case .up(let agent):
       guard let old, old.agent == nil else { return nil }
       self.init(.info, "\(agent): it answers again")
@@ -29,8 +28,7 @@ struct RouterNote: Equatable, Sendable {
   static func pending(_ dataset: OperationalDataset, _ agent: BorderAgentID) -> RouterNote {
     let network = dataset.extendedPANID.map(\.description) ?? "unknown"
     let delay = dataset.delayTimer.map { " in \($0 / 1_000) s" } ?? ""
-    return RouterNote(
-      .info, "\(agent): a change of its whole network is pending\(delay): network \(network)")
+    return RouterNote(.info, "\(agent): a change of its whole network is pending\(delay): network \(network)")
   }
 
   static func elsewhere(_ agent: BorderAgentID) -> RouterNote {
@@ -60,17 +58,15 @@ struct RouterNote: Equatable, Sendable {
     let news =
       switch event.kind {
       case .announce:
-        event.flaw.map { "announced, with a dataset that is not right: \($0)" }
-          ?? "announced" + (event.dataset == nil ? " without a dataset" : "")
+        event.flaw.map { "announced, with a dataset that is not right: \($0)" } ?? "announced"
+          + (event.dataset == nil ? " without a dataset" : "")
       case .dataset: "its dataset is published"
       case .leave: "it has left the home"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
       case .ssid, .credentials: "\(event.kind.word)"
       }
-    self.init(
-      event.kind == .offline || event.flaw != nil ? .warning : .info,
-      "\(event.agent): \(news)\(place)")
+    self.init(event.kind == .offline || event.flaw != nil ? .warning : .info, "\(event.agent): \(news)\(place)")
   }
 }
 
@@ -126,11 +122,7 @@ struct Finding: Sendable {
     countOfAgent = new.agent != nil && new.agent == old?.agent ? countOfAgent + 1 : 1
     if new.isUp || old?.isUp != false { downSince = now }
     let isContinued = old.map(new.continues) == true
-    if isContinued {
-      count += 1
-    } else {
-      (since, count) = (now, 1)
-    }
+    if isContinued { count += 1 } else { (since, count) = (now, 1) }
     self.look = look
     standing = new
     if !isContinued { return RouterNote(new, after: old) }
@@ -139,9 +131,9 @@ struct Finding: Sendable {
 
   /// A coming change, once.
   private mutating func noteOfPending(_ look: RouterLook) -> RouterNote? {
-    guard case .report(let report) = look,
-      report.pending?.pendingTimestamp != pending?.pendingTimestamp
-    else { return nil }
+    guard case .report(let report) = look, report.pending?.pendingTimestamp != pending?.pendingTimestamp else {
+      return nil
+    }
     pending = report.pending
     return report.pending.map { .pending($0, report.agent) }
   }

@@ -28,8 +28,7 @@ package struct RouterReport: Equatable, Sendable {
     package var flaw: String? {
       switch self {
       case .none, .complete: nil
-      case .partial(let dataset):
-        "it lacks \(dataset.missing.map(\.name).joined(separator: ", "))"
+      case .partial(let dataset): "it lacks \(dataset.missing.map(\.name).joined(separator: ", "))"
       case .unusable(let flaw): flaw
       }
     }
@@ -56,9 +55,8 @@ package struct RouterReport: Equatable, Sendable {
   package var hasUnreadablePending = false
 
   package init(
-    agent: BorderAgentID, extendedAddress: String? = nil, state: ThreadState,
-    network: ExtendedPANID? = nil, networkName: String? = nil, dataset: Reading = .none,
-    pending: OperationalDataset? = nil
+    agent: BorderAgentID, extendedAddress: String? = nil, state: ThreadState, network: ExtendedPANID? = nil,
+    networkName: String? = nil, dataset: Reading = .none, pending: OperationalDataset? = nil
   ) {
     self.agent = agent
     self.extendedAddress = extendedAddress
@@ -70,17 +68,13 @@ package struct RouterReport: Equatable, Sendable {
   }
 
   /// The complete dataset.
-  package var active: OperationalDataset? {
-    if case .complete(let dataset) = dataset { dataset } else { nil }
-  }
+  package var active: OperationalDataset? { if case .complete(let dataset) = dataset { dataset } else { nil } }
 
   /// Disabled and without a dataset: new, after a factory reset or `DELETE /node`, or it has lost its settings.
   package var hasNoNetwork: Bool { state == .disabled && dataset == .none }
 
   /// What it is announced with: the dataset, whether it is complete or not.
-  var announced: OperationalDataset? {
-    if case .partial(let dataset) = dataset { dataset } else { active }
-  }
+  var announced: OperationalDataset? { if case .partial(let dataset) = dataset { dataset } else { active } }
 
   /// Whether it takes part in the network of this dataset with these parameters.
   package func uses(_ dataset: OperationalDataset) -> Bool {
@@ -137,8 +131,7 @@ package enum RouterSilence: Equatable, Sendable {
     switch self {
     case .unreachable(let message): "nothing accepts the connection (\(message)): is it off?"
     case .frozen: "the connection is accepted, or lost, and nothing answers: it is frozen"
-    case .untrusted(let message):
-      "\(message), and neither root nor --router-user: it is not asked"
+    case .untrusted(let message): "\(message), and neither root nor --router-user: it is not asked"
     case .unchecked(let message): "\(message), so who listens there is unknown: it is not asked"
     case .garbage(let message, _): "it does not answer as its REST interface should: \(message)"
     }

@@ -57,8 +57,7 @@ struct RouterSource: AgentSource {
       if adoption.isChanging { WakeSignal.wait(for: [], within: Self.adoptionPoll) }
     }
     if adoption.isChanging {
-      let isNoted =
-        orders.current.map { configuration.notes?.contains($0.agent) == true } ?? false
+      let isNoted = orders.current.map { configuration.notes?.contains($0.agent) == true } ?? false
       agent.logger.warning(
         """
         the agent stops before the router is as it was\(isNoted ? ": its next run enables Thread" : ""); by hand: \
@@ -75,18 +74,14 @@ struct RouterSource: AgentSource {
   mutating func look() {
     // While the router is changed it is looked at also when the agent stops.
     let isFinished = adoption.isChanging
-    guard let found = try? client.look(&reader, isFinished: isFinished), isOwn(found) else {
-      return
-    }
+    guard let found = try? client.look(&reader, isFinished: isFinished), isOwn(found) else { return }
     decide(.looked(found))
     if !isConnecting, machine.identity == nil, standing != nil {
       isConnecting = true
       agent.connect(configuration.connection(for: nil))
     }
     move(.looked(found))
-    if case .report(let report) = found, !agent.stop.isRaised, !enableAfterDeath(report) {
-      adopt(report)
-    }
+    if case .report(let report) = found, !agent.stop.isRaised, !enableAfterDeath(report) { adopt(report) }
   }
 
   /// Whether another agent of this process publishes for this router.
@@ -97,8 +92,7 @@ struct RouterSource: AgentSource {
     machine.elsewhere = census.seen(besides: address)
     defer { standsStill = owner != address }
     if owner != address, !standsStill {
-      agent.logger.warning(
-        "\(report.agent): it is published from \(owner); nothing is from here")
+      agent.logger.warning("\(report.agent): it is published from \(owner); nothing is from here")
     }
     return owner == address
   }
@@ -114,8 +108,7 @@ struct RouterSource: AgentSource {
       guard let code = outcome.code else { return }
       logRejection(outcome, code)
       decide(.rejected(outcome.kind, code: code, field: outcome.field))
-    case .message(let message):
-      if configuration.adopts, message.topic == configuration.orderTopic { take(message) }
+    case .message(let message): if configuration.adopts, message.topic == configuration.orderTopic { take(message) }
     }
   }
 
@@ -127,8 +120,7 @@ struct RouterSource: AgentSource {
     let hasLogged = loggedOutOfOrder
     loggedOutOfOrder = code == Rejection.Code.outOfOrder.rawValue
     guard loggedOutOfOrder else {
-      return agent.logger.warning(
-        "threadkeeper has rejected \(outcome.kind.word) (\(code)): \(outcome.message)")
+      return agent.logger.warning("threadkeeper has rejected \(outcome.kind.word) (\(code)): \(outcome.message)")
     }
     // Until the clock has caught up every event is rejected so.
     guard !hasLogged else { return }
@@ -160,9 +152,7 @@ extension RouterSource {
   private mutating func take(_ message: IncomingMessage) {
     guard let keys = configuration.login.keys else { return }
     let order: AdoptionOrder
-    do throws(AdoptionOrder.Refusal) {
-      order = try AdoptionOrder(message, keys: keys, now: agent.time)
-    } catch {
+    do throws(AdoptionOrder.Refusal) { order = try AdoptionOrder(message, keys: keys, now: agent.time) } catch {
       agent.logger.warning("a message on \(message.topic) is not acted upon: \(error)")
       return
     }
@@ -171,8 +161,7 @@ extension RouterSource {
     switch orders.take(order, time: agent.time, at: now) {
     case .isKnown: break
     case .isDone: decide(.reportWanted(nil))
-    case .refused(let why):
-      agent.logger.warning("\(order.agent): an order is not acted upon: \(why)")
+    case .refused(let why): agent.logger.warning("\(order.agent): an order is not acted upon: \(why)")
     case .waits:
       machine.isAdopting = true
       if orders.current == nil {
@@ -187,9 +176,7 @@ extension RouterSource {
   ///
   /// - Returns: whether that was to be done: the next look shows what has come of it, and nothing is begun before.
   private mutating func enableAfterDeath(_ report: RouterReport) -> Bool {
-    guard !adoption.isBusy, let notes = configuration.notes, notes.contains(report.agent) else {
-      return false
-    }
+    guard !adoption.isBusy, let notes = configuration.notes, notes.contains(report.agent) else { return false }
     guard let request = AdoptionRestoration.step(afterDeath: report) else {
       notes.remove(report.agent)
       return false
@@ -198,8 +185,7 @@ extension RouterSource {
     guard orders.next == nil else { return false }
     if !hasLoggedDeath {
       hasLoggedDeath = true
-      agent.logger.warning(
-        "\(report.agent): an adoption was not finished, and Thread is disabled; it is enabled")
+      agent.logger.warning("\(report.agent): an adoption was not finished, and Thread is disabled; it is enabled")
     }
     let status = (try? client.perform(request, isFinished: true))?.status
     if status != 200, !hasLoggedRefusal {
@@ -218,8 +204,7 @@ extension RouterSource {
     let why = configuration.notes.map { $0.add(router) } ?? "there is no state directory"
     guard let why else { return }
     agent.logger.warning(
-      "\(router): if the agent dies now, Thread stays disabled, because that can't be written down: \(why)"
-    )
+      "\(router): if the agent dies now, Thread stays disabled, because that can't be written down: \(why)")
   }
 
   /// Begins what was ordered, with a router that answers.
@@ -251,8 +236,7 @@ extension RouterSource {
       return
     }
     orders.dropNext()
-    agent.logger.warning(
-      "\(order.agent): an order is not acted upon: it has waited for too long: \(why)")
+    agent.logger.warning("\(order.agent): an order is not acted upon: it has waited for too long: \(why)")
     report(.pendingChange)
   }
 
@@ -278,9 +262,7 @@ extension RouterSource {
         }
         move(.answered(answer?.status))
       case .finished(let failure):
-        if let router = orders.current?.agent, !adoption.isStranded {
-          configuration.notes?.remove(router)
-        }
+        if let router = orders.current?.agent, !adoption.isStranded { configuration.notes?.remove(router) }
         orders.end(isDone: failure == nil)
         report(failure)
       }
@@ -309,9 +291,7 @@ package struct RouterConfiguration: AgentConfiguration {
   /// Shared by all agents of the process.
   package var census = RouterCensus()
 
-  package init(_ login: AgentLogin, address: HTTPAddress) {
-    (self.login, self.address) = (login, address)
-  }
+  package init(_ login: AgentLogin, address: HTTPAddress) { (self.login, self.address) = (login, address) }
 
   package var label: (key: String, value: String) { ("otbr", "\(address)") }
 
@@ -343,9 +323,7 @@ package struct RouterConfiguration: AgentConfiguration {
     OTBRClient(address, of: users, timeout: requestTimeout, signal: signal)
   }
 
-  var machine: RouterMachine {
-    RouterMachine(rhythm, whenEmpty: adopts ? .announce : leaves ? .leave : .publish)
-  }
+  var machine: RouterMachine { RouterMachine(rhythm, whenEmpty: adopts ? .announce : leaves ? .leave : .publish) }
 
   var orderTopic: String { OutboundTopic(base: login.base).setDataset(of: login.user) }
 

@@ -19,8 +19,7 @@ struct HostapdFile {
 
   init(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
-      guard line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "="))
-      else { continue }
+      guard line.first != UInt8(ascii: "#"), let equals = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
       var value = line[(equals + 1)...]
       if value.last == UInt8(ascii: "\r") { value.removeLast() }
       let last = bsss.count - 1
@@ -29,8 +28,7 @@ struct HostapdFile {
       case "interface": bsss[0].interface = text
       case "bss": bsss.append(BSS(interface: text))
       case "ssid": bsss[last].ssid = Array(value)
-      case "ignore_broadcast_ssid":
-        bsss[last].isHidden = value.contains { (0x31...0x39).contains($0) }
+      case "ignore_broadcast_ssid": bsss[last].isHidden = value.contains { (0x31...0x39).contains($0) }
       case "ssid2": bsss[last].ssid = Self.ssid2(value)
       default: break
       }
@@ -53,9 +51,7 @@ struct HostapdFile {
   private static func ssid2(_ value: ArraySlice<UInt8>) -> [UInt8]? {
     let quote = UInt8(ascii: "\"")
     let isEscaped = value.first == UInt8(ascii: "P") && value.dropFirst().first == quote
-    guard isEscaped || value.first == quote else {
-      return Hexadecimal.decode(String(decoding: value, as: UTF8.self))
-    }
+    guard isEscaped || value.first == quote else { return Hexadecimal.decode(String(decoding: value, as: UTF8.self)) }
     let inner = value.dropFirst(isEscaped ? 2 : 1)
     guard inner.last == quote else { return nil }
     return isEscaped ? unescaped(inner.dropLast()) : Array(inner.dropLast())
@@ -67,13 +63,9 @@ struct HostapdFile {
     var rest = text
     /// The next digits, as far as there are some.
     func number(_ most: Int, radix: Int) -> UInt8? {
-      let digits = rest.prefix(most).prefix {
-        Character(Unicode.Scalar($0)).hexDigitValue.map { $0 < radix } == true
-      }
+      let digits = rest.prefix(most).prefix { Character(Unicode.Scalar($0)).hexDigitValue.map { $0 < radix } == true }
       rest = rest.dropFirst(digits.count)
-      return Int(String(decoding: digits, as: UTF8.self), radix: radix).map {
-        UInt8(truncatingIfNeeded: $0)
-      }
+      return Int(String(decoding: digits, as: UTF8.self), radix: radix).map { UInt8(truncatingIfNeeded: $0) }
     }
     while let byte = rest.popFirst() {
       if byte != UInt8(ascii: "\\") {
@@ -102,9 +94,9 @@ extension HostapdFile {
     guard descriptor >= 0 else { throw .unreadable(file: path, code: errno) }
     defer { close(descriptor) }
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= Self.mostBytes
-    else { throw .notAFile(path) }
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.mostBytes else {
+      throw .notAFile(path)
+    }
     // Of a network file system one call may give a part.
     var (bytes, part) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
     while bytes.count <= Self.mostBytes {

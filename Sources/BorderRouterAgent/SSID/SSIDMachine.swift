@@ -35,9 +35,7 @@ struct SSIDMachine {
   }
 
   /// What another router, or another moment, changes. `not_found`: the router has not announced itself.
-  static let passing: Set = [
-    "not_found", "out_of_order", "rate_limited", "expired", "not_yet_valid",
-  ]
+  static let passing: Set = ["not_found", "out_of_order", "rate_limited", "expired", "not_yet_valid"]
   static let quickAttempts = 5
 
   private struct Attempt {
@@ -86,9 +84,7 @@ struct SSIDMachine {
       return [.log(.init(.info, "there is no SSID: not connected, or hidden"))]
     }
     var effects: [Effect] = []
-    if ssid != found || trouble != nil {
-      effects.append(.log(.init(.info, "the SSID is \(ssid)")))
-    }
+    if ssid != found || trouble != nil { effects.append(.log(.init(.info, "the SSID is \(ssid)"))) }
     (trouble, found) = (nil, ssid)
     let last = attempt?.ssid == ssid ? attempt : nil
     guard isConnected, now >= last?.next ?? now else { return effects }
@@ -102,8 +98,7 @@ struct SSIDMachine {
     guard let code = outcome.code else {
       attempt?.next = now + Pause.accepted
       defer { (rejection, rejections) = (nil, 0) }
-      return rejection == nil
-        ? [] : [.log(.init(.info, "threadkeeper accepts the SSID of \(subject) now"))]
+      return rejection == nil ? [] : [.log(.init(.info, "threadkeeper accepts the SSID of \(subject) now"))]
     }
     rejections += 1
     if !Self.passing.contains(code) {

@@ -28,9 +28,7 @@ struct SSIDSource: AgentSource {
   var standing: AgentStanding? { machine.standing }
 
   mutating func look() {
-    do {
-      decide(.looked(try configuration.reading(until: agent.stop)))
-    } catch let trouble as SSIDTrouble {
+    do { decide(.looked(try configuration.reading(until: agent.stop))) } catch let trouble as SSIDTrouble {
       decide(.looked(.trouble(trouble)))
     } catch {
       // The agent stops.
@@ -56,8 +54,7 @@ struct SSIDSource: AgentSource {
         // A late answer to an earlier SSID says nothing of the latest one.
         agent.publish(
           configuration.subject.event(ssid),
-          expiry: isRepetition ? UInt32(SSIDMachine.Pause.unanswered.components.seconds) : nil,
-          about: "SSID")
+          expiry: isRepetition ? UInt32(SSIDMachine.Pause.unanswered.components.seconds) : nil, about: "SSID")
       }
     }
   }
@@ -74,24 +71,17 @@ package enum SSIDTrouble: Error, Equatable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .tooLong(let count):
-      "\(count) bytes are no SSID, which has at most \(SSID.mostBytes)"
+    case .tooLong(let count): "\(count) bytes are no SSID, which has at most \(SSID.mostBytes)"
     case .command(let failure): "the command \(failure)"
-    case .unreadable(let file, let code):
-      "can't read \(file): \(String(cString: strerror(code)))"
-    case .notAFile(let file):
-      "\(file) is not a file, or has more than \(HostapdFile.mostBytes) bytes"
+    case .unreadable(let file, let code): "can't read \(file): \(String(cString: strerror(code)))"
+    case .notAFile(let file): "\(file) is not a file, or has more than \(HostapdFile.mostBytes) bytes"
     case .noSuchBSS(let name, let file): "there is no BSS \(name) in \(file)"
     }
   }
 
   /// For the log, where what a program has written to standard error is not shown.
   var logText: String {
-    if case .command(.ended) = self {
-      "\(self); run this with --dry-run to see what it writes"
-    } else {
-      "\(self)"
-    }
+    if case .command(.ended) = self { "\(self); run this with --dry-run to see what it writes" } else { "\(self)" }
   }
 }
 
@@ -116,9 +106,7 @@ package struct SSIDConfiguration: AgentConfiguration {
   /// An SSID that waits may be wrong by the time it arrives.
   package var resumes: Bool { false }
 
-  package var connection: MosquittoConfiguration {
-    login.connection("ssid \(instance)", answers: "ssid-\(instance)")
-  }
+  package var connection: MosquittoConfiguration { login.connection("ssid \(instance)", answers: "ssid-\(instance)") }
 
   package func source(for agent: AgentLoop) -> any AgentSource { SSIDSource(self, agent) }
 
@@ -135,11 +123,8 @@ package struct SSIDConfiguration: AgentConfiguration {
     case .command(let command):
       let process = ToolProcess(
         ["/bin/sh", "-c", command], mostOutput: 4_096, timeout: timeout, showsErrors: signal == nil)
-      do {
-        return try SSIDReading(firstLineOf: process.output(until: signal))
-      } catch let failure as ToolProcess.Failure {
-        throw SSIDTrouble.command(failure)
-      }
+      do { return try SSIDReading(firstLineOf: process.output(until: signal)) } catch let failure as ToolProcess.Failure
+      { throw SSIDTrouble.command(failure) }
     }
   }
 }
@@ -181,9 +166,7 @@ enum SSIDReading: Equatable {
   case none
   case trouble(SSIDTrouble)
 
-  init(_ bytes: some Collection<UInt8>) throws(SSIDTrouble) {
-    self = try SSID(bytes).map { .ssid($0) } ?? .none
-  }
+  init(_ bytes: some Collection<UInt8>) throws(SSIDTrouble) { self = try SSID(bytes).map { .ssid($0) } ?? .none }
 
   /// - Parameter output: of a command: its first line, byte for byte, without its end. Blanks count: an SSID may begin
   ///   or end with them.

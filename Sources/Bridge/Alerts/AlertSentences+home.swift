@@ -5,17 +5,14 @@ import ThreadkeeperSupport
 
 /// The preferred network, and which routers are on it.
 extension AlertSentences {
-  func noPreferred(
-    _ isForgotten: Bool, _ seen: [AlertFacts.Named], _ count: Int
-  ) -> (String, String) {
+  func noPreferred(_ isForgotten: Bool, _ seen: [AlertFacts.Named], _ count: Int) -> (String, String) {
     var summary =
       isForgotten
       ? "no network is preferred, because a person has forgotten the last one"
       : "no network is preferred, so no router can be checked"
     if count > 1 {
       let more = count > seen.count ? " and \(count - seen.count) more" : ""
-      summary +=
-        "; border routers are on \(count) networks: \(seen.map(\.shown).joined(separator: ", "))\(more)"
+      summary += "; border routers are on \(count) networks: \(seen.map(\.shown).joined(separator: ", "))\(more)"
     }
     let wanted = facts.user == nil ? nil : facts.network
     if let wanted {
@@ -34,22 +31,21 @@ extension AlertSentences {
     } else {
       remedy =
         "Choose the network that is yours: "
-        + (seen + [wanted].compactMap(\.self))
-        .map { "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)" }
-        .joined(separator: ", ")
+        + (seen + [wanted].compactMap(\.self)).map {
+          "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)"
+        }.joined(separator: ", ")
     }
     if isForgotten {
-      remedy +=
-        "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
+      remedy += "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
     } else if count > seen.count {
       remedy += "; `threadkeeper networks` lists all"
     }
     return (summary, remedy + ".")
   }
 
-  func disputed(
-    _ claimed: UInt64?, _ current: UInt64?, _ departed: AlertFacts.Names, _ hasDamage: Bool
-  ) -> (String, String) {
+  func disputed(_ claimed: UInt64?, _ current: UInt64?, _ departed: AlertFacts.Names, _ hasDamage: Bool) -> (
+    String, String
+  ) {
     func timestamp(_ seconds: UInt64?) -> String { seconds.map { String($0) } ?? "unknown" }
     let (claimants, others) = (facts.names, facts.otherNames)
     var summary =
@@ -61,13 +57,8 @@ extension AlertSentences {
     } else if claimants.count > 1 {
       summary += ", and they do not agree"
     }
-    if departed.count > 0 {
-      summary +=
-        "; \(list(departed)) had the current ones less than 30 days ago"
-    }
-    if hasDamage {
-      summary += "; some stored credentials are damaged, so their keys are not known"
-    }
+    if departed.count > 0 { summary += "; \(list(departed)) had the current ones less than 30 days ago" }
+    if hasDamage { summary += "; some stored credentials are damaged, so their keys are not known" }
     return (
       summary,
       "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`, "
@@ -88,16 +79,11 @@ extension AlertSentences {
       summary = "the preferred network \(name) has new keys"
     } else {
       let steps = change.differs.parameters.map { step($0, of: change) }
-      summary =
-        "the preferred network \(name) has other parameters (\(steps.joined(separator: ", ")))"
+      summary = "the preferred network \(name) has other parameters (\(steps.joined(separator: ", ")))"
     }
-    summary +=
-      ": "
-      + reason(change, who: change.who ?? "a border router")
+    summary += ": " + reason(change, who: change.who ?? "a border router")
     let others = facts.names
-    if others.count > 0 {
-      summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others"
-    }
+    if others.count > 0 { summary += ", and \(list(others)) \(others.count == 1 ? "has" : "have") others" }
     let isConfirmed = !change.hasNewKeys || change.cause == .person
     let confirm =
       isConfirmed
@@ -111,9 +97,7 @@ extension AlertSentences {
           + "all of its network change at once"
       } else if let former = change.formerID {
         "go back with `threadkeeper preferred set \(FormerNetwork.text(of: former))\(homeOption)`"
-      } else {
-        "choose another one with `threadkeeper preferred set`"
-      }
+      } else { "choose another one with `threadkeeper preferred set`" }
     return (summary, "\(confirm)If this is not what you want, \(ways).")
   }
 
@@ -122,9 +106,7 @@ extension AlertSentences {
     let word = parameter.rawValue
     switch parameter {
     case .networkName:
-      let names = [change.from, change.to].map {
-        ShownName.named($0.name, "none", needsID: false)
-      }
+      let names = [change.from, change.to].map { ShownName.named($0.name, "none", needsID: false) }
       return "\(word) from \(names[0]) to \(names[1])"
     case .channel, .panID:
       guard let from = change.fromRadio, let to = change.toRadio else { return word }
@@ -143,11 +125,9 @@ extension AlertSentences {
     switch change.cause {
     case .first, .sameKeys: facts.user == nil ? "\(who) reports them" : "login \(user) shares them"
     case .onlyMember: "\(who), its only border router, reports them, and nobody else confirms them"
-    case .confirmed:
-      "\(who) and \(change.second ?? "another border router") report them"
+    case .confirmed: "\(who) and \(change.second ?? "another border router") report them"
     case .shared: "login \(user), which `home_assistant.trusted` names, shares them"
-    case .owner:
-      "a program on this machine, whose team has a border router on the network, has stored or chosen it"
+    case .owner: "a program on this machine, whose team has a border router on the network, has stored or chosen it"
     // Not a name that anybody has chosen.
     case .person: "a person has chosen it" + (change.who.map { " (\($0))" } ?? "")
     }
@@ -157,8 +137,8 @@ extension AlertSentences {
     let id = facts.network?.id.description ?? ""
     let (place, home) = (facts.network?.shown ?? id, preferredName)
     return (
-      "no border router is on the preferred network \(home); \(routers) \(routers == 1 ? "is" : "are") on "
-        + place + (elsewhere == 0 ? "" : ", \(elsewhere) on others"),
+      "no border router is on the preferred network \(home); \(routers) \(routers == 1 ? "is" : "are") on " + place
+        + (elsewhere == 0 ? "" : ", \(elsewhere) on others"),
       "If \(place) is your network, run `threadkeeper preferred set \(id)\(homeOption)`. If \(home) is, give "
         + "the border routers its credentials in the apps of their makers. If they are on another one on "
         + "purpose, run `threadkeeper networks accept \(id)\(homeOption)`."
@@ -171,9 +151,7 @@ extension AlertSentences {
     let users = facts.otherNames
     let reported =
       users.count == 0
-      ? ""
-      : ", as login\(users.count == 1 ? "" : "s") \(list(users)) "
-        + "\(users.count == 1 ? "reports" : "report")"
+      ? "" : ", as login\(users.count == 1 ? "" : "s") \(list(users)) " + "\(users.count == 1 ? "reports" : "report")"
     let rest = all - routers
     let count = rest == 0 ? "all \(routers)" : "\(routers) of \(all)"
     let others = rest == 1 ? "the other" : "the others"
@@ -182,8 +160,7 @@ extension AlertSentences {
       "\(count) border routers of the preferred network \(home) are on \(place) now"
         + (facts.names.count == 0 ? "" : ": \(list(facts.names))") + reported
         + (rest == lost ? "" : "; \(others) \(rest == 1 ? "is" : "are") not")
-        + (lost == 0
-          ? "" : "\(rest == lost ? "; \(others)" : ", and \(lost) of them") cannot be reached"),
+        + (lost == 0 ? "" : "\(rest == lost ? "; \(others)" : ", and \(lost) of them") cannot be reached"),
       (lost == 0 ? "" : "Check first why \(unreached) cannot be reached. ")
         + "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If "
         + "not, give the border routers the credentials of \(home)."
@@ -199,10 +176,8 @@ extension AlertSentences {
     let others = facts.otherNames
     let it = others.count == 1 ? "it" : "they"
     return (
-      "\(network) is split into \(parts) parts that do not reach each other by radio: "
-        + shown.joined(separator: " | ")
-        + (others.count == 0
-          ? "" : "; nobody has accepted \(list(others)), so \(it) may have another key"),
+      "\(network) is split into \(parts) parts that do not reach each other by radio: " + shown.joined(separator: " | ")
+        + (others.count == 0 ? "" : "; nobody has accepted \(list(others)), so \(it) may have another key"),
       (others.count == 0
         ? ""
         : "Find out first whether \(list(others)) \(others.count == 1 ? "is" : "are") yours, and "

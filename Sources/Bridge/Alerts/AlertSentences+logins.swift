@@ -18,8 +18,7 @@ extension AlertSentences {
     let more = facts.names.count - 1
     let others = more > 0 ? "; \(more) more of this login cannot either" : ""
     let last = facts.since == nil ? "it has never worked" : "it worked last at \(since)"
-    let gone =
-      " If this login is not used any more, run `threadkeeper clients revoke \(login) --forget\(homeOption)`."
+    let gone = " If this login is not used any more, run `threadkeeper clients revoke \(login) --forget\(homeOption)`."
     guard let trouble else {
       return (
         "The agent \(name) of login \(user) has reported nothing for three minutes; \(last)\(others)",
@@ -76,8 +75,7 @@ extension AlertSentences {
           + conflict(with: "the preferred one"),
         "Find out which one the border routers use. If it is that of \(short), run `threadkeeper networks "
           + "accept-credentials \(id)\(homeOption)`. If not, delete this network in the settings of \(short) "
-          + "(Thread; make another one preferred there first), and send the credentials from a phone again. "
-          + gone(id)
+          + "(Thread; make another one preferred there first), and send the credentials from a phone again. " + gone(id)
       )
     }
   }

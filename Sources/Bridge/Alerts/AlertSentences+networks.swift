@@ -34,8 +34,7 @@ extension AlertSentences {
     (
       "\(name) is on \(network), and has never been on the preferred network \(preferredName)",
       (facts.looksPreferred
-        ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. "
-        : "")
+        ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. " : "")
         + "If that is on purpose, run `threadkeeper networks accept "
         + "\(facts.network?.id.description ?? "")\(homeOption)`. If not, give "
         + "\(name) the credentials of \(preferredName) in its own app or page."
@@ -45,8 +44,7 @@ extension AlertSentences {
   var otherNetwork: (String, String) {
     (
       moving ?? "\(name) is on \(network), not on the preferred network \(preferredName)",
-      adoption
-        ?? "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
+      adoption ?? "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
         + "where it should be, move the other routers there instead."
     )
   }
@@ -54,8 +52,7 @@ extension AlertSentences {
   var otherCredentials: (String, String) {
     (
       moving ?? "\(name) has other credentials for the preferred network \(preferredName)",
-      adoption
-        ?? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
+      adoption ?? "Give \(name) the current credentials of \(preferredName), or let a router that was on it "
         + "before bring the new ones."
     )
   }
@@ -119,10 +116,7 @@ extension AlertSentences {
   // MARK: Adoption
 
   /// While an order is carried out; nil: none is.
-  var moving: String? {
-    facts.adoption == .agreed
-      ? "\(name) is being moved to \(preferredName)" : nil
-  }
+  var moving: String? { facts.adoption == .agreed ? "\(name) is being moved to \(preferredName)" : nil }
 
   /// While it is to be given the preferred credentials; nil: it is not.
   var adoption: String? {
@@ -138,26 +132,18 @@ extension AlertSentences {
     }
   }
 
-  var inReach: String {
-    "Check that another router of \(preferredName) is on and within radio range of \(name)"
-  }
+  var inReach: String { "Check that another router of \(preferredName) is on and within radio range of \(name)" }
 
-  var seeAdoptionFailed: String {
-    "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)."
-  }
+  var seeAdoptionFailed: String { "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)." }
 
   var askAgain: String {
     "To be asked again, press \"Ask again\" in Home Assistant or on the status page, or run "
       + "`threadkeeper consent ask \(agent)\(homeOption)`."
   }
 
-  var byHand: String {
-    "give \(name) the credentials of \(preferredName) in its own app or page"
-  }
+  var byHand: String { "give \(name) the credentials of \(preferredName) in its own app or page" }
 
-  var logOfAgent: String {
-    "The log of its agent names the step: `journalctl -u threadkeeper-agent-otbr`."
-  }
+  var logOfAgent: String { "The log of its agent names the step: `journalctl -u threadkeeper-agent-otbr`." }
 
   func adoptionFailed(_ state: AdoptionState, _ isConfigured: Bool) -> (String, String) {
     let credentials = "the credentials of \(preferredName)"
@@ -179,8 +165,7 @@ extension AlertSentences {
     case .damagedCredentials:
       (
         "\(name) cannot be given \(credentials): what is stored of them is damaged",
-        "Restore a backup of the store, or choose the network again with `threadkeeper preferred "
-          + "set`. \(askAgain)"
+        "Restore a backup of the store, or choose the network again with `threadkeeper preferred " + "set`. \(askAgain)"
       )
     case .denied:
       (
@@ -212,23 +197,15 @@ extension AlertSentences {
     case .pendingChange:
       (
         "\(name) was not given \(credentials): another change of its network was "
-          + "pending for as long as they could wait",
-        "\(askAgain) Do so once that change has taken effect."
+          + "pending for as long as they could wait", "\(askAgain) Do so once that change has taken effect."
       )
-    case .refused:
-      (
-        "\(name) was not given \(credentials): it has refused a step", "\(logOfAgent) \(askAgain)"
-      )
+    case .refused: ("\(name) was not given \(credentials): it has refused a step", "\(logOfAgent) \(askAgain)")
     case .noAnswer:
       (
         "\(name) was not given \(credentials): it did not answer a step",
         "Check that \(name) is on and its Thread runs. \(logOfAgent) \(askAgain)"
       )
-    case .notAttached:
-      (
-        "\(name) was given \(credentials), and was not attached in time",
-        "\(inReach). \(askAgain)"
-      )
+    case .notAttached: ("\(name) was given \(credentials), and was not attached in time", "\(inReach). \(askAgain)")
     }
   }
 }

@@ -16,14 +16,12 @@ extension AlertSentences {
     case .unreachable:
       (
         "\(name) cannot be reached: nothing accepts connections there",
-        "Check that its agent runs (`systemctl status otbr-agent`), then its power and its network "
-          + "connection."
+        "Check that its agent runs (`systemctl status otbr-agent`), then its power and its network " + "connection."
       )
     case .frozen:
       (
         "\(name) is frozen: it accepts connections and does not answer",
-        "Restart its agent (`systemctl restart otbr-agent`); if that does not help, restart the "
-          + "device."
+        "Restart its agent (`systemctl restart otbr-agent`); if that does not help, restart the " + "device."
       )
     case .untrusted:
       (
@@ -37,8 +35,7 @@ extension AlertSentences {
         "\(name) has no Thread network yet",
         facts.preferred == nil
           ? "Form a Thread network in its own app or page: the first one becomes the preferred network."
-          : adoption
-            ?? "Give \(name) the credentials of \(preferredName) in its own app or page. With "
+          : adoption ?? "Give \(name) the credentials of \(preferredName) in its own app or page. With "
             + "`preferred.on_mismatch: adopt` and `threadkeeper agent otbr --adopt` you are asked whether it "
             + "gets them."
       )
@@ -49,10 +46,7 @@ extension AlertSentences {
         "Look at its log (`journalctl --unit otbr-agent`), and restart it (`systemctl restart otbr-agent`). If another "
           + "program answers there, give `threadkeeper agent otbr` the address of the router's REST interface."
       )
-    case .silent:
-      (
-        "\(name) has sent no heartbeat since \(since)", checkPublisher
-      )
+    case .silent: ("\(name) has sent no heartbeat since \(since)", checkPublisher)
     case nil: ("\(name) cannot be reached", "Check its power and its network connection.")
     }
   }
@@ -66,10 +60,8 @@ extension AlertSentences {
     (
       isLast
         ? "\(name) has lost its Thread network; \(configured) has no border router any more: its devices reach "
-          + "nothing now"
-        : "\(name) has lost its Thread network \(configured), on which other border routers are",
-      adoption
-        ?? "Give \(name) the credentials of \(configured) again: `threadkeeper credentials get \(agent) "
+          + "nothing now" : "\(name) has lost its Thread network \(configured), on which other border routers are",
+      adoption ?? "Give \(name) the credentials of \(configured) again: `threadkeeper credentials get \(agent) "
         + "--show-secrets\(homeOption)` shows what it had. Form no new network on it: the devices of "
         + "\(configured) cannot join it."
     )
@@ -78,8 +70,7 @@ extension AlertSentences {
   var silentWithoutNetwork: (String, String) {
     (
       "\(name) has sent nothing since \(since); it had "
-        + (facts.network == nil
-          ? "no Thread network yet" : "lost its Thread network \(configured)"),
+        + (facts.network == nil ? "no Thread network yet" : "lost its Thread network \(configured)"),
       "\(checkPublisher) When it is back, this alert says what to do about its network."
     )
   }
@@ -87,9 +78,7 @@ extension AlertSentences {
   func notSeen(isStopped: Bool) -> (String, String) {
     (
       isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
-      (isStopped
-        ? "Start Thread on \(name) in its own app or page."
-        : "Check its power and its network connection.")
+      (isStopped ? "Start Thread on \(name) in its own app or page." : "Check its power and its network connection.")
         + " If it is gone for good, run `threadkeeper routers remove \(agent)\(homeOption)`."
     )
   }
@@ -113,8 +102,7 @@ extension AlertSentences {
   func awayTogether(_ routers: Int, of all: Int) -> (String, String) {
     let others = all - routers
     return (
-      "\(routers) border routers went away together and cannot be reached since \(since): "
-        + list(facts.names)
+      "\(routers) border routers went away together and cannot be reached since \(since): " + list(facts.names)
         + (others == 0 ? "" : "; \(others == 1 ? "1 other is" : "\(others) others are") there"),
       "If the power is out, nothing is to be done: they come back by themselves, and one that stays away "
         + "gets an alert of its own. If not, check the network between them and this machine: its switch, "
@@ -124,8 +112,7 @@ extension AlertSentences {
 
   var detached: (String, String) {
     (
-      moving
-        ?? "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
+      moving ?? "\(name) has Thread detached\(facts.since == nil ? "" : " since \(since)"): it is not connected "
         + "to \(configured)",
       adoption
         ?? ((facts.configured ?? facts.network)?.id == facts.preferred?.id
@@ -162,8 +149,7 @@ extension AlertSentences {
         + "\(homeOption)`: it keeps its name. "
         + (isOnPreferred
           ? "If not, another device may have the credentials of \(preferredName): find it, and give the network "
-            + "a new key."
-          : "Then give it the credentials of \(preferredName) in its app.")
+            + "a new key." : "Then give it the credentials of \(preferredName) in its app.")
     )
   }
 

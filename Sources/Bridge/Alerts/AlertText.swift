@@ -28,11 +28,9 @@ extension AlertFacts {
     case .silentWithoutNetwork: OfflineReason.silent.word
     case .notSeen(let isStopped): isStopped ? OfflineReason.stopped.word : nil
     case .adoptionFailed(let state, _): state.word
-    case .noPreferred(_, let networks, let more):
-      networks.count + more > 1 || user != nil ? "several_networks" : nil
+    case .noPreferred(_, let networks, let more): networks.count + more > 1 || user != nil ? "several_networks" : nil
     case .preferredChanged(let change, let disagrees):
-      disagrees
-        ? AdoptionState.disagreement.word : change.hasUnconfirmedKeys ? "unconfirmed_keys" : nil
+      disagrees ? AdoptionState.disagreement.word : change.hasUnconfirmedKeys ? "unconfirmed_keys" : nil
     default: nil
     }
   }
@@ -44,16 +42,11 @@ struct AlertSentences {
   let homeOption: String
 
   var agent: String { facts.router?.description ?? "" }
-  var name: String {
-    ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID)
-  }
-  var preferredName: String {
-    facts.preferred.flatMap { $0.name.isEmpty ? nil : $0.shown } ?? "the preferred network"
-  }
+  var name: String { ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID) }
+  var preferredName: String { facts.preferred.flatMap { $0.name.isEmpty ? nil : $0.shown } ?? "the preferred network" }
   /// The network that its dataset is for.
   var configured: String {
-    (facts.configured ?? facts.network).map { $0.name.isEmpty ? "network \($0.id)" : $0.shown }
-      ?? "its network"
+    (facts.configured ?? facts.network).map { $0.name.isEmpty ? "network \($0.id)" : $0.shown } ?? "its network"
   }
   /// The network that it is on.
   var network: String {
@@ -61,9 +54,7 @@ struct AlertSentences {
     return ShownName.quoted(current.name).map { "\($0) (\(current.id))" } ?? "network \(current.id)"
   }
   /// What a dataset lacks.
-  var lacking: String {
-    "\(list(facts.otherNames)) \(facts.otherNames.count == 1 ? "is" : "are") missing"
-  }
+  var lacking: String { "\(list(facts.otherNames)) \(facts.otherNames.count == 1 ? "is" : "are") missing" }
   var user: String { ShownName.account(facts.user?.text ?? "") }
   /// For a command, which a shell reads.
   var login: String { user == facts.user?.text ? user : "LOGIN" }
@@ -114,8 +105,7 @@ struct AlertSentences {
   /// attached router to the leader, for the whole network.
   var never: String {
     facts.configured == nil
-      ? ""
-      : " Do not set a dataset while Thread runs on \(name): that can move the other routers of \(network), too."
+      ? "" : " Do not set a dataset while Thread runs on \(name): that can move the other routers of \(network), too."
   }
 
   /// Names for a sentence: at most three, and how many more there are.
@@ -129,9 +119,7 @@ struct AlertSentences {
 
   /// The names of what differs, which are no secrets.
   var differing: String? {
-    facts.differs.flatMap {
-      $0.isEmpty ? nil : $0.parameters.map(\.rawValue).joined(separator: ", ")
-    }
+    facts.differs.flatMap { $0.isEmpty ? nil : $0.parameters.map(\.rawValue).joined(separator: ", ") }
   }
 
   func conflict(with other: String) -> String {

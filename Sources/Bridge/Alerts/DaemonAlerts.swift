@@ -100,16 +100,14 @@ extension AlertFacts {
       "another client has altered what threadkeeper publishes\(named(topic))",
       "It was published again. MQTT does not say who it was: it can be every login that the broker lets write there. "
         + "Put what `threadkeeper acl` prints into the broker's access list: then it is threadkeeper's own login "
-        + "alone; change its password if others have it. `threadkeeper doctor --login USER` tries what a login may do."
-    )
+        + "alone; change its password if others have it. `threadkeeper doctor --login USER` tries what a login may do.")
   }
 
   package static func anotherDaemon(_ other: Publisher.OtherDaemon) -> AlertFacts {
     var remedy =
       "Stop one of the two, or give it another base topic. This resolves three minutes after the other one is gone."
     if other.isCopy {
-      remedy =
-        "Stop one of the two: each changes what the other one publishes, and their stores differ from now on."
+      remedy = "Stop one of the two: each changes what the other one publishes, and their stores differ from now on."
     } else if other.isOwner {
       remedy =
         "Stop this daemon, or give it another base topic. If the other one is gone for good, set `mqtt.take_over: \""
@@ -119,9 +117,7 @@ extension AlertFacts {
   }
 
   package static func summary(_ other: Publisher.OtherDaemon) -> String {
-    if other.isCopy {
-      return "another daemon runs with a copy of this store, on the same base topic \(other.base)"
-    }
+    if other.isCopy { return "another daemon runs with a copy of this store, on the same base topic \(other.base)" }
     return other.isOwner
       ? "the base topic \(other.base) belongs to another daemon (\(other.instance)); this one publishes nothing there"
       : "another daemon (\(other.instance)) uses the base topic \(other.base), too"

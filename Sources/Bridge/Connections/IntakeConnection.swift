@@ -37,19 +37,14 @@ final class IntakeConnection: MosquittoHandler {
     if monitor.noteAccepted(.intake) { logger.warning("\(MutualEnds.reason)") }
     // A loss that is still owed is not made good by a session that was found since.
     owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
-    do {
-      try noteOwedSession()
-    } catch {
-      storeFailed(error)
-    }
+    do { try noteOwedSession() } catch { storeFailed(error) }
   }
 
   /// Stores what the last connection found. If it could not, the next batch does: a lost session must
   /// not be forgotten because the disk was full just then.
   ///
   /// - Returns: whether the store had failed, and takes something again.
-  @discardableResult
-  private func noteOwedSession() throws -> Bool {
+  @discardableResult private func noteOwedSession() throws -> Bool {
     try store.checkWritable()
     // Messages without news write nothing, and would be acknowledged by a store that is gone.
     let hadFailed = monitor.snapshot.storeProblem != nil
@@ -82,9 +77,7 @@ final class IntakeConnection: MosquittoHandler {
     // A batch is on disk, so the broker is reached: it sends what waited in the session before it answers the
     // subscription.
     monitor.update { $0.isIntakeConnected = true }
-    if hadFailed, monitor.storeWorks(at: clock.now(), inBatch: true) {
-      logger.notice("the store can be written again")
-    }
+    if hadFailed, monitor.storeWorks(at: clock.now(), inBatch: true) { logger.notice("the store can be written again") }
   }
 
   var batchLimit: Int { loop.batchLimit }
@@ -110,16 +103,12 @@ final class IntakeConnection: MosquittoHandler {
     }
     // A store that takes no message has a line of its own, once for all attempts.
     let isNews = isRefusalNews && isTakeoverNews && event.error.reason != .handler
-    logger.log(
-      level: isNews ? .warning : .debug, "intake disconnected",
-      metadata: ["reason": "\(event.error.message)"])
+    logger.log(level: isNews ? .warning : .debug, "intake disconnected", metadata: ["reason": "\(event.error.message)"])
   }
 
   private func storeFailed(_ error: any Error) {
     store.noteFailure(error)
-    if let reason = monitor.storeFailed(
-      error, path: store.place, at: clock.now(), inBatch: true)
-    {
+    if let reason = monitor.storeFailed(error, path: store.place, at: clock.now(), inBatch: true) {
       logger.error("intake stands still", metadata: ["reason": "\(reason)"])
     }
     wake()

@@ -32,8 +32,8 @@ final class StatusConnection: MosquittoHandler {
   }
 
   init(
-    _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop,
-    store: any DaemonStore, monitor: BridgeMonitor, clock: any Clock, logger: Logger
+    _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop, store: any DaemonStore,
+    monitor: BridgeMonitor, clock: any Clock, logger: Logger
   ) {
     self.health = health
     self.publisher = publisher
@@ -42,8 +42,7 @@ final class StatusConnection: MosquittoHandler {
     self.store = store
     self.monitor = monitor
     self.clock = clock
-    refusals = RefusedPublications(
-      monitor: monitor, devices: publisher.deviceFilters, logger: logger)
+    refusals = RefusedPublications(monitor: monitor, devices: publisher.deviceFilters, logger: logger)
     self.logger = logger
   }
 
@@ -57,8 +56,7 @@ final class StatusConnection: MosquittoHandler {
     if monitor.noteAccepted(.status) { logger.warning("\(MutualEnds.reason)") }
     refusals.restart()
     look.withLock { $0 = .waits }
-    publisher.connected(
-      sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
+    publisher.connected(sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
     health.restart()
     health.publish(at: clock.now())
   }
@@ -87,8 +85,7 @@ final class StatusConnection: MosquittoHandler {
           ? "another client has altered a device of threadkeeper in Home Assistant; it is published again"
           : "another client has altered what threadkeeper publishes; it is published again",
         metadata: [
-          "topic": "\(altered.topic)",
-          "remedy": "put what `threadkeeper acl` prints into the broker's access list",
+          "topic": "\(altered.topic)", "remedy": "put what `threadkeeper acl` prints into the broker's access list",
         ])
     }
   }
@@ -103,13 +100,12 @@ final class StatusConnection: MosquittoHandler {
     case .isDone: break
     }
     // Somebody waits for them. Where another daemon is, it answers.
-    var publications = requests.queue.next(
-      limit, connection: monitor.snapshot.statusConnections, at: clock.now()
-    ).filter { publication in
-      guard publisher.isHeld(publication.topic) else { return true }
-      _ = requests.queue.settled(publication.token, isDelivered: false)
-      return false
-    }
+    var publications = requests.queue.next(limit, connection: monitor.snapshot.statusConnections, at: clock.now())
+      .filter { publication in
+        guard publisher.isHeld(publication.topic) else { return true }
+        _ = requests.queue.settled(publication.token, isDelivered: false)
+        return false
+      }
     publications += publisher.publications(upTo: limit - publications.count)
     if let error = publisher.readFailure {
       if let reason = monitor.readFailed(error, path: store.place, at: clock.now()) {
@@ -131,9 +127,7 @@ final class StatusConnection: MosquittoHandler {
     guard refusals.acknowledged(token, outcome) else { return }
     publisher.accessRegained()
     health.restart()
-    for home in loop.homes.snapshot.homes.keys {
-      _ = try? loop.perform(.deliveriesAreDue, in: home)
-    }
+    for home in loop.homes.snapshot.homes.keys { _ = try? loop.perform(.deliveriesAreDue, in: home) }
   }
 
   private func noteLook(_ token: UInt64) {
@@ -170,14 +164,10 @@ final class StatusConnection: MosquittoHandler {
     for notice in publisher.takeNotices() {
       switch notice {
       case .corrects(let topic):
-        logger.notice(
-          "the broker keeps what is not true any more; it is corrected",
-          metadata: ["topic": "\(topic)"])
-      case .republishes:
-        logger.notice("the broker does not keep all states; they are published again")
+        logger.notice("the broker keeps what is not true any more; it is corrected", metadata: ["topic": "\(topic)"])
+      case .republishes: logger.notice("the broker does not keep all states; they are published again")
       case .unreadable(let message):
-        logger.error(
-          "a stored event cannot be read; it is left out", metadata: ["id": "\(message)"])
+        logger.error("a stored event cannot be read; it is left out", metadata: ["id": "\(message)"])
       }
     }
   }

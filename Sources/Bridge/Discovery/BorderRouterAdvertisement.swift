@@ -43,9 +43,7 @@ extension Advertisement {
     threadVersion = Self.text(text["tv"], most: 16)
     network = text["xp"].flatMap(ExtendedPANID.init(bytes:))
     activeSeconds = text["at"].flatMap { $0.count == 8 ? Self.number($0) >> 16 : nil }
-    partition = text["pt"].flatMap {
-      $0.count == 4 ? UInt32(truncatingIfNeeded: Self.number($0)) : nil
-    }
+    partition = text["pt"].flatMap { $0.count == 4 ? UInt32(truncatingIfNeeded: Self.number($0)) : nil }
     let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
     // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
     isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
@@ -54,9 +52,7 @@ extension Advertisement {
     role = state.flatMap { roles[Int($0 >> 9 & 0b11)] }
     // Only who is attached has `at`. Without it, whose Thread is off is on no network, and neither is who has none yet:
     // OpenThread then advertises the values that it is built with.
-    if activeSeconds == nil, !isThreadActive || network == Self.placeholder {
-      (network, networkName) = (nil, nil)
-    }
+    if activeSeconds == nil, !isThreadActive || network == Self.placeholder { (network, networkName) = (nil, nil) }
   }
 
   /// Why a record is none of a border router, as a clause: no id that it may be listed under.
@@ -77,16 +73,13 @@ extension Advertisement {
 
   /// Text without control characters; nil for anything else, and for too many bytes.
   private static func text(_ bytes: [UInt8]?, most: Int) -> String? {
-    guard let bytes, !bytes.isEmpty, bytes.count <= most,
-      let text = String(validating: bytes, as: UTF8.self),
+    guard let bytes, !bytes.isEmpty, bytes.count <= most, let text = String(validating: bytes, as: UTF8.self),
       !text.unicodeScalars.contains(where: { $0.properties.generalCategory.isHidden })
     else { return nil }
     return text
   }
 
-  private static func number(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  private static func number(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 extension Unicode.GeneralCategory {

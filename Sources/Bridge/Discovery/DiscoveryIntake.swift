@@ -37,13 +37,10 @@ package final class DiscoveryIntake: Sendable {
 
   package var current: DiscoveryState {
     state.withLock { state in
-      if let obstacle = state.obstacle {
-        return .unavailable(message: obstacle.message, remedy: obstacle.remedy)
-      }
+      if let obstacle = state.obstacle { return .unavailable(message: obstacle.message, remedy: obstacle.remedy) }
       if let failure = state.failure {
         return .unavailable(
-          message: "What is found cannot be stored: \(failure).",
-          remedy: "It is tried again each minute.")
+          message: "What is found cannot be stored: \(failure).", remedy: "It is tried again each minute.")
       }
       guard state.isComplete else { return .starting }
       return .running(routers: state.listed, unlisted: state.unlisted)

@@ -20,11 +20,7 @@ struct DiscoveryPace {
   /// Milliseconds from now to the next round.
   mutating func delay(at now: WireTime) -> Int {
     // A clock that was set back counts as rest, too.
-    if let last, now >= last, now.milliseconds - last.milliseconds < Self.rest {
-      rounds += 1
-    } else {
-      rounds = 0
-    }
+    if let last, now >= last, now.milliseconds - last.milliseconds < Self.rest { rounds += 1 } else { rounds = 0 }
     last = now
     guard rounds >= Self.quickRounds else { return Self.quick }
     return min(Self.quick << min(rounds - Self.quickRounds + 1, 10), Self.longest)

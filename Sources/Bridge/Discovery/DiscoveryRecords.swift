@@ -41,10 +41,9 @@ struct DiscoveryRecords {
 
   /// By name.
   var unlisted: [UnlistedRecord] {
-    (refused.map { UnlistedRecord($0) }
-      + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }).sorted {
-        $0.name < $1.name
-      }
+    (refused.map { UnlistedRecord($0) } + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }).sorted {
+      $0.name < $1.name
+    }
   }
 
   /// They are written: what has come since is left for the next round.
@@ -65,9 +64,7 @@ struct DiscoveryRecords {
       unusable[record.name] = nil
       obstacle = nil
       if let index = records.firstIndex(where: { $0.name == record.name }) {
-        guard records[index].router != advertisement || records[index].host != record.host else {
-          return nil
-        }
+        guard records[index].router != advertisement || records[index].host != record.host else { return nil }
         (records[index].host, records[index].router) = (record.host, advertisement)
       } else {
         records.append((record.name, record.host, advertisement))
@@ -96,8 +93,7 @@ struct DiscoveryRecords {
   /// - Returns: as `take`.
   mutating func takeCode(_ update: ServiceUpdate, at now: WireTime) -> Int? {
     switch update {
-    case .found(let record):
-      if codes.updateValue(record.host, forKey: record.name) == record.host { return nil }
+    case .found(let record): if codes.updateValue(record.host, forKey: record.name) == record.host { return nil }
     case .lost(let name, _): if codes.removeValue(forKey: name) == nil { return nil }
     case .listed, .unusable: return nil
     case .unavailable: codes = [:]

@@ -20,9 +20,7 @@ package struct UnlistedRecord: Codable, Equatable, Sendable {
   /// Why, as a clause.
   package let reason: String
 
-  package init(name: String, reason: String) {
-    (self.name, self.reason) = (name, reason)
-  }
+  package init(name: String, reason: String) { (self.name, self.reason) = (name, reason) }
 
   init(_ refused: RefusedSighting) {
     name = refused.advertisement.name ?? refused.advertisement.agents[0].description

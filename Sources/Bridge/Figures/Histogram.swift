@@ -14,8 +14,7 @@ package final class Histogram: Sendable {
 
   /// - Parameter bounds: ascending.
   init(_ bounds: [Double]) {
-    state = Mutex(
-      Snapshot(bounds: bounds, counts: [UInt64](repeating: 0, count: bounds.count + 1), sum: 0))
+    state = Mutex(Snapshot(bounds: bounds, counts: [UInt64](repeating: 0, count: bounds.count + 1), sum: 0))
   }
 
   package var snapshot: Snapshot { state.withLock { $0 } }

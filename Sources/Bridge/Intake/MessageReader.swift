@@ -81,9 +81,7 @@ final class IntakeTopic: Sendable {
   }
 
   /// Requests have a limit of their own.
-  var isRequest: Bool {
-    if case .success(let topic) = read, case .request = topic.purpose { true } else { false }
-  }
+  var isRequest: Bool { if case .success(let topic) = read, case .request = topic.purpose { true } else { false } }
 }
 
 extension IncomingMessage {
@@ -139,17 +137,14 @@ struct MessageReader {
 
   /// - Throws: for a key of hashes that has another length.
   init(_ bases: [String], _ reading: IntakeReading) throws {
-    places = Dictionary(
-      bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
+    places = Dictionary(bases.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { $1 })
     isOfShard = reading.isOfShard
     identity = reading.identity
     datasets = try DatasetReader(key: reading.hashKey)
   }
 
   /// - Parameter limits: an event is taken from what its login has left.
-  mutating func read(
-    _ message: IncomingMessage, _ limits: inout TokenBuckets, at now: WireTime
-  ) -> ReadMessage {
+  mutating func read(_ message: IncomingMessage, _ limits: inout TokenBuckets, at now: WireTime) -> ReadMessage {
     // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .skipped }
     guard let arrival = arrival(of: message) else {
@@ -168,56 +163,46 @@ struct MessageReader {
       switch try topic.read.get().purpose {
       case .probe: return .skipped
       case .request(let command):
-        return ProbeTopic.isPayload(message.payload)
-          ? .skipped : .request(command: command, arrival)
+        return ProbeTopic.isPayload(message.payload) ? .skipped : .request(command: command, arrival)
       case .event(let kind):
         let event = try InboundEvent(reading: message.payload, as: kind)
         guard event.isSealed else {
           let (input, dataset) = try input(event, topic.user)
           return .event(input, dataset, arrival)
         }
-        guard
-          let envelope = UntrustedJSON.value(
-            of: "sealed", in: message.payload, depth: InboundLimits.nesting)
-        else { throw Rejection(EnvelopeRefusal.notAnEnvelope) }
+        guard let envelope = UntrustedJSON.value(of: "sealed", in: message.payload, depth: InboundLimits.nesting) else {
+          throw Rejection(EnvelopeRefusal.notAnEnvelope)
+        }
         return .sealed(SealedMessage(kind: kind, envelope: envelope), arrival)
       }
-    } catch {
-      return .rejected(error, arrival)
-    }
+    } catch { return .rejected(error, arrival) }
   }
 
   /// What an envelope holds, of the user on whose topic it came.
   ///
   /// - Parameter client: as the user is enrolled in the home.
-  mutating func open(
-    _ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime
-  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
-    guard let client, !client.isRevoked else {
-      throw .clientNotEnrolled
-    }
+  mutating func open(_ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime)
+    throws(Rejection) -> (HomeInput, [UInt8]?)
+  {
+    guard let client, !client.isRevoked else { throw .clientNotEnrolled }
     guard let identity = identity() else { throw .noKeys }
     guard let (keys, issuer) = keys(of: client) else { throw .damagedEnrolment }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
-        sealed.envelope, with: identity, from: [keys], topic: arrival.message.topic,
-        now: now.milliseconds / 1000)
-    } catch {
-      throw Rejection(error)
-    }
+        sealed.envelope, with: identity, from: [keys], topic: arrival.message.topic, now: now.milliseconds / 1000)
+    } catch { throw Rejection(error) }
     guard case .sequence(let number) = opened.order else { throw .needsSequence }
     var body = opened.body
     defer { wipe(&body) }
-    var event = try InboundEvent(
-      reading: body, sealedIn: arrival.message.payload, as: sealed.kind, sequence: number)
+    var event = try InboundEvent(reading: body, sealedIn: arrival.message.payload, as: sealed.kind, sequence: number)
     event.message.signature = RouterMessage.Signature(issuer: issuer, number: number)
     return try input(event, arrival.topic.user)
   }
 
-  private mutating func input(
-    _ event: consuming InboundEvent, _ user: ExactName
-  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
+  private mutating func input(_ event: consuming InboundEvent, _ user: ExactName) throws(Rejection) -> (
+    HomeInput, [UInt8]?
+  ) {
     if let dataset = event.dataset {
       let summary = datasets.summary(of: dataset.bytes)
       if summary?.isComplete != true { try event.checkDataset() }
@@ -227,9 +212,7 @@ struct MessageReader {
   }
 
   private mutating func keys(of client: EnrolledClient) -> (PublicIdentity, Hash128)? {
-    if let known = self.client, known.line.hasBytes(of: client.line) {
-      return (known.keys, known.issuer)
-    }
+    if let known = self.client, known.line.hasBytes(of: client.line) { return (known.keys, known.issuer) }
     guard let keys = try? PublicIdentity(line: client.line) else { return nil }
     let issuer = datasets.hash(keys.signingKey, as: .signer)
     self.client = (client.line, keys, issuer)

@@ -20,32 +20,27 @@ extension Rejection {
     message: "the daemon has no keys of its own: they are damaged, or the store is read-only")
 
   static let needsSequence = Rejection(
-    .missingField, field: "seq",
-    message: "a sealed event needs a `seq` in its envelope, because it has no end")
+    .missingField, field: "seq", message: "a sealed event needs a `seq` in its envelope, because it has no end")
 
   static let damagedEnrolment = Rejection(
-    .damagedEnrolment,
-    message: "the enrolment of this user is damaged; `threadkeeper clients enroll` replaces it")
+    .damagedEnrolment, message: "the enrolment of this user is damaged; `threadkeeper clients enroll` replaces it")
 
   /// A message that has ended the process.
   static func ended(_ times: UInt8) -> Rejection {
     Rejection(
       .cannotApply,
-      message: "the daemon cannot act upon this message: the daemon has ended \(times) times while "
-        + "it applied it")
+      message: "the daemon cannot act upon this message: the daemon has ended \(times) times while " + "it applied it")
   }
 
   /// - Parameter home: named where there are several.
   init(_ rejection: HomeRejection, home: String?) {
     self =
       switch rejection {
-      case .notAuthorized(let agent):
-        .init(.ofAnotherTeam(agent), to: nil, home: home)
+      case .notAuthorized(let agent): .init(.ofAnotherTeam(agent), to: nil, home: home)
       case .mayNotReportSSID:
         .init(
           .notAuthorized,
-          message:
-            "this border router belongs to another team: only that team, and logins that the "
+          message: "this border router belongs to another team: only that team, and logins that the "
             + "setting `ssid.reporters` names, report its SSID")
       case .unknownRouter:
         .init(
@@ -64,23 +59,17 @@ extension Rejection {
       case .outOfOrder:
         .init(
           .outOfOrder, field: "seq",
-          message: "a later event of this router or network was acted upon already; `seq` must rise"
-        )
+          message: "a later event of this router or network was acted upon already; `seq` must rise")
       case .envelopeOutOfOrder:
         .init(
           .outOfOrder, field: "seq",
-          message: "a later envelope of this user for this router or network was opened already; "
-            + "`seq` must rise"
-        )
-      case .tooManyRouters(let most):
-        .init(inOneSentence: .tooManyRouters(most))
-      case .homeIsFull(let most):
-        .init(inOneSentence: .homeIsFull(most))
+          message: "a later envelope of this user for this router or network was opened already; " + "`seq` must rise")
+      case .tooManyRouters(let most): .init(inOneSentence: .tooManyRouters(most))
+      case .homeIsFull(let most): .init(inOneSentence: .homeIsFull(most))
       case .tooManyShared(let most):
         .init(
           .tooManyNetworks, field: "dataset",
-          message:
-            "the logins of this home have shared the credentials of \(most) networks already; "
+          message: "the logins of this home have shared the credentials of \(most) networks already; "
             + "`threadkeeper networks forget` deletes those of one")
       case .tooManyNetworks(let most):
         .init(
@@ -92,8 +81,7 @@ extension Rejection {
           .notSealed,
           message: "this user is enrolled with the trust `signed`: its events have to be sealed; "
             + "`threadkeeper client seal` does it")
-      case .notEnrolled:
-        .clientNotEnrolled
+      case .notEnrolled: .clientNotEnrolled
       }
   }
 

@@ -25,8 +25,7 @@ extension BatchNews {
 
   /// - Parameter name: of the home.
   mutating func add(
-    _ event: HomeEvent, of name: String, isOnlyHome: Bool = true,
-    home: (String) -> Home? = { _ in nil }
+    _ event: HomeEvent, of name: String, isOnlyHome: Bool = true, home: (String) -> Home? = { _ in nil }
   ) {
     switch event {
     case .router(let event): add(event)
@@ -43,15 +42,12 @@ extension BatchNews {
       guard let obstacle = record.obstacle, hasRoom(.consent) else { return }
       append(
         .notice, "nothing is given: \(obstacle.message)",
-        ["id": "\(record.id.questionText)", "requester": "\(record.requester.shown)"],
-        of: .consent)
+        ["id": "\(record.id.questionText)", "requester": "\(record.requester.shown)"], of: .consent)
     case .adoptionChanged(let agent):
       guard hasRoom(.routers) else { return }
       var metadata: Logger.Metadata = ["border_agent_id": "\(agent)"]
       metadata["router_name"] = (home(name)?.routers[agent]?.name).map { "\($0)" }
-      append(
-        .notice, "the preferred credentials are not given: what was asked for has changed", metadata
-      )
+      append(.notice, "the preferred credentials are not given: what was asked for has changed", metadata)
     // One line for all of a batch.
     case .forgotten: break
     }
@@ -60,12 +56,10 @@ extension BatchNews {
   // MARK: Routers
 
   private static let words: [(types: RouterEvent.Types, text: Logger.Message)] = [
-    (.discovered, "border router found on the local network"),
-    (.announced, "border router announced"), (.online, "border router is back"),
-    (.left, "border router left"),
-    (.datasetUpdated, "dataset changed"), (.datasetIgnored, "dataset ignored"),
-    (.ssidChanged, "SSID changed"), (.preferredChanged, "preferred network changed"),
-    (.datasetSent, "preferred credentials are sent"),
+    (.discovered, "border router found on the local network"), (.announced, "border router announced"),
+    (.online, "border router is back"), (.left, "border router left"), (.datasetUpdated, "dataset changed"),
+    (.datasetIgnored, "dataset ignored"), (.ssidChanged, "SSID changed"),
+    (.preferredChanged, "preferred network changed"), (.datasetSent, "preferred credentials are sent"),
   ]
 
   private mutating func add(_ event: RouterEvent) {
@@ -77,9 +71,7 @@ extension BatchNews {
       metadata["network_name"] = event.network?.name.filled.map { "\($0)" }
       metadata["reason"] = (event.reason?.rawValue).map { "\($0)" }
       let isFirst = type == .online && event.isFirstNetwork
-      append(
-        .info, isFirst ? "border router is on a network now" : text, metadata,
-        as: Self.sentence(type, event))
+      append(.info, isFirst ? "border router is on a network now" : text, metadata, as: Self.sentence(type, event))
     }
   }
 
@@ -89,8 +81,7 @@ extension BatchNews {
     let ofNetwork = network.map { " of \($0)" } ?? ""
     switch type {
     case .discovered:
-      return "\(router) is seen on the local network, "
-        + (network.map { "on \($0)" } ?? "on no network yet")
+      return "\(router) is seen on the local network, " + (network.map { "on \($0)" } ?? "on no network yet")
     case .announced: return "\(router) announced itself"
     case .online: return event.onlineSentence
     case .left: return "\(router) left"
@@ -105,8 +96,7 @@ extension BatchNews {
       if let network, event.differs != nil, event.previousNetwork == nil {
         return "The preferred network \(network) has changed"
       }
-      return network.map { "\($0) is the preferred network now" }
-        ?? "No network is preferred any more"
+      return network.map { "\($0) is the preferred network now" } ?? "No network is preferred any more"
     case .datasetSent: return "\(router) was sent the credentials\(ofNetwork)"
     default: return nil
     }
@@ -116,13 +106,11 @@ extension BatchNews {
 
   private mutating func append(_ news: Alert.News, _ state: AlertState) {
     let isOver = news == .resolved
-    var metadata: Logger.Metadata = [
-      "alertname": "\(state.key.name.word)", "summary": "\(state.summary)",
-    ]
+    var metadata: Logger.Metadata = ["alertname": "\(state.key.name.word)", "summary": "\(state.summary)"]
     if !isOver { metadata["remedy"] = "\(state.remedy)" }
     append(
-      isOver ? .info : state.severity.logLevel, isOver ? "alert resolved" : "alert",
-      metadata, of: .alerts, as: (isOver ? "Resolved: " : "") + state.headline)
+      isOver ? .info : state.severity.logLevel, isOver ? "alert resolved" : "alert", metadata, of: .alerts,
+      as: (isOver ? "Resolved: " : "") + state.headline)
   }
 
   // MARK: Consent
@@ -139,8 +127,7 @@ extension BatchNews {
     metadata["fingerprint"] = requester.fingerprint.map { "\($0)" }
     append(
       .notice, "consent is asked for", metadata, of: .consent,
-      as: "\(requester.shown) "
-        + (question.subject.command == .accept ? "has" : "asks for")
+      as: "\(requester.shown) " + (question.subject.command == .accept ? "has" : "asks for")
         + " the credentials of \(question.subject.names)"
         + (question.subject.command == .accept ? ": a person is asked whether they are used" : ""))
   }
@@ -148,8 +135,8 @@ extension BatchNews {
   private mutating func append(_ record: ConsentRecord) {
     let (requester, outcome) = (record.requester.shown, record.outcome.wireName)
     var metadata: Logger.Metadata = [
-      "id": "\(record.id.questionText)", "requester": "\(requester)",
-      "command": "\(record.subject.command.wireName)", "network": "\(record.subject.networkNames)",
+      "id": "\(record.id.questionText)", "requester": "\(requester)", "command": "\(record.subject.command.wireName)",
+      "network": "\(record.subject.networkNames)",
     ]
     metadata["router"] = (record.subject.router?.shown).map { "\($0)" }
     metadata["by"] = (record.by?.shown).map { "\($0)" }

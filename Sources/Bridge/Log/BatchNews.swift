@@ -49,21 +49,17 @@ package struct BatchNews: Sendable {
 
   /// A line that there is room for.
   mutating func append(
-    _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata,
-    of matter: Matter = .routers, as sentence: String? = nil
+    _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata, of matter: Matter = .routers,
+    as sentence: String? = nil
   ) {
     kept.append(
       Line(
-        level: level, text: text, metadata: metadata,
-        sentence: sentence ?? "\(text)".capitalizedFirst, matter: matter))
+        level: level, text: text, metadata: metadata, sentence: sentence ?? "\(text)".capitalizedFirst, matter: matter))
   }
 
   /// The same lines for people who look at what happened last.
   func events(at now: WireTime) -> [RecentEvents.Event] {
-    kept.suffix(RecentEvents.kept).map {
-      .init(
-        at: now, severity: $0.level.rawValue, text: $0.sentence)
-    }
+    kept.suffix(RecentEvents.kept).map { .init(at: now, severity: $0.level.rawValue, text: $0.sentence) }
   }
 
   /// - Parameter pace: bounds the lines by time, however many batches there are.
@@ -73,8 +69,7 @@ package struct BatchNews: Sendable {
     for matter in Matter.allCases {
       let more = more[matter, default: 0]
       let count = kept.count { $0.matter == matter }
-      let (lines, all) = pace.take(
-        count, of: matter, counting: count + more, atMost: matter.lines, at: now)
+      let (lines, all) = pace.take(count, of: matter, counting: count + more, atMost: matter.lines, at: now)
       left[matter] = lines
       skipped += all - lines
     }

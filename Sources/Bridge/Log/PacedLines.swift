@@ -19,9 +19,9 @@ struct PacedLines<Matter: Hashable & Sendable>: Sendable {
   ///   - more: what has happened.
   ///   - most: lines in ten seconds.
   /// - Returns: how many lines may be written now, and what has happened since the last ones; 0 without any.
-  mutating func take(
-    _ wanted: Int, of matter: Matter, counting more: Int, atMost most: Int = 1, at now: WireTime
-  ) -> (lines: Int, count: Int) {
+  mutating func take(_ wanted: Int, of matter: Matter, counting more: Int, atMost most: Int = 1, at now: WireTime) -> (
+    lines: Int, count: Int
+  ) {
     var period = periods[matter] ?? Period()
     defer { periods[matter] = period }
     // A clock that was set back must not silence the log.

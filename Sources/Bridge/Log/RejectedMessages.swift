@@ -31,24 +31,15 @@ extension CommittedBatch {
     for outcome in outcomes {
       guard let rejection = outcome.rejection, !rejection.isOfRetained else { continue }
       all[rejection.code, default: Rejections()].add(
-        Rejections(
-          count: 1, topic: (outcome.origin?.topic).map { String($0.prefix(200)) },
-          reason: rejection.message))
+        Rejections(count: 1, topic: (outcome.origin?.topic).map { String($0.prefix(200)) }, reason: rejection.message))
     }
-    let limited = Rejections(
-      count: dropped, reason: "a user publishes more than `limits.events_per_second` allows")
-    for (code, rejected) in [(Rejection.Code.rateLimited, limited), (.invalidTopic, misplaced)]
-    where rejected.count > 0 {
-      all[code.rawValue, default: Rejections()].add(rejected)
-    }
+    let limited = Rejections(count: dropped, reason: "a user publishes more than `limits.events_per_second` allows")
+    for (code, rejected) in [(Rejection.Code.rateLimited, limited), (.invalidTopic, misplaced)] where rejected.count > 0
+    { all[code.rawValue, default: Rejections()].add(rejected) }
     return all
   }
 
-  var retainedIgnored: Int64 {
-    Int64(outcomes.count { $0.rejection?.isOfRetained ?? false } + misplacedRetained)
-  }
+  var retainedIgnored: Int64 { Int64(outcomes.count { $0.rejection?.isOfRetained ?? false } + misplacedRetained) }
 }
 
-extension Rejection {
-  fileprivate var isOfRetained: Bool { code == Code.retained.rawValue }
-}
+extension Rejection { fileprivate var isOfRetained: Bool { code == Code.retained.rawValue } }

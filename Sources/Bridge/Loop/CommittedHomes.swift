@@ -18,12 +18,9 @@ package final class CommittedHomes: Sendable {
   private let store: any RecordStore
   let places: [String: Int]
 
-  init(
-    _ homes: [ServedHome], _ loaded: LoadedStore, _ recent: RecentEvents, _ store: any RecordStore
-  ) {
+  init(_ homes: [ServedHome], _ loaded: LoadedStore, _ recent: RecentEvents, _ store: any RecordStore) {
     self.store = store
-    places = Dictionary(
-      homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
+    places = Dictionary(homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
     events = Mutex(recent)
     books = Mutex(loaded.served.map(\.book))
     list = Mutex(loaded.served.map(\.home))
@@ -34,18 +31,14 @@ package final class CommittedHomes: Sendable {
   /// All served homes, and with what is shown of the store.
   package var snapshot: HomeSnapshot {
     let alert = storeAlert.withLock { $0 }
-    return list.withLock { homes in
-      HomeSnapshot(homes: places.mapValues { homes[$0].showing($0 == 0 ? alert : nil) })
-    }
+    return list.withLock { homes in HomeSnapshot(homes: places.mapValues { homes[$0].showing($0 == 0 ? alert : nil) }) }
   }
 
   /// The counts of all served homes together. No home is copied: a shard has thousands.
   package var counts: HomeCounts {
     let alert = storeAlert.withLock { $0 }
     return list.withLock { homes in
-      homes.enumerated().reduce(into: HomeCounts()) {
-        $0.add($1.offset == 0 ? $1.element.showing(alert) : $1.element)
-      }
+      homes.enumerated().reduce(into: HomeCounts()) { $0.add($1.offset == 0 ? $1.element.showing(alert) : $1.element) }
     }
   }
 
@@ -56,9 +49,7 @@ package final class CommittedHomes: Sendable {
   }
 
   /// The same as it is on disk alone.
-  func storedHome(_ name: String) -> Home? {
-    places[name].map { place in list.withLock { $0[place] } }
-  }
+  func storedHome(_ name: String) -> Home? { places[name].map { place in list.withLock { $0[place] } } }
 
   /// What happened last, also in earlier processes.
   package var recent: RecentEvents { events.withLock { $0 } }
@@ -69,8 +60,7 @@ package final class CommittedHomes: Sendable {
   /// Homes that the settings name no more, as they were when they did, and those whose name is lost.
   package var formerHomes: HomeSnapshot {
     let former = former.withLock { $0 }
-    return HomeSnapshot(
-      homes: Dictionary(former.map { ($0.name, $0.home) }, uniquingKeysWith: { $1 }))
+    return HomeSnapshot(homes: Dictionary(former.map { ($0.name, $0.home) }, uniquingKeysWith: { $1 }))
   }
 
   /// By home, also the former ones: how many records cannot be read.
@@ -79,9 +69,9 @@ package final class CommittedHomes: Sendable {
   /// Lends a dataset.
   ///
   /// - Returns: nil where the record has none.
-  package func withDataset<R>(
-    of key: RecordKey, in home: String, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
+  package func withDataset<R>(of key: RecordKey, in home: String, _ body: (UnsafeRawBufferPointer) throws -> R) throws
+    -> R?
+  {
     let id = places[home].flatMap { place in books.withLock { $0[place][key] } }
     return try id.flatMap { try store.withSecret(of: $0, body) }
   }

@@ -39,13 +39,10 @@ package struct DaemonNotes: Hashable, Sendable {
     hasSession = flags & 2 != 0
     trial.hash = Array(record[3..<3 + MessageTrial.hashLength])
     trial.tries = record[3 + MessageTrial.hashLength]
-    if flags & 4 != 0 {
-      dropped = record[count - 8..<count].reversed().reduce(0) { $0 << 8 | Int64($1) }
-    }
+    if flags & 4 != 0 { dropped = record[count - 8..<count].reversed().reduce(0) { $0 << 8 | Int64($1) } }
     var rest = record[count...]
     while let length = rest.popFirst() {
-      guard length > 0, length <= rest.count,
-        let text = String(validating: rest.prefix(Int(length)), as: UTF8.self)
+      guard length > 0, length <= rest.count, let text = String(validating: rest.prefix(Int(length)), as: UTF8.self)
       else { return nil }
       prefixes.append(ExactName(text))
       rest = rest.dropFirst(Int(length))

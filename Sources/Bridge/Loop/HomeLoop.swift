@@ -48,9 +48,8 @@ package final class HomeLoop: Sendable {
   ///     shown as it is.
   /// - Throws: where the store cannot be read or written.
   package init(
-    _ homes: [ServedHome], discovers: Bool, devicePrefix: String? = nil,
-    consent: AlertFacts? = nil, isWritable: Bool = true, store: any RecordStore,
-    reading: IntakeReading, follower: any LoopFollower,
+    _ homes: [ServedHome], discovers: Bool, devicePrefix: String? = nil, consent: AlertFacts? = nil,
+    isWritable: Bool = true, store: any RecordStore, reading: IntakeReading, follower: any LoopFollower,
     clock: @escaping @Sendable () -> WireTime
   ) throws {
     let loaded = try LoadedStore(homes, store)
@@ -62,8 +61,8 @@ package final class HomeLoop: Sendable {
     let committed = CommittedHomes(homes, loaded, daemon.recent, store)
     published = Acknowledged()
     var first = try LoopState(
-      loaded, daemon, homes, committed, published, store, reading, follower,
-      lastMessage: try store.lastMessage(), at: now)
+      loaded, daemon, homes, committed, published, store, reading, follower, lastMessage: try store.lastMessage(),
+      at: now)
     self.homes = committed
     first.begin(at: now)
     self.devicePrefix = devicePrefix.map { ExactName($0) }
@@ -87,8 +86,7 @@ package final class HomeLoop: Sendable {
   ///   - dataset: that belongs to the input.
   ///   - actor: who is named in the audit; nil: the daemon.
   /// - Throws: `UnknownHome`; what the store throws: then nothing has changed.
-  @discardableResult
-  package func perform(
+  @discardableResult package func perform(
     _ input: HomeInput, in home: String, dataset: OperationalDataset? = nil, actor: String? = nil
   ) throws -> HomeOutput {
     guard let place = homes.places[home] else { throw UnknownHome(name: home) }
@@ -121,9 +119,7 @@ package final class HomeLoop: Sendable {
   ///   - actor: who is named in the audit.
   /// - Returns: what it was, and how much else cannot be read.
   /// - Throws: `UnknownHome`; what the store throws: then nothing has changed.
-  package func forgetDamage(
-    of home: String?, actor: String?
-  ) throws -> (forgotten: [DamagedThing], remaining: Int) {
+  package func forgetDamage(of home: String?, actor: String?) throws -> (forgotten: [DamagedThing], remaining: Int) {
     try handle { try $0.forgetDamage(of: home, actor) }
   }
 
@@ -135,11 +131,7 @@ package final class HomeLoop: Sendable {
   package func received(_ batch: [IncomingMessage]) throws {
     defer { wipeDeadStack() }
     var first = 0
-    while first < batch.count {
-      try handle { state in
-        first = try state.receive(batch, from: first)
-      }
-    }
+    while first < batch.count { try handle { state in first = try state.receive(batch, from: first) } }
   }
 
   /// The most messages that should come at once. After a process that did not end as it should it is one: what is
@@ -179,9 +171,7 @@ package final class HomeLoop: Sendable {
 
   /// The broker has acknowledged all stored messages up to this one. They are deleted with the next commit, a tick at
   /// the latest.
-  package func acknowledged(upTo message: Int64) {
-    published.upTo.max(message, ordering: .relaxed)
-  }
+  package func acknowledged(upTo message: Int64) { published.upTo.max(message, ordering: .relaxed) }
 
   /// What routers advertise on the local network, which belongs to the first home.
   package func see(_ sightings: Sightings) throws {
@@ -196,11 +186,7 @@ package final class HomeLoop: Sendable {
   /// Lets time pass: to be called each second. Homes in which nothing is due cost nothing.
   package func tick(_ link: Link) throws {
     var next: Int? = 0
-    while let first = next {
-      next = try handle { state in
-        return try state.tick(link, from: first)
-      }
-    }
+    while let first = next { next = try handle { state in return try state.tick(link, from: first) } }
   }
 
   /// The clock was set by so many milliseconds, or the machine slept.
@@ -215,8 +201,7 @@ package final class HomeLoop: Sendable {
   package func basesAreEmpty() throws {
     try handle { state in
       for home in state.homes {
-        state.records.homeNotes[RecordID(home.number)] = HomeNote(
-          name: home.settings.name, base: home.settings.base)
+        state.records.homeNotes[RecordID(home.number)] = HomeNote(name: home.settings.name, base: home.settings.base)
       }
       for home in homes.former.withLock({ $0 }) {
         guard var note = home.note else { continue }
@@ -229,22 +214,15 @@ package final class HomeLoop: Sendable {
   }
 
   /// The daemon ends as it should.
-  package func stop() throws {
-    try handle { state in
-      try state.stop()
-    }
-  }
+  package func stop() throws { try handle { state in try state.stop() } }
 }
 
 extension LoadedStore {
   /// Base topics that a home has no more, also because the settings name it no more.
   fileprivate func retiredBases(_ settings: [ServedHome]) -> [HomeLoop.HomeBase] {
-    let current = Dictionary(
-      settings.map { (ExactName($0.name), ExactName($0.base)) }, uniquingKeysWith: { $1 })
+    let current = Dictionary(settings.map { (ExactName($0.name), ExactName($0.base)) }, uniquingKeysWith: { $1 })
     return (served + former).compactMap(\.note).compactMap { note in
-      guard !note.base.isEmpty, current[ExactName(note.name)] != ExactName(note.base) else {
-        return nil
-      }
+      guard !note.base.isEmpty, current[ExactName(note.name)] != ExactName(note.base) else { return nil }
       return HomeLoop.HomeBase(home: note.name, base: note.base)
     }
   }

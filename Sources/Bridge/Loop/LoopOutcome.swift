@@ -13,9 +13,7 @@ package struct MessageOrigin: Sendable {
   /// A request: it is answered by its output.
   @Boxed package var asked: AskedRequest?
 
-  package init(
-    topic: String, user: String? = nil, reply: ReplyAddress? = nil
-  ) {
+  package init(topic: String, user: String? = nil, reply: ReplyAddress? = nil) {
     self.topic = topic
     self.user = user
     self.reply = reply
@@ -63,9 +61,7 @@ package struct CommittedBatch: Sendable {
 
   package init(time: WireTime) { self.time = time }
 
-  package var isEmpty: Bool {
-    outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty)
-  }
+  package var isEmpty: Bool { outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty) }
 }
 
 /// Who makes messages of what happens, and acts upon what is on disk. All but the first and the last are called by the

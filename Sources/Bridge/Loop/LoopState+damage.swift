@@ -25,28 +25,21 @@ extension LoopState {
   }
 
   /// See `HomeLoop.forgetDamage`. What is on disk counts, which may be worse than at the start.
-  mutating func forgetDamage(
-    of name: String?, _ actor: String?
-  ) throws -> (forgotten: [DamagedThing], remaining: Int) {
+  mutating func forgetDamage(of name: String?, _ actor: String?) throws -> (forgotten: [DamagedThing], remaining: Int) {
     let settings = homes.map(\.settings)
     let loaded = try LoadedStore(settings, store)
-    if let name, !(loaded.served + loaded.former).contains(where: { $0.name == name }) {
-      throw UnknownHome(name: name)
-    }
+    if let name, !(loaded.served + loaded.former).contains(where: { $0.name == name }) { throw UnknownHome(name: name) }
     let all = loaded.damage(try store.unreadable(), daemon: DaemonRecords(loaded).damaged)
     let forgotten = all.filter { name == nil || $0.home == name }
     for thing in forgotten {
       let place = thing.home.map { "home \($0)" } ?? "the daemon"
-      batch.audit.append(
-        .init(actor: actor, .deleted, "damaged record \(thing.id.rawValue) of \(place)"))
+      batch.audit.append(.init(actor: actor, .deleted, "damaged record \(thing.id.rawValue) of \(place)"))
       forget(thing, loaded, actor)
     }
     for home in loaded.former where home.note == nil && (name == nil || home.name == name) {
-      guard !home.book.isEmpty, !homes.contains(where: { $0.number == home.number })
-      else { continue }
+      guard !home.book.isEmpty, !homes.contains(where: { $0.number == home.number }) else { continue }
       let note = HomeNote(name: home.name, base: "")
-      batch.others.append(
-        .init(id: RecordID(home.number), home: home.number, state: note.record))
+      batch.others.append(.init(id: RecordID(home.number), home: home.number, state: note.record))
     }
     try commit()
     let rest = try LoadedStore(settings, store)
@@ -76,8 +69,7 @@ extension LoopState {
       if id.rawValue == thing.number, !former.book.isEmpty { return }
       if let key = thing.key {
         var home = former.home
-        _ = home.handle(
-          .secretLost(key), at: now, rules: HomeRules())
+        _ = home.handle(.secretLost(key), at: now, rules: HomeRules())
         row.state = home.record(key)
       }
     } else if id == notesID {

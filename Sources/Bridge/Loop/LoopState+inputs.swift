@@ -15,9 +15,7 @@ extension LoopState {
     let started = ContinuousClock.now
     let most = trials > 0 ? 1 : messages.count
     if trials > 0, try isFatal(messages[first]) {
-      if let arrival = reader.arrival(of: messages[first]) {
-        reject(.ended(MessageTrial.limit), arrival)
-      }
+      if let arrival = reader.arrival(of: messages[first]) { reject(.ended(MessageTrial.limit), arrival) }
       batch.outcome.received += 1
       try commit()
       trials -= 1
@@ -56,9 +54,7 @@ extension LoopState {
       do throws(Rejection) {
         let (event, dataset) = try reader.open(sealed, arrival, client, at: now)
         handle(event, in: place, dataset: dataset, from: arrival)
-      } catch {
-        reject(error, arrival)
-      }
+      } catch { reject(error, arrival) }
     case .request(let command, var arrival):
       let place = arrival.topic.home
       let request = ArrivedRequest(
@@ -78,8 +74,7 @@ extension LoopState {
   private mutating func reject(_ rejection: Rejection, _ arrival: MessageArrival) {
     let place = arrival.topic.home
     let settings = homes[place].settings
-    var outcome = LoopOutcome(
-      home: settings.name, origin: arrival.origin(below: settings.base))
+    var outcome = LoopOutcome(home: settings.name, origin: arrival.origin(below: settings.base))
     outcome.rejection = rejection
     add(outcome, in: place)
   }

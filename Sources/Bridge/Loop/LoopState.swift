@@ -73,15 +73,13 @@ struct LoopState {
   var signs: SignsOfLife
 
   init(
-    _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome],
-    _ committed: CommittedHomes, _ published: Acknowledged, _ store: any RecordStore,
-    _ reading: IntakeReading, _ follower: any LoopFollower, lastMessage: Int64, at now: WireTime
+    _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome], _ committed: CommittedHomes,
+    _ published: Acknowledged, _ store: any RecordStore, _ reading: IntakeReading, _ follower: any LoopFollower,
+    lastMessage: Int64, at now: WireTime
   ) throws {
     (self.store, self.follower) = (store, follower)
     (self.committed, self.published) = (committed, published)
-    homes = zip(settings, loaded.served).map {
-      Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules)
-    }
+    homes = zip(settings, loaded.served).map { Served(settings: $0, number: $1.number, home: $1.home, rules: $0.rules) }
     due = Array(repeating: .min, count: homes.count)
     reader = try MessageReader(settings.map(\.base), reading)
     readRequest = reading.request
@@ -93,20 +91,16 @@ struct LoopState {
     notesID = daemon.notesID ?? new()
     recentID = daemon.recentID ?? new()
     records = LoopRecords(
-      notes: daemon.notes, recent: daemon.recent, sealed: daemon.sealed,
-      sealedIDs: daemon.sealedIDs, homeNotes: loaded.newNotes,
-      nextRecord: next, nextMessage: lastMessage + 1)
+      notes: daemon.notes, recent: daemon.recent, sealed: daemon.sealed, sealedIDs: daemon.sealedIDs,
+      homeNotes: loaded.newNotes, nextRecord: next, nextMessage: lastMessage + 1)
     saved = records
-    limits = TokenBuckets(
-      rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst)
+    limits = TokenBuckets(rate: reading.limits.eventsPerSecond, burst: reading.limits.eventsBurst)
     limits.keep()
     trials = daemon.notes.isRunning ? MessageTrial.messages : 0
     signs = SignsOfLife(since: now)
   }
 
-  mutating func begin(at now: WireTime) {
-    batch = Batch(outcome: CommittedBatch(time: now))
-  }
+  mutating func begin(at now: WireTime) { batch = Batch(outcome: CommittedBatch(time: now)) }
 
   var now: WireTime { batch.outcome.time }
 
@@ -119,10 +113,9 @@ struct LoopState {
   ///   - dataset: that came with it.
   ///   - arrival: the message that it was read from; nil: there is none.
   ///   - actor: who is named in the audit; nil: the user of the message, or the daemon.
-  @discardableResult
-  mutating func handle(
-    _ input: HomeInput, in place: Int, dataset: [UInt8]? = nil,
-    from arrival: MessageArrival? = nil, actor: String? = nil
+  @discardableResult mutating func handle(
+    _ input: HomeInput, in place: Int, dataset: [UInt8]? = nil, from arrival: MessageArrival? = nil,
+    actor: String? = nil
   ) -> HomeOutput {
     touch(place)
     let output = homes[place].home.handle(input, at: now, rules: homes[place].rules)
@@ -142,17 +135,13 @@ struct LoopState {
     if !output.audit.isEmpty {
       let actor = actor ?? origin?.user.map { "mqtt user \($0)" }
       for note in output.audit {
-        batch.audit.append(
-          note.line(by: actor, in: homes[place].settings.name, homes[place].home))
+        batch.audit.append(note.line(by: actor, in: homes[place].settings.name, homes[place].home))
       }
     }
     var outcome = LoopOutcome(home: homes[place].settings.name, origin: origin, output: output)
     if let rejection = output.rejection {
-      outcome.rejection = Rejection(
-        rejection, home: homes.count > 1 ? homes[place].settings.name : nil)
-      if case .message(let message, _) = input, case .router(let agent) = message.subject {
-        outcome.router = agent
-      }
+      outcome.rejection = Rejection(rejection, home: homes.count > 1 ? homes[place].settings.name : nil)
+      if case .message(let message, _) = input, case .router(let agent) = message.subject { outcome.router = agent }
     }
     add(outcome, in: place)
     return output
@@ -202,9 +191,7 @@ extension LoopState {
     noteNews()
     var written = collect()
     let published = published.upTo.load(ordering: .relaxed)
-    if published > savedPublished, savesPublished || !written.changes.isEmpty {
-      written.changes.published = published
-    }
+    if published > savedPublished, savesPublished || !written.changes.isEmpty { written.changes.published = published }
     if !written.changes.isEmpty {
       let began = ContinuousClock.now
       do {
@@ -226,9 +213,7 @@ extension LoopState {
 
   private mutating func noteNews() {
     guard batch.outcome.outcomes.contains(where: { !$0.output.events.isEmpty }) else { return }
-    batch.outcome.news = follower.news(of: batch.outcome) { name in
-      homes.first { $0.settings.name == name }?.home
-    }
+    batch.outcome.news = follower.news(of: batch.outcome) { name in homes.first { $0.settings.name == name }?.home }
     records.recent.add(batch.outcome.news.events(at: now))
   }
 
@@ -251,9 +236,7 @@ extension LoopState {
     }
     for place in batch.touched {
       let changes = homes[place].home.takeChanges()
-      if !changes.isEmpty {
-        batch.outcome.changes.append((homes[place].settings.name, changes))
-      }
+      if !changes.isEmpty { batch.outcome.changes.append((homes[place].settings.name, changes)) }
       var keys = changes.records
       for key in batch.secrets.keys(of: place) { keys.insert(key) }
       for key in batch.signs[place] ?? [] { keys.insert(key) }
@@ -345,14 +328,12 @@ struct LoopRecords {
 }
 
 /// Up to which message the broker has acknowledged all, as its connection finds out.
-final class Acknowledged: Sendable {
-  let upTo = Atomic<Int64>(0)
-}
+final class Acknowledged: Sendable { let upTo = Atomic<Int64>(0) }
 
 extension HomeOutput {
   /// Whether nothing follows from the input but that it was received.
   fileprivate var isQuiet: Bool {
-    events.isEmpty && rejection == nil && answer == nil && settled.isEmpty && orders.isEmpty
-      && audit.isEmpty && secrets.isEmpty
+    events.isEmpty && rejection == nil && answer == nil && settled.isEmpty && orders.isEmpty && audit.isEmpty
+      && secrets.isEmpty
   }
 }

@@ -19,8 +19,7 @@ struct SignsOfLife {
   init(since now: WireTime) { savedAt = now }
 
   func isDue(at now: WireTime) -> Bool {
-    waiting.isEmpty
-      && (now >= savedAt.adding(seconds: Self.interval) || now < savedAt)
+    waiting.isEmpty && (now >= savedAt.adding(seconds: Self.interval) || now < savedAt)
   }
 
   /// Finds the routers that were seen since the last time.

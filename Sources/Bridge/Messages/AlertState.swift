@@ -7,9 +7,7 @@ import Wire
 /// `alert/<fingerprint>`, retained, and with news `bridge/event/alert`: an alert of a home, in words. Holds names, never
 /// secrets.
 package struct AlertState: WirePart {
-  private enum Status: String, WireName {
-    case firing, resolved
-  }
+  private enum Status: String, WireName { case firing, resolved }
 
   /// What an event says more: what has become of it, and what an update has changed.
   package typealias News = (type: Alert.News, previousSeverity: AlertSeverity?)
@@ -21,9 +19,7 @@ package struct AlertState: WirePart {
   private let text: AlertText
   private let news: News?
 
-  package init(
-    _ key: AlertKey, _ alert: Alert, in home: String, isOnlyHome: Bool, news: News? = nil
-  ) {
+  package init(_ key: AlertKey, _ alert: Alert, in home: String, isOnlyHome: Bool, news: News? = nil) {
     self.home = home
     self.key = key
     self.alert = alert
@@ -49,8 +45,7 @@ package struct AlertState: WirePart {
     let facts = alert.facts
     c.needed("alertname", key.name, "Which alert; see alerts.md.")
     c.field("differs", facts.differs)
-    c.needed(
-      "ends_at", WireNull(alert.endsAt), "When its condition ended; null while it fires.")
+    c.needed("ends_at", WireNull(alert.endsAt), "When its condition ended; null while it fires.")
     if let news { c.needed("event_type", news.type, "What happened.") }
     c.field("ext_pan_id", facts.network?.id)
     c.needed("fingerprint", fingerprint, .alertFingerprint)
@@ -58,21 +53,15 @@ package struct AlertState: WirePart {
     c.field("network_name", networkName, .networkName)
     c.field("preferred_ext_pan_id", facts.preferred?.id)
     c.field("preferred_network_name", facts.preferred?.name.filled, .networkName)
-    if let news {
-      c.field("previous_severity", news.previousSeverity, "Of an update that has changed it.")
-    }
+    if let news { c.field("previous_severity", news.previousSeverity, "Of an update that has changed it.") }
     c.field("reason", facts.reason.map(AlertReason.init), "Of some alerts: why.")
     c.needed("remedy", remedy, .filled("What to do, for people."))
     c.field("router", facts.router)
-    c.field(
-      "router_name", facts.routerName,
-      WireForm("What people call the router, or its id.", most: 512))
-    c.needed(
-      "seq", UInt64(alert.sequence), .filled("Counts what was published about it."))
+    c.field("router_name", facts.routerName, WireForm("What people call the router, or its id.", most: 512))
+    c.needed("seq", UInt64(alert.sequence), .filled("Counts what was published about it."))
     c.needed("severity", severity, "How bad it is.")
     c.needed("starts_at", startsAt)
-    c.needed(
-      "status", alert.phase == .firing ? Status.firing : .resolved, "Whether its condition holds.")
+    c.needed("status", alert.phase == .firing ? Status.firing : .resolved, "Whether its condition holds.")
     c.needed("summary", summary, .filled("What is wrong, for people."))
     c.field("trigger", facts.trigger, "What brought it up.")
     c.needed("updated_at", alert.updatedAt)
@@ -92,8 +81,7 @@ package struct AlertState: WirePart {
 
   static func sample(news: News?) -> AlertState {
     let time = WireTime(milliseconds: 0)
-    let alert = Alert(
-      shown: AlertFacts(.daemon), since: time, updatedAt: time, endsAt: nil, sequence: 1)
+    let alert = Alert(shown: AlertFacts(.daemon), since: time, updatedAt: time, endsAt: nil, sequence: 1)
     return AlertState(AlertKey(.sessionLost), alert, in: "home", isOnlyHome: true, news: news)
   }
 
@@ -107,11 +95,9 @@ package struct AlertState: WirePart {
       """
     }
     let ended = rule(
-      "status", "firing", #""ends_at": {"type": "null"}"#,
-      ##""ends_at": {"$ref": "#/definitions/time"}"##)
+      "status", "firing", #""ends_at": {"type": "null"}"#, ##""ends_at": {"$ref": "#/definitions/time"}"##)
     let resolved = rule(
-      "event_type", "alert_resolved", #""status": {"const": "resolved"}"#,
-      #""status": {"const": "firing"}"#)
+      "event_type", "alert_resolved", #""status": {"const": "resolved"}"#, #""status": {"const": "firing"}"#)
     return #""allOf": [\#(news == nil ? ended : "\(ended), \(resolved)")]"#
   }
 }
@@ -120,9 +106,7 @@ extension AlertState {
   /// Alerts of a home, the newest first.
   ///
   /// - Parameter all: with those that were resolved within the last day.
-  static func all(
-    _ alerts: [AlertKey: Alert], resolved all: Bool = false
-  ) -> [(key: AlertKey, value: Alert)] {
+  static func all(_ alerts: [AlertKey: Alert], resolved all: Bool = false) -> [(key: AlertKey, value: Alert)] {
     alerts.filter { $1.phase == .firing || all && $1.wasPublished }.sorted { a, b in
       if a.value.updatedAt != b.value.updatedAt { return a.value.updatedAt > b.value.updatedAt }
       if a.key.name != b.key.name { return a.key.name.rawValue > b.key.name.rawValue }
@@ -140,8 +124,9 @@ private struct AlertReason: WireValue {
   static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     let failures = AdoptionState.allCases.filter { $0.published == .failed }
     return WireDescriber.words(
-      (OfflineReason.allCases.map(\.word) + failures.map(\.word)).map(\.description)
-        + ["never_member", "several_networks", "unconfirmed_keys"])
+      (OfflineReason.allCases.map(\.word) + failures.map(\.word)).map(\.description) + [
+        "never_member", "several_networks", "unconfirmed_keys",
+      ])
   }
 }
 
@@ -154,14 +139,10 @@ struct AlertsState: WireObject {
   private let alerts: [AlertState]
 
   /// - Parameter store: an alert that no home has; the first one.
-  init(
-    _ all: [AlertKey: Alert], in home: String, isOnlyHome: Bool, store: (AlertKey, Alert)? = nil
-  ) {
+  init(_ all: [AlertKey: Alert], in home: String, isOnlyHome: Bool, store: (AlertKey, Alert)? = nil) {
     let firing = (store.map { [$0] } ?? []) + AlertState.all(all)
     for (key, alert) in firing { counts[key.severity(alert.facts), default: 0] += 1 }
-    alerts = firing.prefix(Self.listed).map {
-      AlertState($0, $1, in: home, isOnlyHome: isOnlyHome)
-    }
+    alerts = firing.prefix(Self.listed).map { AlertState($0, $1, in: home, isOnlyHome: isOnlyHome) }
   }
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {

@@ -39,9 +39,7 @@ struct RouterAvailability: WireObject {
   static let online = RouterAvailability(state: .online).json()
   static let offline = RouterAvailability(state: .offline).json()
 
-  func fields<Coder: WireCoder>(_ c: inout Coder) {
-    c.needed("state", state, "Whether the router can be reached.")
-  }
+  func fields<Coder: WireCoder>(_ c: inout Coder) { c.needed("state", state, "Whether the router can be reached.") }
 }
 
 /// `bridge/daemon`, by which other daemons on the base topic are found.
@@ -90,9 +88,7 @@ struct BridgeInfo: WireObject {
     c.needed("home", name, .home)
     c.needed("instance_id", settings.instanceID, .instance)
     c.needed("networks", networks, "Thread networks.")
-    c.needed(
-      "offline_after", own.offlineAfter,
-      .filled("Seconds: presence.offline_after of the settings."))
+    c.needed("offline_after", own.offlineAfter, .filled("Seconds: presence.offline_after of the settings."))
     c.needed("on_mismatch", own.onMismatch, "A setting.")
     c.field(
       "preferred_network", preferred.map { Preferred(network: $0.network, name: $0.name) },
@@ -103,9 +99,7 @@ struct BridgeInfo: WireObject {
   }
 }
 
-extension WireForm {
-  fileprivate static var instance: WireForm { .text("Of the store.", pattern: "^[0-9a-f]{32}$") }
-}
+extension WireForm { fileprivate static var instance: WireForm { .text("Of the store.", pattern: "^[0-9a-f]{32}$") } }
 
 /// `bridge/health`, retained with a Message Expiry: flat numbers, and words where intake stands still.
 package struct BridgeHealth: WireObject {
@@ -137,26 +131,18 @@ package struct BridgeHealth: WireObject {
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.needed("alerts_active", counts.alertsFiring, "Alerts that fire.")
     c.needed("answers_dropped", requests.dropped, "Answers that were too many to wait.")
-    c.needed(
-      "duplicates_ignored", snapshot.duplicatesIgnored,
-      "Repetitions since the start; not among the rejected.")
+    c.needed("duplicates_ignored", snapshot.duplicatesIgnored, "Repetitions since the start; not among the rejected.")
     c.needed("events_waiting", waiting, "Events that the broker has not acknowledged.")
     c.needed("intake", intake, "Whether messages are taken in.")
-    c.needed(
-      "intake_reconnects", snapshot.intakeReconnects,
-      "Connections that were lost or not made, since the start.")
+    c.needed("intake_reconnects", snapshot.intakeReconnects, "Connections that were lost or not made, since the start.")
     c.needed("messages_received", snapshot.received, "Since the start.")
     c.needed("messages_rejected", snapshot.rejected, "Since the start.")
     c.needed("networks", counts.networks, "Thread networks.")
     c.needed("publications_refused", snapshot.publicationsRefused, "By the broker.")
     c.field("reason", snapshot.reason, .filled("What is wrong and what to do."))
     c.needed("requests_answered", requests.answered, "Since the start.")
-    c.needed(
-      "requests_refused", requests.refused,
-      "Since the start; with those that were too many to be answered.")
-    c.needed(
-      "retained_ignored", snapshot.retainedIgnored,
-      "Retained messages since the start; not among the rejected.")
+    c.needed("requests_refused", requests.refused, "Since the start; with those that were too many to be answered.")
+    c.needed("retained_ignored", snapshot.retainedIgnored, "Retained messages since the start; not among the rejected.")
     c.needed("routers", counts.routers.listed, "Border routers.")
     c.needed("uptime_seconds", uptime / 1_000, "Since the start.")
     c.version()

@@ -15,16 +15,13 @@ struct ConsentState: WireObject {
     /// What a decision has to repeat.
     let token: String
 
-    static let sample = Asked(
-      id: "", message: "", expiresAt: WireTime(milliseconds: 0), token: "")
+    static let sample = Asked(id: "", message: "", expiresAt: WireTime(milliseconds: 0), token: "")
 
     func fields<Coder: WireCoder>(_ c: inout Coder) {
       c.needed("expires_at", expiresAt)
       c.needed("id", id, .consentID)
       c.needed("message", message, .filled("For the person who decides."))
-      c.needed(
-        "token", token,
-        .text("What a decision through Home Assistant repeats.", pattern: "^[0-9a-f]{32}$"))
+      c.needed("token", token, .text("What a decision through Home Assistant repeats.", pattern: "^[0-9a-f]{32}$"))
     }
   }
 
@@ -43,8 +40,7 @@ struct ConsentState: WireObject {
     c.field("head", head?.id.questionText, .consentID)
     c.field(
       "home_assistant", asked.isEmpty ? nil : asked,
-      .filled(
-        "Requests that Home Assistant decides about; what ends first comes first.", most: 8))
+      .filled("Requests that Home Assistant decides about; what ends first comes first.", most: 8))
     c.field("network_name", subject?.names, .networkNames)
     c.needed("pending", waiting.count, "How many wait.")
     c.field("requester", head?.requester.shown, .requester)

@@ -57,15 +57,12 @@ struct OutboundEvent: WireObject {
     c.field("field", rejection?.field, .filled("The field to blame."))
     c.field("fingerprint", fingerprint, .keyFingerprint)
     c.field(
-      "id", id,
-      .text(
-        "Of the consent; when it was sent by an earlier always, of that.",
-        pattern: "^[cg]-[0-9a-f]{16}$"))
+      "id", id, .text("Of the consent; when it was sent by an earlier always, of that.", pattern: "^[cg]-[0-9a-f]{16}$")
+    )
     c.field("message", rejection?.message ?? message, .filled("For people."))
     c.field("network_name", networkName, .networkNames)
     c.field(
-      "offset", rejection?.offset.map { max(0, $0) },
-      "Bytes from the beginning of the dataset, else of the payload.")
+      "offset", rejection?.offset.map { max(0, $0) }, "Bytes from the beginning of the dataset, else of the payload.")
     c.field("preferred", preferred?.published)
     c.field("previous_ext_pan_id", previousNetwork)
     c.field("previous_ssid", previousSSID, .label)
@@ -74,9 +71,7 @@ struct OutboundEvent: WireObject {
     c.field("scope", scope, "For how long an approval holds.")
     c.field("ssid", ssid, .label)
     c.field("tlv", rejection?.tlv, .filled("The TLV to blame."))
-    c.field(
-      "topic", topic,
-      .filled("Of the message that was rejected, its first 400 bytes.", most: 400))
+    c.field("topic", topic, .filled("Of the message that was rejected, its first 400 bytes.", most: 400))
   }
 }
 
@@ -104,15 +99,9 @@ extension RouterEvent {
 
 extension OutboundEvent {
   /// What belongs to a kind beside what all have in common.
-  private static func rule(
-    _ kinds: [OutboundEventKind], _ needed: [String], _ others: [String] = []
-  ) -> String {
-    func list(_ names: [String]) -> String {
-      names.map { "\"\($0)\"" }.joined(separator: ", ")
-    }
-    let common = [
-      "v", "event_type", "time", "border_agent_id", "ext_pan_id", "network_name", "user",
-    ]
+  private static func rule(_ kinds: [OutboundEventKind], _ needed: [String], _ others: [String] = []) -> String {
+    func list(_ names: [String]) -> String { names.map { "\"\($0)\"" }.joined(separator: ", ") }
+    let common = ["v", "event_type", "time", "border_agent_id", "ext_pan_id", "network_name", "user"]
     let names = common + (needed + others).filter { !common.contains($0) }
     let id = #", "properties": {"id": {"pattern": "^c-"}}"#
     return #"{"if": {"properties": {"event_type": {"enum": [\#(list(kinds.map(\.rawValue)))]}}}, "#
@@ -124,13 +113,10 @@ extension OutboundEvent {
     let detail = ["differs", "previous_ext_pan_id", "reason", "message"]
     let asked = ["id", "requester", "command"]
     let all = [
-      Self.rule(
-        [.routerDiscovered, .routerAnnounced, .routerOnline, .routerLeft], ["border_agent_id"],
-        detail),
+      Self.rule([.routerDiscovered, .routerAnnounced, .routerOnline, .routerLeft], ["border_agent_id"], detail),
       Self.rule([.datasetStored], ["border_agent_id", "ext_pan_id"], detail),
       Self.rule([.datasetUpdated], ["border_agent_id", "ext_pan_id", "differs"], detail),
-      Self.rule([.datasetIgnored], ["border_agent_id", "reason"], detail),
-      Self.rule([.preferredChanged], [], detail),
+      Self.rule([.datasetIgnored], ["border_agent_id", "reason"], detail), Self.rule([.preferredChanged], [], detail),
       Self.rule([.ssidChanged], ["border_agent_id", "ssid", "previous_ssid", "preferred"]),
       Self.rule([.messageRejected], ["topic", "code", "message"], ["field", "tlv", "offset"]),
       Self.rule([.consentRequested], asked + ["expires_at", "message"], ["fingerprint"]),

@@ -28,9 +28,7 @@ package struct RouterState: WireObject {
     let name = router.networkName
     c.field("access_point", router.accessPoint, .label)
     c.field("active_timestamp", router.activeSeconds, .activeTimestamp)
-    c.field(
-      "adoption", router.adoption?.state.published,
-      "How far it is with giving it the preferred credentials.")
+    c.field("adoption", router.adoption?.state.published, "How far it is with giving it the preferred credentials.")
     c.needed("availability", Availability(router.isOnline), "Whether it can be reached.")
     c.needed("border_agent_id", router.agent)
     c.field("channel", parameters?.channelNumber, .channel)
@@ -46,20 +44,16 @@ package struct RouterState: WireObject {
     c.field("network_name", name?.isEmpty == true ? nil : name, .networkName)
     c.field("offline_reason", router.offlineReason, "Why it is offline.")
     c.field("pan_id", parameters?.panID, .panID)
-    c.field(
-      "partition_id", router.shownPartition,
-      "Partition, as it reports it or by its record on the local network.")
+    c.field("partition_id", router.shownPartition, "Partition, as it reports it or by its record on the local network.")
     c.needed("preferred", verdict.published)
     c.needed(
       "source", router.source,
-      "mqtt: a login has announced it; mdns: only its record on the local network says that it is there."
-    )
+      "mqtt: a login has announced it; mdns: only its record on the local network says that it is there.")
     c.field("ssid", router.ssid, .label)
     c.field("thread_state", router.shownThreadState)
     c.field("thread_state_since", router.shownThreadStateSince)
     c.field(
-      "thread_version", router.threadVersion,
-      WireForm("Thread version, by its record on the local network.", most: 16))
+      "thread_version", router.threadVersion, WireForm("Thread version, by its record on the local network.", most: 16))
     c.field("user", router.user, .user)
     c.version()
     c.field("vendor", router.vendor, .label)
@@ -79,8 +73,7 @@ package struct NetworkState: WireObject {
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     let parameters = network.dataset?.parameters
-    c.needed(
-      "accepted", network.isAccepted, "Whether a person has accepted that routers are on it.")
+    c.needed("accepted", network.isAccepted, "Whether a person has accepted that routers are on it.")
     c.field("active_timestamp", network.dataset?.activeSeconds, .activeTimestamp)
     c.field("channel", parameters?.channelNumber, .channel)
     c.needed("ext_pan_id", network.id)

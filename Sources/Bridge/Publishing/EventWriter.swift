@@ -27,9 +27,7 @@ package struct EventWriter: Sendable {
   /// The messages that an output of a home causes, as rows for the store: mostly none or one.
   ///
   /// - Parameter home: after the input.
-  package func messages(
-    for output: HomeOutput, of home: Home, at now: WireTime
-  ) -> [[UInt8]] {
+  package func messages(for output: HomeOutput, of home: Home, at now: WireTime) -> [[UInt8]] {
     guard !output.events.isEmpty else { return [] }
     var rows: [[UInt8]] = []
     var row = OutboxRow()
@@ -50,9 +48,9 @@ package struct EventWriter: Sendable {
   ///   - topic: as it is to be named.
   ///   - user: where the topic names one.
   ///   - agent: the router that it is about, where that could be read.
-  package func message(
-    _ rejection: Rejection, topic: String, user: String?, agent: BorderAgentID?, at now: WireTime
-  ) -> [UInt8] {
+  package func message(_ rejection: Rejection, topic: String, user: String?, agent: BorderAgentID?, at now: WireTime)
+    -> [UInt8]
+  {
     var event = OutboundEvent(.messageRejected, at: now)
     event.agent = agent
     event.user = user.map { ExactName($0) }
@@ -63,14 +61,11 @@ package struct EventWriter: Sendable {
     return row.bytes
   }
 
-  private func append(
-    _ event: HomeEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow
-  ) {
+  private func append(_ event: HomeEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow) {
     switch event {
     case .router(let event): append(event, home, now, to: &row)
     case .alert(let key, let alert, let news, let severity):
-      let state = AlertState(
-        key, alert, in: self.home, isOnlyHome: isOnlyHome, news: (news, severity))
+      let state = AlertState(key, alert, in: self.home, isOnlyHome: isOnlyHome, news: (news, severity))
       row.append("\(eventTopic)/alert", state.json(capacity: 1_536))
     case .asked(let question):
       var event = OutboundEvent(.consentRequested, at: now)
@@ -99,14 +94,12 @@ package struct EventWriter: Sendable {
   /// In the order in which they are published.
   private static let kinds: [(RouterEvent.Types, OutboundEventKind)] = [
     (.discovered, .routerDiscovered), (.announced, .routerAnnounced), (.online, .routerOnline),
-    (.datasetStored, .datasetStored), (.datasetUpdated, .datasetUpdated),
-    (.datasetIgnored, .datasetIgnored), (.preferredChanged, .preferredChanged),
-    (.ssidChanged, .ssidChanged), (.left, .routerLeft), (.datasetSent, .datasetSent),
+    (.datasetStored, .datasetStored), (.datasetUpdated, .datasetUpdated), (.datasetIgnored, .datasetIgnored),
+    (.preferredChanged, .preferredChanged), (.ssidChanged, .ssidChanged), (.left, .routerLeft),
+    (.datasetSent, .datasetSent),
   ]
 
-  private func append(
-    _ event: RouterEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow
-  ) {
+  private func append(_ event: RouterEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow) {
     var message = OutboundEvent(.routerAnnounced, at: now)
     message.agent = event.router
     message.network = event.network?.id
@@ -153,9 +146,7 @@ extension RouterEvent {
 }
 
 extension OutboundEvent {
-  fileprivate mutating func fill(
-    _ id: ConsentID, _ requester: Requester, _ subject: ConsentSubject
-  ) {
+  fileprivate mutating func fill(_ id: ConsentID, _ requester: Requester, _ subject: ConsentSubject) {
     network = subject.onlyNetwork
     agent = subject.router?.agent
     if case .login(let name) = requester.identity { user = name }
@@ -171,14 +162,10 @@ extension EventWriter {
   /// The messages that an input causes: that it was rejected, or what has happened.
   ///
   /// - Parameter home: after the input.
-  package func messages(
-    of outcome: LoopOutcome, in home: Home, at now: WireTime
-  ) -> [[UInt8]] {
+  package func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
     var rows: [[UInt8]] = []
     if let rejection = outcome.rejection, let origin = outcome.origin {
-      rows.append(
-        message(
-          rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
+      rows.append(message(rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
     }
     return rows + messages(for: outcome.output, of: home, at: now)
   }

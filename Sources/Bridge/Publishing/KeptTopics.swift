@@ -71,15 +71,11 @@ struct KeptTopics {
 
   /// A state came that the broker keeps: there may be more.
   mutating func noteArrival(at now: WireTime) {
-    if let before = arrivalEnds, now < before {
-      arrivalEnds = now.adding(seconds: Self.readingSeconds)
-    }
+    if let before = arrivalEnds, now < before { arrivalEnds = now.adding(seconds: Self.readingSeconds) }
   }
 
   /// The broker keeps what it should there, or is about to be sent it.
-  mutating func noteRight(_ place: RetainedPlace) {
-    if arrivalEnds == nil || isReading { right.insert(place) }
-  }
+  mutating func noteRight(_ place: RetainedPlace) { if arrivalEnds == nil || isReading { right.insert(place) } }
 
   mutating func endReading() -> Set<RetainedPlace> {
     isReading = false
@@ -126,8 +122,7 @@ struct KeptTopics {
     !own.isEmpty && forgetOwn(Self.hash(message.topic, message.payload))
   }
 
-  @discardableResult
-  private mutating func forgetOwn(_ hash: Int) -> Bool {
+  @discardableResult private mutating func forgetOwn(_ hash: Int) -> Bool {
     guard var numbers = own.removeValue(forKey: hash) else { return false }
     numbers.removeFirst()
     if !numbers.isEmpty { own[hash] = numbers }
@@ -171,8 +166,7 @@ extension Publisher {
   /// The daemon's own topics.
   package var keptFilters: [String] {
     let topics = state.withLock { $0.states.settings.topics }
-    return Self.filters(below: topics.roots)
-      + (topics.parent.map { ["\($0)/bridge/#"] } ?? [])
+    return Self.filters(below: topics.roots) + (topics.parent.map { ["\($0)/bridge/#"] } ?? [])
   }
 
   /// The same below base topics that were given up: what the broker keeps there comes once with each connection.
@@ -210,9 +204,7 @@ extension Publisher {
   /// - Parameter delay: seconds until Home Assistant is answered; random, which spares the broker when many devices
   ///   answer one birth.
   /// - Returns: topics that another client has altered now.
-  package func received(
-    _ batch: [IncomingMessage], delay: Int = Int.random(in: 1...10)
-  ) -> [AlteredTopic] {
+  package func received(_ batch: [IncomingMessage], delay: Int = Int.random(in: 1...10)) -> [AlteredTopic] {
     let now = now()
     return state.withLock { state in
       var altered: [AlteredTopic] = []
@@ -296,18 +288,12 @@ extension Publisher.State {
     // It is announced when all have come that are as they should be.
     if isDevice, comparesDevices, !wanted.payload.isEmpty { return }
     if let place { kept.noteRight(place) }
-    if isDevice {
-      kept.alter(message.topic)
-    } else {
-      correct(wanted)
-    }
+    if isDevice { kept.alter(message.topic) } else { correct(wanted) }
   }
 
   private mutating func emptyFormer(_ message: IncomingMessage) {
     guard let base = states.formerBase(of: message.topic) else { return }
-    if message.topic.hasBytes(of: OutboundTopic(base: base).info) {
-      others.noteFormerInfo(message, of: base)
-    }
+    if message.topic.hasBytes(of: OutboundTopic(base: base).info) { others.noteFormerInfo(message, of: base) }
     guard urgent.count + kept.former.count < KeptTopics.mostCorrections else {
       kept.isComplete = false
       return
@@ -342,9 +328,7 @@ extension Publisher.State {
   }
 
   /// What somebody publishes on the daemon's own topics.
-  fileprivate mutating func check(
-    _ message: IncomingMessage, at now: WireTime
-  ) -> Publisher.AlteredTopic? {
+  fileprivate mutating func check(_ message: IncomingMessage, at now: WireTime) -> Publisher.AlteredTopic? {
     guard !kept.isOwn(message), let (home, levels) = watched(message.topic) else { return nil }
     switch levels {
     case ["bridge", "daemon"]:
@@ -360,18 +344,14 @@ extension Publisher.State {
       if levels.count == 3, levels[2] == ProbeTopic.name { return nil }
     }
     // What a device became is reported each time: it may have other buttons now.
-    guard !others.holds(home), levels.isEmpty || !kept.altered.contains(message.topic) else {
-      return nil
-    }
+    guard !others.holds(home), levels.isEmpty || !kept.altered.contains(message.topic) else { return nil }
     let (place, wanted) = belonging(to: message.topic, home, levels, at: now)
     guard wanted.payload != message.payload else { return nil }
     let isDevice = levels.isEmpty
     let isButton = place?.isButton == true && !wanted.payload.isEmpty
     // Two daemons that publish would empty each other's events; that there is another one is known a little after a
     // connection begins. What is kept goes with the next one.
-    if levels.contains("event"), others.hasSeen(in: home, at: now) || kept.isBeginning(at: now) {
-      return nil
-    }
+    if levels.contains("event"), others.hasSeen(in: home, at: now) || kept.isBeginning(at: now) { return nil }
     // Nothing is compared before it was published.
     if place?.subject == .health, wanted.payload.isEmpty { return nil }
     // Home Assistant itself empties the topic of a device that a person deletes there. What waits keeps its buttons.
@@ -384,8 +364,7 @@ extension Publisher.State {
     {
       return nil
     }
-    return Publisher.AlteredTopic(
-      topic: message.topic, home: states.name(home), isDevice: isDevice, isButton: isButton)
+    return Publisher.AlteredTopic(topic: message.topic, home: states.name(home), isDevice: isDevice, isButton: isButton)
   }
 
   /// The home of one of the daemon's own topics.
@@ -403,17 +382,15 @@ extension Publisher.State {
   }
 
   /// What belongs on a topic of a home. Without a place: that no home has the alert, or that nothing belongs there.
-  private mutating func belonging(
-    to topic: String, _ home: Int, _ levels: [Substring], at now: WireTime
-  ) -> (place: RetainedPlace?, publication: Publication) {
+  private mutating func belonging(to topic: String, _ home: Int, _ levels: [Substring], at now: WireTime) -> (
+    place: RetainedPlace?, publication: Publication
+  ) {
     let nothing = Publication(topic: topic, payload: [], retain: true)
     if levels.isEmpty {
       guard let place = states.devicePlace(of: topic) else { return (nil, nothing) }
       return (place, states.publication(place, homes[place.home], at: now))
     }
-    if isStoreAlert(levels, home) {
-      return (nil, storeAlertState(of: states.settings.topics.homes[0], at: now))
-    }
+    if isStoreAlert(levels, home) { return (nil, storeAlertState(of: states.settings.topics.homes[0], at: now)) }
     guard let subject = subject(levels, home) else { return (nil, nothing) }
     let place = RetainedPlace(home: home, subject: subject)
     let found = render(place, at: now)
@@ -432,8 +409,7 @@ extension Publisher.State {
       default: nil
       }
     case ("router", 2): BorderAgentID(hex: levels[1]).map { .router($0) }
-    case ("router", 3) where levels[2] == "availability":
-      BorderAgentID(hex: levels[1]).map { .availability($0) }
+    case ("router", 3) where levels[2] == "availability": BorderAgentID(hex: levels[1]).map { .availability($0) }
     case ("network", 2): ExtendedPANID(hex: levels[1]).map { .network($0) }
     case ("alert", 2): alert(String(levels[1]), home).map { .alert($0) }
     default: nil

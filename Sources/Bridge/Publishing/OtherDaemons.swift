@@ -60,8 +60,7 @@ struct OtherDaemons {
   func holds(_ home: Int) -> Bool { owners[home] != nil || found?[home] != nil }
 
   func others(at now: WireTime) -> [Int: Other] {
-    var others = seen.filter { isRecent($0.value.at, now, Self.seconds) }
-      .mapValues { Other(instance: $0.instance) }
+    var others = seen.filter { isRecent($0.value.at, now, Self.seconds) }.mapValues { Other(instance: $0.instance) }
     for (home, owner) in owners { others[home] = Other(instance: owner, isOwner: true) }
     return others
   }
@@ -99,9 +98,7 @@ struct OtherDaemons {
 
   // MARK: bridge/info
 
-  private func isAnother(_ instance: String) -> Bool {
-    instance != self.instance && instance != takesOver
-  }
+  private func isAnother(_ instance: String) -> Bool { instance != self.instance && instance != takesOver }
 
   /// - Returns: whether the base topic is this daemon's again.
   mutating func noteInfo(_ message: IncomingMessage, of home: Int, at now: WireTime) -> Bool {
@@ -120,9 +117,7 @@ struct OtherDaemons {
 
   /// What is kept below a base topic of before.
   mutating func noteFormerInfo(_ message: IncomingMessage, of base: String) {
-    guard let instance = Self.hex("instance_id", digits: 32, in: message.payload),
-      isAnother(instance)
-    else { return }
+    guard let instance = Self.hex("instance_id", digits: 32, in: message.payload), isAnother(instance) else { return }
     formerOwned.insert(ExactName(base))
   }
 
@@ -140,13 +135,13 @@ struct OtherDaemons {
 
   mutating func greeting(version: String, at now: WireTime) -> [UInt8] {
     greetedAt = now
-    return BridgeDaemon(instance: instance, process: process, version: version)
-      .json(capacity: 160)
+    return BridgeDaemon(instance: instance, process: process, version: version).json(capacity: 160)
   }
 
   func isGreetingDue(at now: WireTime) -> Bool {
-    guard hasLooked, holdsAny || seen.values.contains(where: { isRecent($0.at, now, Self.seconds) })
-    else { return false }
+    guard hasLooked, holdsAny || seen.values.contains(where: { isRecent($0.at, now, Self.seconds) }) else {
+      return false
+    }
     return !(greetedAt.map { isRecent($0, now, Self.interval) } ?? false)
   }
 
@@ -161,8 +156,7 @@ struct OtherDaemons {
     guard payload.count <= 16_384, let found = payload.firstRange(of: mark) else { return nil }
     let value = payload[found.upperBound...].prefix(digits)
     let isHex = value.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    guard value.count == digits, isHex, value.endIndex < payload.endIndex,
-      payload[value.endIndex] == UInt8(ascii: "\"")
+    guard value.count == digits, isHex, value.endIndex < payload.endIndex, payload[value.endIndex] == UInt8(ascii: "\"")
     else { return nil }
     return String(decoding: value, as: UTF8.self)
   }
@@ -218,8 +212,8 @@ extension Publisher {
       guard state.others.hasLooked else { return [] }
       let publications = state.homes.indices.filter { !state.others.holds($0) }.map {
         Publication(
-          topic: state.states.topic(RetainedPlace(home: $0, subject: .presence)),
-          payload: BridgeState.stopped, retain: true)
+          topic: state.states.topic(RetainedPlace(home: $0, subject: .presence)), payload: BridgeState.stopped,
+          retain: true)
       }
       for publication in publications { state.kept.noteOwn(publication) }
       return publications

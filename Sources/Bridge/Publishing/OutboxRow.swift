@@ -19,9 +19,7 @@ struct OutboxRow {
 
   init() { bytes.reserveCapacity(1_024) }
 
-  mutating func append(
-    _ topic: String, _ payload: [UInt8], isRetained: Bool = false, expiry: UInt32? = nil
-  ) {
+  mutating func append(_ topic: String, _ payload: [UInt8], isRetained: Bool = false, expiry: UInt32? = nil) {
     let flags = (isRetained ? Flag.retained : 0) | (expiry == nil ? 0 : Flag.expires)
     begin(flags, topic)
     if let expiry { append(UInt64(expiry), bytes: 4) }
@@ -72,8 +70,8 @@ struct OutboxRow {
       guard let payload else { return nil }
       publications.append(
         Publication(
-          topic: String(decoding: topic, as: UTF8.self), payload: payload,
-          retain: flags & Flag.retained != 0, messageExpiry: expiry))
+          topic: String(decoding: topic, as: UTF8.self), payload: payload, retain: flags & Flag.retained != 0,
+          messageExpiry: expiry))
     }
     return publications
   }

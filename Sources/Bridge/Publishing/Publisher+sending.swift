@@ -26,8 +26,7 @@ extension Publisher.State {
 
   mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
     let publication = states.publication(
-      place, homes[place.home], at: now,
-      storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
+      place, homes[place.home], at: now, storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
     switch place.subject {
     case .questionDevice, .choiceDevice, .disputeDevice:
       // It may be another than when it was found: then it is found again.
@@ -41,9 +40,7 @@ extension Publisher.State {
     return publication
   }
 
-  private mutating func send(_ place: RetainedPlace, at now: WireTime) {
-    send(render(place, at: now), place)
-  }
+  private mutating func send(_ place: RetainedPlace, at now: WireTime) { send(render(place, at: now), place) }
 
   private mutating func send(_ rendered: Publication, _ place: RetainedPlace) {
     var publication = rendered
@@ -115,9 +112,7 @@ extension Publisher.State {
 
   /// All that is late of one home.
   private mutating func sendLate(at now: WireTime) -> Bool {
-    let home = late.keys.first {
-      lateDue || homes[$0].alerts.count < Publisher.large
-    }
+    let home = late.keys.first { lateDue || homes[$0].alerts.count < Publisher.large }
     guard let home, let subjects = late.removeValue(forKey: home) else {
       lateDue = false
       return false

@@ -90,17 +90,16 @@ package final class Publisher: Sendable {
   /// - Parameters:
   ///   - stored: the ids of the messages in the store.
   package init(
-    _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore,
-    stored: Range<Int64>, now: @escaping @Sendable () -> WireTime,
-    acknowledged: @escaping @Sendable (Duration) -> Void = { _ in }
+    _ settings: PublisherSettings, _ snapshot: HomeSnapshot, _ store: any RecordStore, stored: Range<Int64>,
+    now: @escaping @Sendable () -> WireTime, acknowledged: @escaping @Sendable (Duration) -> Void = { _ in }
   ) {
     self.now = now
     self.acknowledged = acknowledged
     let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: HomeRules()) }
     state = Mutex(
       State(
-        states: RetainedStates(settings), homes: homes,
-        outbox: Outbox(store, stored), lastOfEarlier: stored.upperBound - 1,
+        states: RetainedStates(settings), homes: homes, outbox: Outbox(store, stored),
+        lastOfEarlier: stored.upperBound - 1,
         others: OtherDaemons(instance: settings.instanceID, takesOver: settings.takesOver)))
   }
 
@@ -171,9 +170,7 @@ package final class Publisher: Sendable {
   /// That the store cannot be used, as lists have it; nil where it is over for a day.
   package var storeAlert: Alert? {
     let now = now()
-    return state.withLock { state in
-      state.storeAlert.flatMap { $0.storeExpiry(at: now) == 0 ? nil : $0 }
-    }
+    return state.withLock { state in state.storeAlert.flatMap { $0.storeExpiry(at: now) == 0 ? nil : $0 } }
   }
 
   /// For each home; for a shard once, because each minute a message for thousands of homes would be most of its work.
@@ -223,15 +220,10 @@ package final class Publisher: Sendable {
   }
 
   /// - Returns: whether it was one of these publications.
-  @discardableResult
-  package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
+  @discardableResult package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     let now = now()
-    let (isKnown, published) = state.withLock {
-      ($0.acknowledge(token, outcome), $0.outbox.takePublished())
-    }
-    for time in published {
-      acknowledged(.milliseconds(max(0, now.milliseconds - time.milliseconds)))
-    }
+    let (isKnown, published) = state.withLock { ($0.acknowledge(token, outcome), $0.outbox.takePublished()) }
+    for time in published { acknowledged(.milliseconds(max(0, now.milliseconds - time.milliseconds))) }
     return isKnown
   }
 
@@ -279,15 +271,11 @@ extension Publisher.State {
 
   // MARK: Noting
 
-  fileprivate mutating func note(
-    _ commit: Publisher.Commit, home: Int, _ messages: Range<Int64>, at now: WireTime
-  ) {
+  fileprivate mutating func note(_ commit: Publisher.Commit, home: Int, _ messages: Range<Int64>, at now: WireTime) {
     let old = homes[home]
     let new = commit.value
     homes[home] = new
-    func place(_ subject: RetainedPlace.Subject) -> RetainedPlace {
-      RetainedPlace(home: home, subject: subject)
-    }
+    func place(_ subject: RetainedPlace.Subject) -> RetainedPlace { RetainedPlace(home: home, subject: subject) }
     for agent in commit.changes.routers {
       let (before, after) = (old.routers[agent], new.routers[agent])
       // One that came and left since is not known to the broker.
@@ -307,9 +295,7 @@ extension Publisher.State {
       switch record {
       case .alert(let key):
         kept.note(key, old.alerts[key], states, home: home)
-        guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else {
-          continue
-        }
+        guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else { continue }
         dirty.add(place(.alert(key)), row: messages.lowerBound)
         late[home, default: []].insert(.alerts)
       case .question, .client: hasNewQuestions = true
@@ -343,12 +329,11 @@ extension Publisher.State {
   fileprivate mutating func setStoreProblem(_ reason: String?, at now: WireTime) {
     let before = storeAlert.flatMap { $0.endsAt == nil ? $0 : nil }
     let facts = reason.map(AlertFacts.storeReadOnly)
-    guard facts != before?.facts, let home = states.settings.topics.homes.first,
-      let facts = facts ?? before?.facts
+    guard facts != before?.facts, let home = states.settings.topics.homes.first, let facts = facts ?? before?.facts
     else { return }
     let alert = Alert(
-      shown: facts, since: before?.heldSince ?? now, updatedAt: now,
-      endsAt: reason == nil ? now : nil, sequence: (storeAlert?.sequence ?? 0) + 1)
+      shown: facts, since: before?.heldSince ?? now, updatedAt: now, endsAt: reason == nil ? now : nil,
+      sequence: (storeAlert?.sequence ?? 0) + 1)
     storeAlert = alert
     let news: Alert.News = reason == nil ? .resolved : before == nil ? .raised : .updated
     late[0, default: []].insert(.alerts)
@@ -357,9 +342,8 @@ extension Publisher.State {
     urgent.append(
       Publication(
         topic: OutboundTopic(base: home.base).alertEvent,
-        payload: AlertState(
-          AlertKey(.storeReadOnly), alert, in: home.name, isOnlyHome: true, news: (news, nil)
-        ).json()))
+        payload: AlertState(AlertKey(.storeReadOnly), alert, in: home.name, isOnlyHome: true, news: (news, nil)).json())
+    )
   }
 
   /// What the broker should keep of it.
@@ -368,9 +352,8 @@ extension Publisher.State {
     let key = AlertKey(.storeReadOnly)
     return Publication(
       topic: "\(home.base)/alert/\(key.fingerprint(in: home.name))",
-      payload: storeAlert.map {
-        AlertState(key, $0, in: home.name, isOnlyHome: true).json()
-      } ?? [], retain: true, messageExpiry: storeAlert?.storeExpiry(at: now))
+      payload: storeAlert.map { AlertState(key, $0, in: home.name, isOnlyHome: true).json() } ?? [], retain: true,
+      messageExpiry: storeAlert?.storeExpiry(at: now))
   }
 
   // MARK: The connection
@@ -386,9 +369,7 @@ extension Publisher.State {
     lastInfo.removeAll()
     urgent = homes.indices.map { presence(of: $0) }[...]
     // What a daemon before this one has left there while it could not write.
-    if let home = states.settings.topics.homes.first {
-      urgent.append(storeAlertState(of: home, at: now))
-    }
+    if let home = states.settings.topics.homes.first { urgent.append(storeAlertState(of: home, at: now)) }
     for home in homes.indices {
       late[home, default: []].formUnion([.alerts, .consent])
       infoDue.insert(home)
@@ -406,8 +387,7 @@ extension Publisher.State {
 
   private func presence(of home: Int) -> Publication {
     Publication(
-      topic: states.topic(RetainedPlace(home: home, subject: .presence)),
-      payload: BridgeState.online, retain: true)
+      topic: states.topic(RetainedPlace(home: home, subject: .presence)), payload: BridgeState.online, retain: true)
   }
 
   private mutating func requeue(_ places: [RetainedPlace]) {
@@ -416,8 +396,7 @@ extension Publisher.State {
       switch place.subject {
       case .presence, .info, .health: break
       case .alerts, .consent, .network: late[place.home, default: []].insert(place.subject)
-      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice:
-        unansweredDevices.append(place)
+      case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice: unansweredDevices.append(place)
       case .router, .availability, .alert: unansweredStates.append(place)
       }
     }
@@ -433,21 +412,14 @@ extension Publisher.State {
     if saysPresence { comparesDevices = false }
     // Home Assistant has to be answered with devices.
     if !comparesDevices { nextRepublish = now.adding(seconds: 60) }
-    walk = StateWalk(
-      homes, announcesDevices: states.announcesDevices && !comparesDevices,
-      saysPresence: saysPresence)
-    if saysPresence {
-      for home in homes.indices { settleButtons(of: home, at: now, isFirst: true) }
-    }
+    walk = StateWalk(homes, announcesDevices: states.announcesDevices && !comparesDevices, saysPresence: saysPresence)
+    if saysPresence { for home in homes.indices { settleButtons(of: home, at: now, isFirst: true) } }
   }
 
   /// At most once a minute; an earlier request has to wait.
-  mutating func requestRepublish(at due: WireTime) {
-    republishDue = republishDue ?? max(due, nextRepublish ?? due)
-  }
+  mutating func requestRepublish(at due: WireTime) { republishDue = republishDue ?? max(due, nextRepublish ?? due) }
 
-  @discardableResult
-  mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
+  @discardableResult mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     if outbox.acknowledge(token) { return true }
     guard let place = sent.removeValue(forKey: token) else { return false }
     if case .refused = outcome, place.isDevice { refusesDevices = true }
@@ -476,8 +448,7 @@ extension Publisher.State {
       republish(at: now, saysPresence: true)
     }
     for home in infoDue {
-      let info = states.publication(
-        RetainedPlace(home: home, subject: .info), homes[home], at: now)
+      let info = states.publication(RetainedPlace(home: home, subject: .info), homes[home], at: now)
       guard lastInfo[home] != info.payload else { continue }
       lastInfo[home] = info.payload
       urgent.append(info)
@@ -493,9 +464,7 @@ extension Publisher {
   ///
   /// - Parameter home: each one by its name, as it is after the batch.
   package func note(_ batch: CommittedBatch, home: (String) -> Home?) {
-    let commits = batch.changes.compactMap { name, changes in
-      home(name).map { Commit(name, $0, changes) }
-    }
+    let commits = batch.changes.compactMap { name, changes in home(name).map { Commit(name, $0, changes) } }
     note(commits, messages: batch.messages, received: batch.received)
   }
 }

@@ -31,8 +31,7 @@ struct RetainedPlace: Hashable {
   var isDevice: Bool {
     switch subject {
     case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice: true
-    case .presence, .info, .health, .alerts, .consent, .router, .availability, .network, .alert:
-      false
+    case .presence, .info, .health, .alerts, .consent, .router, .availability, .network, .alert: false
     }
   }
 
@@ -86,13 +85,10 @@ package struct PublisherSettings: Sendable {
   /// Each base topic below each prefix, without those that are in use.
   fileprivate var formerDevices: [(base: String, place: HomeAssistantPlace)] {
     let current = topics.homes.map(\.base)
-    func places(
-      _ prefix: String, _ bases: [String]
-    ) -> [(base: String, place: HomeAssistantPlace)] {
+    func places(_ prefix: String, _ bases: [String]) -> [(base: String, place: HomeAssistantPlace)] {
       bases.compactMap { base in
-        HomeAssistantPlace(
-          home: "", in: BaseTopics([.init(name: "", base: base)]), prefix: prefix, version: version
-        ).map { (base, $0) }
+        HomeAssistantPlace(home: "", in: BaseTopics([.init(name: "", base: base)]), prefix: prefix, version: version)
+          .map { (base, $0) }
       }
     }
     return formerPrefixes.flatMap { places($0, current + formerBases) }
@@ -129,32 +125,24 @@ struct RetainedStates {
     self.settings = settings
     let topics = settings.topics
     places = topics.homes.compactMap { home in
-      settings.discoveryPrefix.map {
-        HomeAssistantPlace(home, in: topics, prefix: $0, version: settings.version)
-      }
+      settings.discoveryPrefix.map { HomeAssistantPlace(home, in: topics, prefix: $0, version: settings.version) }
     }
-    devicesStart = Array(
-      (settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
+    devicesStart = Array((settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
     formerDevices = Dictionary(
-      settings.formerDevices.map { (ExactName($0.place.start), $0.base) },
-      uniquingKeysWith: { first, _ in first })
+      settings.formerDevices.map { (ExactName($0.place.start), $0.base) }, uniquingKeysWith: { first, _ in first })
     formerBases = BaseTopics(settings.formerBases.map { .init(name: "", base: $0) })
     func indices(_ names: [String]) -> [ExactName: Int] {
-      Dictionary(
-        names.enumerated().map { (ExactName($0.element), $0.offset) },
-        uniquingKeysWith: { first, _ in first })
+      Dictionary(names.enumerated().map { (ExactName($0.element), $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
     homes = indices(topics.homes.map(\.name))
     deviceHomes = indices(places.map(\.start))
     bases = topics.homes.map { Array($0.base.utf8) }
     bridges = places.map(\.bridgeID)
     devicesAt = places.map { Array($0.start.utf8) }
-    login = settings.requests.homeAssistant.flatMap { _ in
-      settings.requests.homeAssistantLogin?.text
-    }
+    login = settings.requests.homeAssistant.flatMap { _ in settings.requests.homeAssistantLogin?.text }
     devices = RouterDevices(
-      firstBase: topics.homes.first?.base ?? "", prefix: settings.discoveryPrefix ?? "",
-      version: settings.version, login: login)
+      firstBase: topics.homes.first?.base ?? "", prefix: settings.discoveryPrefix ?? "", version: settings.version,
+      login: login)
   }
 
   private var isOnlyHome: Bool { settings.topics.homes.count == 1 }
@@ -177,8 +165,7 @@ struct RetainedStates {
     case .alerts: return topic.alerts
     case .consent: return topic.consent
     case .router(let agent): return routerTopic(bases[place.home], "/router/", agent, "")
-    case .availability(let agent):
-      return routerTopic(bases[place.home], "/router/", agent, "/availability")
+    case .availability(let agent): return routerTopic(bases[place.home], "/router/", agent, "/availability")
     case .network(let network): return topic.network(network)
     case .alert(let key): return "\(topic.base)/alert/\(fingerprint(key, home: place.home))"
     case .homeDevice: return places[place.home].bridgeTopic
@@ -198,15 +185,11 @@ struct RetainedStates {
     if rest.isEmpty { return RetainedPlace(home: home, subject: .homeDevice) }
     let name = String(rest.dropFirst())
     let found: RetainedPlace.Subject? =
-      if let id = ConsentID(question: name) {
-        .questionDevice(id)
-      } else if name.hasPrefix("n-") {
+      if let id = ConsentID(question: name) { .questionDevice(id) } else if name.hasPrefix("n-") {
         ExtendedPANID(hex: name.dropFirst(2)).map { .choiceDevice($0) }
       } else if name.hasPrefix("p-") {
         Int64(name.dropFirst(2)).map { .disputeDevice(WireTime(milliseconds: $0)) }
-      } else {
-        BorderAgentID(hex: name).map { .routerDevice($0) }
-      }
+      } else { BorderAgentID(hex: name).map { .routerDevice($0) } }
     guard let found else { return nil }
     let result = RetainedPlace(home: home, subject: found)
     return self.topic(result).hasBytes(of: topic) ? result : nil
@@ -215,9 +198,8 @@ struct RetainedStates {
   /// The home whose devices alone are announced there; nil for another program's topics, and for those that are too
   /// long for a device.
   func deviceHome(of topic: String) -> Int? {
-    guard !places.isEmpty, topic.utf8.starts(with: devicesStart),
-      let start = Self.deviceStart(of: topic), let home = deviceHomes[start],
-      topic.utf8.count <= devicesAt[home].count + Self.deviceBytes
+    guard !places.isEmpty, topic.utf8.starts(with: devicesStart), let start = Self.deviceStart(of: topic),
+      let home = deviceHomes[start], topic.utf8.count <= devicesAt[home].count + Self.deviceBytes
     else { return nil }
     return home
   }
@@ -260,39 +242,35 @@ struct RetainedStates {
   // MARK: Payloads
 
   /// - Returns: without a payload where nothing belongs.
-  mutating func publication(
-    _ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: Alert? = nil
-  ) -> Publication {
+  mutating func publication(_ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: Alert? = nil)
+    -> Publication
+  {
     var publication = Publication(topic: topic(place), payload: [], retain: true)
     let name = name(place.home)
     switch place.subject {
     case .presence: publication.payload = BridgeState.online
     case .info:
-      publication.payload =
-        BridgeInfo(
-          settings: settings, own: settings.homes[place.home], name: name,
-          preferred: home.preferred?.dataset, routers: home.routers.totals.listed,
-          networks: home.networkCount
-        ).json(capacity: 512)
+      publication.payload = BridgeInfo(
+        settings: settings, own: settings.homes[place.home], name: name, preferred: home.preferred?.dataset,
+        routers: home.routers.totals.listed, networks: home.networkCount
+      ).json(capacity: 512)
     case .health:
       publication.payload = health
       publication.messageExpiry = BridgeHealth.expirySeconds
     case .alerts:
-      publication.payload =
-        AlertsState(
-          home.alerts, in: name, isOnlyHome: isOnlyHome,
-          store: place.home == 0 ? storeAlert.map { (AlertKey(.storeReadOnly), $0) } : nil
-        ).json()
+      publication.payload = AlertsState(
+        home.alerts, in: name, isOnlyHome: isOnlyHome,
+        store: place.home == 0 ? storeAlert.map { (AlertKey(.storeReadOnly), $0) } : nil
+      ).json()
     case .consent:
-      publication.payload =
-        ConsentState(
-          waiting: home.waitingQuestions(at: now),
-          asked: asked(in: home, at: now).map {
-            ConsentState.Asked(
-              id: $0.id.questionText, message: $0.reason(home: isOnlyHome ? nil : name),
-              expiresAt: $0.expiresAt, token: settings.requests.tokens.token(for: $0.id))
-          }
-        ).json()
+      publication.payload = ConsentState(
+        waiting: home.waitingQuestions(at: now),
+        asked: asked(in: home, at: now).map {
+          ConsentState.Asked(
+            id: $0.id.questionText, message: $0.reason(home: isOnlyHome ? nil : name), expiresAt: $0.expiresAt,
+            token: settings.requests.tokens.token(for: $0.id))
+        }
+      ).json()
     case .router(let agent):
       if let router = home.routers[agent], router.isPresent {
         // Before, so that the view takes the router without a copy.
@@ -301,31 +279,22 @@ struct RetainedStates {
       }
     case .availability(let agent):
       if let router = home.routers[agent], router.isPresent {
-        publication.payload =
-          router.isOnline ? RouterAvailability.online : RouterAvailability.offline
+        publication.payload = router.isOnline ? RouterAvailability.online : RouterAvailability.offline
       }
     case .network(let network):
-      if let view = home.network(network) {
-        publication.payload = NetworkState(view, in: name).json(capacity: 256)
-      }
+      if let view = home.network(network) { publication.payload = NetworkState(view, in: name).json(capacity: 256) }
     case .alert(let key):
       if let alert = home.alerts[key], alert.wasPublished {
-        publication.payload =
-          AlertState(key, alert, in: name, isOnlyHome: isOnlyHome).json(capacity: 1_536)
-        if alert.phase != .firing {
-          publication.messageExpiry = UInt32(Alert.resolvedRetention)
-        }
+        publication.payload = AlertState(key, alert, in: name, isOnlyHome: isOnlyHome).json(capacity: 1_536)
+        if alert.phase != .firing { publication.messageExpiry = UInt32(Alert.resolvedRetention) }
       }
-    case .homeDevice:
-      publication.payload = HomeAssistantDevice.bridge(places[place.home]).json()
+    case .homeDevice: publication.payload = HomeAssistantDevice.bridge(places[place.home]).json()
     case .routerDevice(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = devices.json(
-          router, base: base(place.home), bridge: bridges[place.home],
-          needsID: home.hasNamesake(agent, router.name))
+          router, base: base(place.home), bridge: bridges[place.home], needsID: home.hasNamesake(agent, router.name))
       }
-    case .questionDevice, .choiceDevice, .disputeDevice:
-      publication.payload = button(place, home, at: now)
+    case .questionDevice, .choiceDevice, .disputeDevice: publication.payload = button(place, home, at: now)
     }
     return publication
   }
@@ -340,14 +309,11 @@ struct RetainedStates {
   func buttons(in home: Home, at now: WireTime) -> Set<RetainedPlace.Subject> {
     let requests = settings.requests
     return Set(
-      asked(in: home, at: now).map { .questionDevice($0.id) }
-        + requests.choices(in: home).map { .choiceDevice($0.id) }
+      asked(in: home, at: now).map { .questionDevice($0.id) } + requests.choices(in: home).map { .choiceDevice($0.id) }
         + [requests.disputedKeys(in: home)].compactMap { $0.map { .disputeDevice($0) } })
   }
 
-  private func button(
-    _ place: RetainedPlace, _ home: Home, at now: WireTime
-  ) -> [UInt8] {
+  private func button(_ place: RetainedPlace, _ home: Home, at now: WireTime) -> [UInt8] {
     let (login, tokens, own) = (login ?? "", settings.requests.tokens, places[place.home])
     switch place.subject {
     case .questionDevice(let id):
@@ -356,12 +322,9 @@ struct RetainedStates {
         id.questionText, by: question.shortRequester, (login, tokens.token(for: id)), own
       ).json()
     case .choiceDevice(let id):
-      guard let network = settings.requests.choices(in: home).first(where: { $0.id == id }) else {
-        return []
-      }
+      guard let network = settings.requests.choices(in: home).first(where: { $0.id == id }) else { return [] }
       return HomeAssistantDevice.choice(
-        id.description, named: ShownName.cleaned(network.name),
-        (login, tokens.token(forPreferring: id)), own
+        id.description, named: ShownName.cleaned(network.name), (login, tokens.token(forPreferring: id)), own
       ).json()
     case .disputeDevice(let since):
       guard settings.requests.disputedKeys(in: home) == since else { return [] }
@@ -376,9 +339,7 @@ struct RetainedStates {
 }
 
 /// Where something about a router is published. Interpolation takes several times as long.
-func routerTopic(
-  _ start: [UInt8], _ middle: StaticString, _ agent: BorderAgentID, _ end: StaticString
-) -> String {
+func routerTopic(_ start: [UInt8], _ middle: StaticString, _ agent: BorderAgentID, _ end: StaticString) -> String {
   var topic = JSONWriter(capacity: 128)
   topic.raw(start)
   topic.raw(middle)

@@ -62,21 +62,18 @@ struct RouterDevices {
     let home = BaseTopics.Home(name: "home", base: Hole.base.mark)
     let first = BaseTopics.Home(name: "first", base: firstBase)
     let topics = BaseTopics(form.contains(.isOfFirstHome) ? [home] : [first, home])
-    guard
-      let place = HomeAssistantPlace(home: "home", in: topics, prefix: prefix, version: version)
-    else { return Template() }
+    guard let place = HomeAssistantPlace(home: "home", in: topics, prefix: prefix, version: version) else {
+      return Template()
+    }
     // What is not ASCII has no ids of entities.
     let name = Hole.name.mark + (form.contains(.hasEntityIDs) ? "" : "\u{E9}")
     let sample = HomeAssistantDevice.router(
       .init(
-        agent: Hole.agent.mark, name: name,
-        vendor: form.contains(.hasVendor) ? Hole.vendor.mark : nil,
-        model: form.contains(.hasModel) ? Hole.model.mark : nil,
-        isOnlySeen: form.contains(.isOnlySeen)), place, login: login
+        agent: Hole.agent.mark, name: name, vendor: form.contains(.hasVendor) ? Hole.vendor.mark : nil,
+        model: form.contains(.hasModel) ? Hole.model.mark : nil, isOnlySeen: form.contains(.isOnlySeen)), place,
+      login: login
     ).json(capacity: 8_192)
-    let marks = Hole.allCases.map { hole in
-      (hole, Array((hole == .name ? name : hole.mark).utf8))
-    }
+    let marks = Hole.allCases.map { hole in (hole, Array((hole == .name ? name : hole.mark).utf8)) }
     var template = Template()
     var index = 0
     next: while index < sample.count {
@@ -95,9 +92,7 @@ struct RouterDevices {
   ///   - base: the home's base topic.
   ///   - bridge: the id of the home's own device.
   ///   - needsID: others look so named.
-  mutating func json(
-    _ router: Router, base: String, bridge: String, needsID: Bool = false
-  ) -> [UInt8] {
+  mutating func json(_ router: Router, base: String, bridge: String, needsID: Bool = false) -> [UInt8] {
     // Each text once, as it is in JSON, then copies of it.
     var texts = JSONWriter(capacity: 384)
     var ends = (0, 0, 0, 0, 0, 0)
@@ -140,9 +135,7 @@ struct RouterDevices {
     return templates[form].map { Self.fill($0, texts.bytes, ends) } ?? []
   }
 
-  private static func fill(
-    _ template: Template, _ texts: [UInt8], _ ends: (Int, Int, Int, Int, Int, Int)
-  ) -> [UInt8] {
+  private static func fill(_ template: Template, _ texts: [UInt8], _ ends: (Int, Int, Int, Int, Int, Int)) -> [UInt8] {
     func range(_ hole: Hole) -> Range<Int> {
       switch hole {
       case .bridge: 0..<ends.0
@@ -160,8 +153,8 @@ struct RouterDevices {
         [UInt8](unsafeUninitializedCapacity: size) { json, count in
           let json = UnsafeMutableRawBufferPointer(json)
           func append(_ part: Slice<UnsafeRawBufferPointer>) {
-            UnsafeMutableRawBufferPointer(rebasing: json[count..<count + part.count])
-              .copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+            UnsafeMutableRawBufferPointer(rebasing: json[count..<count + part.count]).copyMemory(
+              from: UnsafeRawBufferPointer(rebasing: part))
             count += part.count
           }
           var start = 0

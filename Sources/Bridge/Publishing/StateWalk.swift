@@ -42,8 +42,7 @@ struct StateWalk {
   mutating func next() -> RetainedPlace? {
     while home < homes.count {
       // Its own device and presence come before its routers, networks and alerts after them.
-      let subject =
-        stage == .states ? nextRouter() ?? others.popLast() : others.popLast() ?? nextRouter()
+      let subject = stage == .states ? nextRouter() ?? others.popLast() : others.popLast() ?? nextRouter()
       if let subject { return RetainedPlace(home: home, subject: subject) }
       home += 1
       if home == homes.count, let following = Stage(rawValue: stage.rawValue + 1) {

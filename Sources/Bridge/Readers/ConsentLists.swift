@@ -22,15 +22,13 @@ extension HomeSnapshot {
 
   /// Who is given credentials without a question, oldest first.
   package var grants: [OfHome<ConsentGrant>] {
-    all(\.grants)
-      .sorted { ($0.value.createdAt, $0.value.id.value) < ($1.value.createdAt, $1.value.id.value) }
+    all(\.grants).sorted { ($0.value.createdAt, $0.value.id.value) < ($1.value.createdAt, $1.value.id.value) }
   }
 
   /// What was decided, the newest first.
   package func decisions(limit: Int) -> [OfHome<ConsentRecord>] {
     // No more of one home can be among them.
-    let newest = all { Array($0.decisions.suffix(limit).reversed()) }
-      .sorted { $0.value.decidedAt > $1.value.decidedAt }
+    let newest = all { Array($0.decisions.suffix(limit).reversed()) }.sorted { $0.value.decidedAt > $1.value.decidedAt }
     return Array(newest.prefix(limit))
   }
 
@@ -45,8 +43,9 @@ extension HomeSnapshot {
   /// - Parameter home: nil: of all.
   package func clients(in home: String?) -> [OfHome<(user: ExactName, client: EnrolledClient)>] {
     let clients = all { $0.clients.map { (user: $0.key, client: $0.value) } }
-    return clients.filter { home == nil || $0.home == home }
-      .sorted { ($0.home, $0.value.user) < ($1.home, $1.value.user) }
+    return clients.filter { home == nil || $0.home == home }.sorted {
+      ($0.home, $0.value.user) < ($1.home, $1.value.user)
+    }
   }
 
   private func all<Value>(_ values: (Home) -> [Value]) -> [OfHome<Value>] {
@@ -73,8 +72,7 @@ extension ConsentGrant {
   package func isOutdated(preferred: DatasetSummary?) -> Bool {
     subject.networks.contains { network in
       guard let key = network.key else { return true }
-      return network.team == nil && network.id == preferred?.network
-        && key != preferred?.parameters?.networkKey
+      return network.team == nil && network.id == preferred?.network && key != preferred?.parameters?.networkKey
     }
   }
 }

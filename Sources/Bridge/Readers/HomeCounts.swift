@@ -29,9 +29,7 @@ package struct HomeCounts: Hashable, Sendable {
   package mutating func add(_ home: Home) {
     routers += home.routers.totals
     networks += home.networkCount
-    credentials +=
-      home.routers.totals.credentials
-      + home.allShared.count { $0.dataset.hasCredentials }
+    credentials += home.routers.totals.credentials + home.allShared.count { $0.dataset.hasCredentials }
     for (key, alert) in home.alerts where alert.phase == .firing {
       let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
       alerts[kind, default: 0] += 1
@@ -48,9 +46,7 @@ extension HomeSnapshot {
 extension Home {
   /// Border agent ids that belong to a team, and the login that spoke for each last.
   package var owners: [(agent: BorderAgentID, team: String, user: String?)] {
-    routers.compactMap { router in
-      router.owner.map { (router.agent, $0.text, router.user?.text) }
-    }
+    routers.compactMap { router in router.owner.map { (router.agent, $0.text, router.user?.text) } }
   }
 
   /// Logins that spoke for border routers last, also for those that left.

@@ -16,23 +16,17 @@ extension Home {
   }
 
   /// By name.
-  package func networkStates(in name: String) -> [NetworkState] {
-    networks.map { NetworkState($0, in: name) }
-  }
+  package func networkStates(in name: String) -> [NetworkState] { networks.map { NetworkState($0, in: name) } }
 
   /// Alerts that fire, the newest first.
   ///
   /// - Parameters:
   ///   - all: with those that were resolved within the last day.
   ///   - most: of more than these, the worst.
-  package func alertStates(
-    in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max
-  ) -> [AlertState] {
+  package func alertStates(in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max) -> [AlertState] {
     var shown = AlertState.all(alerts, resolved: all)
     if shown.count > most {
-      func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 {
-        alert.key.severity(alert.value.facts).rawValue
-      }
+      func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 { alert.key.severity(alert.value.facts).rawValue }
       shown = Array(shown.sorted { rank($0) < rank($1) }.prefix(most))
     }
     return shown.map { AlertState($0, $1, in: name, isOnlyHome: isOnlyHome) }
@@ -44,26 +38,22 @@ extension Home {
   /// What `routers/list`, `networks/list` and `alerts/list` come to.
   ///
   /// - Parameter most: entries that an answer can hold.
-  package func states(
-    _ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed
-  ) throws(AnswerFailure) -> AnswerData {
+  package func states(_ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed)
+    throws(AnswerFailure) -> AnswerData
+  {
     var data = AnswerData()
     switch command {
     case .listRouters: data.routers = try Self.values(routerStates(in: name), most)
     case .listNetworks: data.networks = try Self.values(networkStates(in: name), most)
-    case .listAlerts:
-      data.alerts = try Self.values(alertStates(in: name, isOnlyHome: isOnlyHome), most)
+    case .listAlerts: data.alerts = try Self.values(alertStates(in: name, isOnlyHome: isOnlyHome), most)
     default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
     }
     return data
   }
 
-  private static func values(
-    _ states: [some WireObject], _ most: Int
-  ) throws(AnswerFailure) -> [JSONValue] {
+  private static func values(_ states: [some WireObject], _ most: Int) throws(AnswerFailure) -> [JSONValue] {
     guard states.count <= most else {
-      throw AnswerFailure(
-        .tooLarge, "there are more than \(most), which no answer can hold; their topics have them")
+      throw AnswerFailure(.tooLarge, "there are more than \(most), which no answer can hold; their topics have them")
     }
     return states.map { $0.jsonValue() }
   }
@@ -89,8 +79,7 @@ extension JSONValue {
         case .null: .null
         case .nested:
           // The names of parameters that differ, or of logins.
-          (try? JSONDecoder().decode([String].self, from: Data(member.source)))
-            .map { .array($0.map(JSONValue.text)) }
+          (try? JSONDecoder().decode([String].self, from: Data(member.source))).map { .array($0.map(JSONValue.text)) }
         }
     }
     self = .object(members)

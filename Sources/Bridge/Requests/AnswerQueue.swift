@@ -31,9 +31,8 @@ package struct WaitingMessage: Sendable {
     guard case .topic(let topic, let correlation, _)? = outcome.origin?.reply else { return nil }
     self.init(
       Publication(
-        topic: topic, payload: ThreadAnswer(outcome.rejection).json,
-        contentType: "application/json", correlationData: correlation),
-      expires: now.adding(seconds: Int(MQTTRequest.timeout)))
+        topic: topic, payload: ThreadAnswer(outcome.rejection).json, contentType: "application/json",
+        correlationData: correlation), expires: now.adding(seconds: Int(MQTTRequest.timeout)))
   }
 }
 

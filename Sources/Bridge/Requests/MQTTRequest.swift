@@ -30,13 +30,10 @@ package struct MQTTRequest: Sendable {
   ///   - base: the base topic of its home.
   ///   - isTooOften: the user asks too often, so it is refused.
   package init(
-    _ message: IncomingMessage, command name: String, user: ExactName, base: String,
-    isTooOften: Bool = false
+    _ message: IncomingMessage, command name: String, user: ExactName, base: String, isTooOften: Bool = false
   ) {
     let command = RequestCommand(rawValue: name)
-    let fields = Result { () throws(AnswerFailure) in
-      try Self.fields(message, command)
-    }
+    let fields = Result { () throws(AnswerFailure) in try Self.fields(message, command) }
     var transaction = (try? fields.get())?.soundTransaction
     // A payload that may not be read is not read for its transaction either.
     if case .failure = fields, (try? InboundLimits.check(message.payload)) != nil {
@@ -48,45 +45,35 @@ package struct MQTTRequest: Sendable {
     self.fields = isTooOften ? .failure(.tooManyRequests) : fields
     reply =
       ReplyAddress(asked: message, user: user, base: base, transaction: transaction)
-      ?? ReplyAddress(
-        OutboundTopic(base: base).answer(to: user.text, command: name), message, transaction)
+      ?? ReplyAddress(OutboundTopic(base: base).answer(to: user.text, command: name), message, transaction)
     timeout =
-      message.messageExpiry.map { $0 == 0 ? Self.timeout : min($0, Self.timeout) }
-      .map(Int.init) ?? Int(Self.timeout)
+      message.messageExpiry.map { $0 == 0 ? Self.timeout : min($0, Self.timeout) }.map(Int.init) ?? Int(Self.timeout)
   }
 
-  private static func fields(
-    _ message: IncomingMessage, _ command: RequestCommand?
-  ) throws(AnswerFailure) -> RequestFields {
-    do throws(Rejection) {
-      try InboundLimits.check(message.payload)
-    } catch {
+  private static func fields(_ message: IncomingMessage, _ command: RequestCommand?) throws(AnswerFailure)
+    -> RequestFields
+  {
+    do throws(Rejection) { try InboundLimits.check(message.payload) } catch {
       throw AnswerFailure(.invalidPayload, offset: error.offset, error.message)
     }
     guard message.correlationData?.count ?? 0 <= correlationBytes else {
-      throw AnswerFailure(
-        .invalidPayload, "the Correlation Data has more than \(correlationBytes) bytes")
+      throw AnswerFailure(.invalidPayload, "the Correlation Data has more than \(correlationBytes) bytes")
     }
-    guard message.messageExpiry != 0 else {
-      throw AnswerFailure(.expired, "the request had expired when it was read")
-    }
+    guard message.messageExpiry != 0 else { throw AnswerFailure(.expired, "the request had expired when it was read") }
     guard command != nil else { throw .unknownCommand }
     return try RequestFields(json: message.payload)
   }
 
   /// The fields, out of their envelope where there is one.
   fileprivate func opened(
-    in home: Home, with exchange: SealedExchange, _ requests: inout SealedRequests,
-    at now: WireTime
+    in home: Home, with exchange: SealedExchange, _ requests: inout SealedRequests, at now: WireTime
   ) throws(AnswerFailure) -> RequestFields {
     let fields = try fields.get()
     if let sealed = fields.sealed {
-      return try RequestFields(
-        json: exchange.open(sealed, from: user, in: home, topic: topic, &requests, at: now))
+      return try RequestFields(json: exchange.open(sealed, from: user, in: home, topic: topic, &requests, at: now))
     }
     guard !exchange.requiresSeal(of: user, in: home) else {
-      throw AnswerFailure(
-        .notAuthorized, field: "sealed", "requests of this user must be sealed and signed")
+      throw AnswerFailure(.notAuthorized, field: "sealed", "requests of this user must be sealed and signed")
     }
     return fields
   }
@@ -121,37 +108,30 @@ extension RequestRules {
     summarize: (OperationalDataset) -> DatasetSummary?
   ) -> AskedRequest {
     var read = AskedRequest(
-      reply: inbound.reply, requester: Requester(.login(inbound.user), team: team),
-      timeout: inbound.timeout, step: .failure(.unknownCommand))
+      reply: inbound.reply, requester: Requester(.login(inbound.user), team: team), timeout: inbound.timeout,
+      step: .failure(.unknownCommand))
     do throws(AnswerFailure) {
       let fields = try inbound.opened(in: home, with: exchange, &requests, at: now)
       guard let command = inbound.command else { return read }
       read.reply = read.reply.repeating(fields.soundTransaction)
       let request = try ThreadRequest(command, fields)
-      var context = RequestContext(
-        read.requester, reply: read.reply, actor: read.requester.shortActor)
+      var context = RequestContext(read.requester, reply: read.reply, actor: read.requester.shortActor)
       context.isSigned = (try inbound.fields.get()).sealed != nil
       context.writesPreferred = request.purpose == .write
-      complete(
-        &context, command, fields, in: home, with: exchange, buttonsAltered: buttonsAltered,
-        at: now)
-      let route = try route(
-        of: request, context, buttonsAltered: buttonsAltered, summarize: summarize)
+      complete(&context, command, fields, in: home, with: exchange, buttonsAltered: buttonsAltered, at: now)
+      let route = try route(of: request, context, buttonsAltered: buttonsAltered, summarize: summarize)
       read.step = .success(.init(request: request, context: context, route: route))
-    } catch {
-      read.step = .failure(error)
-    }
+    } catch { read.step = .failure(error) }
     return read
   }
 
   private func complete(
-    _ context: inout RequestContext, _ command: RequestCommand, _ fields: RequestFields,
-    in home: Home, with exchange: SealedExchange, buttonsAltered: Bool, at now: WireTime
+    _ context: inout RequestContext, _ command: RequestCommand, _ fields: RequestFields, in home: Home,
+    with exchange: SealedExchange, buttonsAltered: Bool, at now: WireTime
   ) {
     guard case .login(let user) = context.requester.identity else { return }
     context.isApprover = approvers.contains(user) && (context.isSigned || !approversMustSign)
-    if command == .setPreferred, isHomeAssistant(user), !buttonsAltered, isChoice(fields, in: home)
-    {
+    if command == .setPreferred, isHomeAssistant(user), !buttonsAltered, isChoice(fields, in: home) {
       context.isApprover = true
     }
     context.mostCredentials = Self.mostEntries
@@ -178,20 +158,16 @@ extension ReplyAddress {
   /// Where a publisher asks for the answer to its event or request.
   ///
   /// - Returns: nil without a Response Topic that only this user may read.
-  package init?(
-    asked message: IncomingMessage, user: ExactName, base: String, transaction: String? = nil
-  ) {
-    guard let topic = message.responseTopic,
-      OutboundTopic(base: base).isAnswer(topic, to: user.text)
-    else { return nil }
+  package init?(asked message: IncomingMessage, user: ExactName, base: String, transaction: String? = nil) {
+    guard let topic = message.responseTopic, OutboundTopic(base: base).isAnswer(topic, to: user.text) else {
+      return nil
+    }
     self.init(topic, message, transaction)
   }
 
   /// - Parameter message: whose Correlation Data is repeated; too long, it is left out.
   fileprivate init(_ topic: String, _ message: IncomingMessage, _ transaction: String?) {
-    let correlation = message.correlationData.flatMap {
-      $0.count <= MQTTRequest.correlationBytes ? $0 : nil
-    }
+    let correlation = message.correlationData.flatMap { $0.count <= MQTTRequest.correlationBytes ? $0 : nil }
     self = .topic(topic, correlation: correlation, transaction: transaction)
   }
 
@@ -202,10 +178,8 @@ extension ReplyAddress {
 }
 
 extension AnswerFailure {
-  static let unknownCommand = AnswerFailure(
-    .unsupported, "this version does not know the command")
+  static let unknownCommand = AnswerFailure(.unsupported, "this version does not know the command")
 
   package static let tooManyRequests = AnswerFailure(
-    .rateLimited,
-    "more than \(RequestLimiter.rate) requests a second; wait a moment and ask again")
+    .rateLimited, "more than \(RequestLimiter.rate) requests a second; wait a moment and ask again")
 }

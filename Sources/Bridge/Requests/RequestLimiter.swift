@@ -31,18 +31,14 @@ package final class RequestLimiter: Sendable {
   /// - Parameters:
   ///   - command: as it came.
   ///   - items: how many are stored; asked only for requests that look at them.
-  package func judge(
-    _ user: ExactName, _ command: String, items: () -> Int, at now: WireTime
-  ) -> Verdict {
+  package func judge(_ user: ExactName, _ command: String, items: () -> Int, at now: WireTime) -> Verdict {
     judge(user, price: Self.price(of: command), work: Self.work(of: command, items), at: now)
   }
 
   /// - Parameters:
   ///   - price: as `price(of:)` has it, or a part of that. Without as many tokens it is refused.
   ///   - work: what it costs beside that. The bucket may owe it: then the next request waits.
-  package func judge(
-    _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
-  ) -> Verdict {
+  package func judge(_ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime) -> Verdict {
     buckets.withLock { $0.judge(user, price: price, work: work, at: now) }
   }
 
@@ -50,8 +46,8 @@ package final class RequestLimiter: Sendable {
   /// that waits.
   package static func price(of command: String) -> Int {
     switch RequestCommand(rawValue: command) {
-    case .listCredentials, .listActiveCredentials, .nearbyNetworks, .listRouters, .listNetworks,
-      .listAlerts, .pendingConsents:
+    case .listCredentials, .listActiveCredentials, .nearbyNetworks, .listRouters, .listNetworks, .listAlerts,
+      .pendingConsents:
       5
     default: 1
     }
@@ -61,13 +57,13 @@ package final class RequestLimiter: Sendable {
   /// end after as many entries as an answer can hold.
   package static func work(of command: String, _ items: () -> Int) -> Int {
     switch RequestCommand(rawValue: command) {
-    case .listCredentials, .listActiveCredentials, .getPreferred, .getNetwork, .nearbyNetworks,
-      .storeCredentials, .setPreferred, .forgetNetwork:
+    case .listCredentials, .listActiveCredentials, .getPreferred, .getNetwork, .nearbyNetworks, .storeCredentials,
+      .setPreferred, .forgetNetwork:
       items() / itemsOfToken
     case .listRouters, .listNetworks, .listAlerts, .pendingConsents:
       min(items(), RequestRules.mostEntries + 1) / itemsOfToken
-    case .ping, .deleteCredentials, .getCredentials, .shareCredentials, .isPreferredAvailable,
-      .checkPreferred, .forgetPreferred, .approveConsent, .denyConsent, .askConsent, nil:
+    case .ping, .deleteCredentials, .getCredentials, .shareCredentials, .isPreferredAvailable, .checkPreferred,
+      .forgetPreferred, .approveConsent, .denyConsent, .askConsent, nil:
       0
     }
   }
@@ -94,9 +90,9 @@ struct TokenBuckets: Sendable {
 
     mutating func take(_ tokens: Int64) { level -= tokens }
 
-    mutating func judge(
-      price: Int64, work: Int64, at now: WireTime, rate: Int64, burst: Int64
-    ) -> RequestLimiter.Verdict {
+    mutating func judge(price: Int64, work: Int64, at now: WireTime, rate: Int64, burst: Int64)
+      -> RequestLimiter.Verdict
+    {
       refill(now, rate: rate, burst: burst)
       if level >= price {
         level -= price + work
@@ -120,9 +116,7 @@ struct TokenBuckets: Sendable {
   init(rate: Int, burst: Int) { (self.rate, self.burst) = (Int64(rate), Int64(burst)) }
 
   /// - Parameters: as those of `RequestLimiter.judge`.
-  mutating func judge(
-    _ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime
-  ) -> RequestLimiter.Verdict {
+  mutating func judge(_ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime) -> RequestLimiter.Verdict {
     let price = Int64(price) * 1_000
     if buckets.count >= Self.users, buckets[user] == nil { forget(now) }
     if before != nil, before?[user] == nil { before?[user] = .some(buckets[user]) }

@@ -21,9 +21,7 @@ package final class RequestService: Sendable {
     package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
     package var logger = Logger(label: "requests") { _ in SwiftLogNoOpLogHandler() }
 
-    package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) {
-      self.summarize = summarize
-    }
+    package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) { self.summarize = summarize }
   }
 
   /// What has become of requests since the start.
@@ -34,9 +32,7 @@ package final class RequestService: Sendable {
     /// Answers and messages of adoptions that were too many to wait for the connection.
     package var dropped = 0
 
-    fileprivate mutating func count(isRefusal: Bool) {
-      if isRefusal { refused += 1 } else { answered += 1 }
-    }
+    fileprivate mutating func count(isRefusal: Bool) { if isRefusal { refused += 1 } else { answered += 1 } }
   }
 
   package typealias OwedInput = (home: String, input: HomeInput)
@@ -82,13 +78,12 @@ package final class RequestService: Sendable {
   }
 
   /// - Returns: nil for what a home answers.
-  private func read(
-    _ route: RequestRoute, _ state: Home, _ home: String, most: Int, at now: WireTime
-  ) throws(AnswerFailure) -> AnswerData? {
+  private func read(_ route: RequestRoute, _ state: Home, _ home: String, most: Int, at now: WireTime)
+    throws(AnswerFailure) -> AnswerData?
+  {
     switch route {
     case .ping: return .pong(parts.version, at: now)
-    case .states(let command):
-      return try state.states(command, in: home, isOnlyHome: homes.count == 1, most: most)
+    case .states(let command): return try state.states(command, in: home, isOnlyHome: homes.count == 1, most: most)
     case .home: return nil
     }
   }
@@ -98,8 +93,7 @@ package final class RequestService: Sendable {
   /// For the loop: reads a request.
   package func read(_ arrived: ArrivedRequest, _ requests: inout SealedRequests) -> ReadRequest {
     let (state, now) = (arrived.state, arrived.time)
-    let verdict = limiter.judge(
-      arrived.user, arrived.command, items: { state.routers.count }, at: now)
+    let verdict = limiter.judge(arrived.user, arrived.command, items: { state.routers.count }, at: now)
     guard verdict != .ignored else {
       counted.withLock { $0.refused += 1 }
       return .ignored
@@ -114,15 +108,10 @@ package final class RequestService: Sendable {
     let answer: Result<AnswerData, AnswerFailure>
     do throws(AnswerFailure) {
       let step = try asked.step.get()
-      if case .home(let input, let dataset) = step.route {
-        return .input(input, dataset: dataset, asked)
-      }
-      let data = try read(
-        step.route, state, arrived.home.name, most: RequestRules.mostEntries, at: now)
+      if case .home(let input, let dataset) = step.route { return .input(input, dataset: dataset, asked) }
+      let data = try read(step.route, state, arrived.home.name, most: RequestRules.mostEntries, at: now)
       answer = .success(data ?? AnswerData())
-    } catch {
-      answer = .failure(error)
-    }
+    } catch { answer = .failure(error) }
     let message = exchange.message(
       answer, to: asked.requester, at: asked.reply, in: state, timeout: asked.timeout, now: now)
     return .other { [self] in
@@ -141,33 +130,29 @@ package final class RequestService: Sendable {
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
     for outcome in batch.outcomes {
-      if outcome.origin?.asked == nil, let answer = WaitingMessage(ofEvent: outcome, at: batch.time)
-      {
+      if outcome.origin?.asked == nil, let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
         messages.append(answer)
       }
-      guard outcome.hasAnswers, let place = homes[outcome.home],
-        let state = committed.home(outcome.home)
-      else { continue }
+      guard outcome.hasAnswers, let place = homes[outcome.home], let state = committed.home(outcome.home) else {
+        continue
+      }
       let writer = writer(outcome.home, state, committed)
       // Of credentials that were to be given; nil: at once.
       var (given, failures): (Set<ConsentID?>, [ConsentID?: AnswerFailure]) = ([], [:])
       func add(
-        _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress,
-        _ question: ConsentID? = nil, _ asked: AskedRequest? = nil
+        _ answer: HomeAnswer, to requester: Requester, at reply: ReplyAddress, _ question: ConsentID? = nil,
+        _ asked: AskedRequest? = nil
       ) {
         let step = try? asked?.step.get()
         let written = Result { () throws(AnswerFailure) in
-          guard let step, case .home(let input, _) = step.route else {
-            return try writer.data(of: answer)
-          }
-          return try data(
-            of: answer, to: input, step, state, in: place, of: committed, at: batch.time)
+          guard let step, case .home(let input, _) = step.route else { return try writer.data(of: answer) }
+          return try data(of: answer, to: input, step, state, in: place, of: committed, at: batch.time)
         }
         // A person is asked first.
         guard let result = written.some else { return }
         let message = exchange.message(
-          result, to: requester, at: reply, in: state,
-          timeout: asked?.timeout ?? Int(MQTTRequest.timeout), now: batch.time)
+          result, to: requester, at: reply, in: state, timeout: asked?.timeout ?? Int(MQTTRequest.timeout),
+          now: batch.time)
         let failure = message.map(\.refusal) ?? result.failure
         counted.withLock { $0.count(isRefusal: failure != nil) }
         if case .credentials = answer {
@@ -183,34 +168,30 @@ package final class RequestService: Sendable {
       for case .given(let subject, let requester, let id) in outcome.output.audit {
         let place = failures[id] == nil ? nil : id
         guard let failure = failures[place], !given.contains(place) else { continue }
-        owed.append(
-          (outcome.home, .notGiven(subject, to: requester, by: id, .init(failure))))
+        owed.append((outcome.home, .notGiven(subject, to: requester, by: id, .init(failure))))
       }
       for order in outcome.output.orders {
         do throws(AnswerFailure) {
           let dataset = try writer.opened(order.dataset, at: .home)
-          let message = exchange.message(
-            order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
+          let message = exchange.message(order, dataset, in: (outcome.home, state), base: place.base, now: batch.time)
           if let message { messages.append(message) }
-        } catch {
-          owed.append((outcome.home, notSent(order, error, in: outcome.home, writer)))
-        }
+        } catch { owed.append((outcome.home, notSent(order, error, in: outcome.home, writer))) }
       }
     }
     return owed + send(messages, at: batch.time).map { ($0, .deliveriesAreDue) }
   }
 
   /// The input of a home for an adoption whose message cannot be made.
-  private func notSent(
-    _ order: AdoptionOrder, _ failure: AnswerFailure, in home: String, _ writer: AnswerWriter
-  ) -> HomeInput {
+  private func notSent(_ order: AdoptionOrder, _ failure: AnswerFailure, in home: String, _ writer: AnswerWriter)
+    -> HomeInput
+  {
     // Another dataset is there by now, or the store fails: it is tried again, with what is there then.
     guard failure.known == .damagedCredentials else { return .deliveriesAreDue }
     parts.logger.error(
       "a router cannot be sent the preferred credentials",
       metadata: [
-        "home": "\(home)", "border_agent_id": "\(order.agent)",
-        "router": "\(writer.routerName(order.agent))", "reason": "\(failure.message)",
+        "home": "\(home)", "border_agent_id": "\(order.agent)", "router": "\(writer.routerName(order.agent))",
+        "reason": "\(failure.message)",
         "remedy": "restore a backup, or choose the network with `threadkeeper preferred set`",
       ])
     return .notSent(message: order.message)
@@ -220,8 +201,8 @@ package final class RequestService: Sendable {
   ///
   /// - Parameter answer: of `state`.
   private func data(
-    of answer: HomeAnswer, to input: HomeInput, _ step: AskedRequest.Step, _ state: Home,
-    in home: ServedHome, of committed: CommittedHomes, at now: WireTime
+    of answer: HomeAnswer, to input: HomeInput, _ step: AskedRequest.Step, _ state: Home, in home: ServedHome,
+    of committed: CommittedHomes, at now: WireTime
   ) throws(AnswerFailure) -> AnswerData? {
     let first = Result { () throws(AnswerFailure) in
       try writer(home.name, state, committed).data(of: answer, to: step.request, step.context)
@@ -229,8 +210,7 @@ package final class RequestService: Sendable {
     let isSound =
       switch first {
       case .success(let data): data?.damaged == nil
-      case .failure(let failure):
-        failure.known != .conflict && failure.known != .damagedCredentials
+      case .failure(let failure): failure.known != .conflict && failure.known != .damagedCredentials
       }
     guard !isSound, !step.request.command.writes, var state = committed.home(home.name),
       let answer = state.handle(input, at: now, rules: home.rules).answer
@@ -262,8 +242,7 @@ package final class RequestService: Sendable {
     var place: WaitingCallers.Place?
     do throws(AnswerFailure) {
       if local.request.command.needsConsent {
-        place = try callers.reserve(
-          transaction: transaction, isOwnUser: isOwnUser, isThere: isThere, wake: wake)
+        place = try callers.reserve(transaction: transaction, isOwnUser: isOwnUser, isThere: isThere, wake: wake)
         guard isThere() else { throw .nobodyWaits }
       }
       let (answer, question) = try answer(local, by: loop, at: now)
@@ -282,12 +261,11 @@ package final class RequestService: Sendable {
   }
 
   /// - Throws: also where the question was over before it was waited for: then no answer would come.
-  func wait(
-    at place: WaitingCallers.Place, for question: ConsentID, in home: String, of loop: HomeLoop
-  ) throws(AnswerFailure) {
+  func wait(at place: WaitingCallers.Place, for question: ConsentID, in home: String, of loop: HomeLoop)
+    throws(AnswerFailure)
+  {
     try callers.wait(at: place, for: question)
-    guard let state = loop.homes.home(home),
-      !state.questions.contains(where: { $0.id == question && !$0.isDenied }),
+    guard let state = loop.homes.home(home), !state.questions.contains(where: { $0.id == question && !$0.isDenied }),
       callers.answer(at: place) == nil
     else { return }
     let decision = state.decisions.last { $0.id == question }
@@ -302,13 +280,14 @@ package final class RequestService: Sendable {
   }
 
   /// - Returns: the question that waits for a person, where one does.
-  private func answer(
-    _ local: LocalRequest, by loop: HomeLoop, at now: WireTime
-  ) throws(AnswerFailure) -> (AnswerData, (id: ConsentID, home: String)?) {
+  private func answer(_ local: LocalRequest, by loop: HomeLoop, at now: WireTime) throws(AnswerFailure) -> (
+    AnswerData, (id: ConsentID, home: String)?
+  ) {
     let (request, context) = (local.request, local.context)
     let name = try local.home(of: names) { homes[$0] == nil ? nil : loop.homes.home($0) }
-    guard let home = homes[name], let state = loop.homes.home(name)
-    else { throw AnswerFailure(.invalidPayload, field: "home", "there is no such home") }
+    guard let home = homes[name], let state = loop.homes.home(name) else {
+      throw AnswerFailure(.invalidPayload, field: "home", "there is no such home")
+    }
     let route = try parts.rules.route(
       of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
     guard case .home(let input, let dataset) = route else {
@@ -317,12 +296,9 @@ package final class RequestService: Sendable {
     }
     let output: HomeOutput
     if request.command.writes {
-      do {
-        output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor)
-      } catch {
+      do { output = try loop.perform(input, in: name, dataset: dataset, actor: context.actor) } catch {
         parts.logger.error(
-          "a request cannot be stored",
-          metadata: ["command": "\(request.command.rawValue)", "reason": "\(error)"])
+          "a request cannot be stored", metadata: ["command": "\(request.command.rawValue)", "reason": "\(error)"])
         throw AnswerFailure(ofStore: error)
       }
     } else {
@@ -333,16 +309,11 @@ package final class RequestService: Sendable {
     if case .waiting(let question) = answer { return (AnswerData(), (question, name)) }
     do throws(AnswerFailure) {
       let step = AskedRequest.Step(request: request, context: context, route: route)
-      return (
-        try data(of: answer, to: input, step, state, in: home, of: loop.homes, at: now)
-          ?? AnswerData(),
-        nil
-      )
+      return (try data(of: answer, to: input, step, state, in: home, of: loop.homes, at: now) ?? AnswerData(), nil)
     } catch {
       for case .given(let subject, let requester, let id) in output.audit {
         // Where this fails, the store takes nothing more, and its alert says so.
-        _ = try? loop.perform(
-          .notGiven(subject, to: requester, by: id, .init(error)), in: name, actor: context.actor)
+        _ = try? loop.perform(.notGiven(subject, to: requester, by: id, .init(error)), in: name, actor: context.actor)
       }
       throw error
     }
@@ -352,15 +323,12 @@ package final class RequestService: Sendable {
 extension LoopOutcome {
   /// Whether somebody waits for what its home has to say.
   fileprivate var hasAnswers: Bool {
-    origin?.asked != nil && output.answer != nil || !output.settled.isEmpty
-      || !output.orders.isEmpty
+    origin?.asked != nil && output.answer != nil || !output.settled.isEmpty || !output.orders.isEmpty
   }
 }
 
 extension Result where Failure == AnswerFailure {
-  fileprivate var failure: AnswerFailure? {
-    if case .failure(let failure) = self { failure } else { nil }
-  }
+  fileprivate var failure: AnswerFailure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 extension Result where Success == AnswerData?, Failure == AnswerFailure {

@@ -36,8 +36,7 @@ package struct SealedExchange: Sendable {
       let isIdentifier = (1...Envelope.identifierLimit).contains(transaction?.utf8.count ?? 0)
       let identifier = isIdentifier ? transaction : nil
       return Envelope.Place(
-        topic: topic,
-        order: .identifier(identifier ?? Base64.encode(RandomBytes.make(12), .urlSafe)),
+        topic: topic, order: .identifier(identifier ?? Base64.encode(RandomBytes.make(12), .urlSafe)),
         now: now.unixSeconds, lifetime: lifetime)
     }
   }
@@ -49,16 +48,12 @@ package struct SealedExchange: Sendable {
   }
 
   /// Whether what this user sends in plaintext does not count.
-  package func requiresSeal(of user: ExactName, in home: Home) -> Bool {
-    home.clients[user]?.trust == .signed
-  }
+  package func requiresSeal(of user: ExactName, in home: Home) -> Bool { home.clients[user]?.trust == .signed }
 
   /// The public keys of a client.
   ///
   /// - Throws: `not_enrolled`, `damaged_enrolment`.
-  package func keys(
-    of user: ExactName, in home: Home
-  ) throws(AnswerFailure) -> PublicIdentity {
+  package func keys(of user: ExactName, in home: Home) throws(AnswerFailure) -> PublicIdentity {
     guard let client = home.clients[user], !client.isRevoked else { throw .clientNotEnrolled }
     return try keys.read(client.line)
   }
@@ -67,48 +62,39 @@ package struct SealedExchange: Sendable {
   ///
   /// - Throws: `AnswerFailure` with the code of the envelope's own rules, see docs/reference/mqtt-protocol.md.
   package func open(
-    _ sealed: SealedText, from user: ExactName, in home: Home, topic: String,
-    _ requests: inout SealedRequests, at now: WireTime
+    _ sealed: SealedText, from user: ExactName, in home: Home, topic: String, _ requests: inout SealedRequests,
+    at now: WireTime
   ) throws(AnswerFailure) -> [UInt8] {
     guard let identity else { throw .unreadableKeys }
     let keys = try keys(of: user, in: home)
-    guard let envelope = try? JSONEncoder().encode(sealed) else {
-      throw AnswerFailure(EnvelopeRefusal.notAnEnvelope)
-    }
+    guard let envelope = try? JSONEncoder().encode(sealed) else { throw AnswerFailure(EnvelopeRefusal.notAnEnvelope) }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(
-        Array(envelope), with: identity, from: [keys], topic: topic, now: now.unixSeconds)
-    } catch {
-      throw AnswerFailure(error)
-    }
+      opened = try Envelope.open(Array(envelope), with: identity, from: [keys], topic: topic, now: now.unixSeconds)
+    } catch { throw AnswerFailure(error) }
     guard case .identifier(let identifier) = opened.order, let expires = opened.expiresAt else {
       throw AnswerFailure(EnvelopeRefusal.notAnEnvelope)
     }
-    switch requests.take(
-      identifier, of: opened.issuer, ends: expires + Envelope.skew, now: now.unixSeconds)
-    {
+    switch requests.take(identifier, of: opened.issuer, ends: expires + Envelope.skew, now: now.unixSeconds) {
     case .news: return opened.body
     case .replayed: throw AnswerFailure(EnvelopeRefusal.replayed)
     case .forgotten: throw AnswerFailure(EnvelopeRefusal.expired)
     case .full:
-      throw AnswerFailure(
-        .rateLimited, field: "sealed", "too many sealed requests of this user within a minute")
+      throw AnswerFailure(.rateLimited, field: "sealed", "too many sealed requests of this user within a minute")
     }
   }
 
   /// An envelope for the enrolled key of a user.
   ///
   /// - Parameter body: the text of a JSON object.
-  package func seal(
-    _ body: [UInt8], to user: ExactName, in home: Home, at place: Place, now: WireTime
-  ) throws(AnswerFailure) -> [UInt8] {
+  package func seal(_ body: [UInt8], to user: ExactName, in home: Home, at place: Place, now: WireTime)
+    throws(AnswerFailure) -> [UInt8]
+  {
     guard let client = home.clients[user], !client.isRevoked else { throw .noKey }
     guard let identity else { throw .unreadableKeys }
     let keys = try keys.read(client.line)
-    do throws(SealingError) {
-      return try Envelope.seal(body, to: keys, from: identity, at: place.place(at: now))
-    } catch {
+    do throws(SealingError) { return try Envelope.seal(body, to: keys, from: identity, at: place.place(at: now)) } catch
+    {
       if error == .tooLarge { throw .tooLargeToSeal }
       throw AnswerFailure(.store, error.message)
     }
@@ -143,12 +129,10 @@ private final class EnrolledKeys: Sendable {
 
 extension AnswerFailure {
   static let clientNotEnrolled = AnswerFailure(
-    .notEnrolled, field: "sealed",
-    "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
+    .notEnrolled, field: "sealed", "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
 
   static let unreadableKeys = AnswerFailure(
-    .damagedEnrolment, field: "sealed",
-    message: "the enrolment of this user, or the daemon's own keys, cannot be read")
+    .damagedEnrolment, field: "sealed", message: "the enrolment of this user, or the daemon's own keys, cannot be read")
 }
 
 extension WireTime {

@@ -44,9 +44,7 @@ package struct SealedRequests: Equatable, Sendable {
   ///
   /// - Parameters:
   ///   - ends: from when on its envelope does not open any more; Unix seconds, as is `now`.
-  package mutating func take(
-    _ identifier: String, of issuer: PublicIdentity, ends: Int64, now: Int64
-  ) -> Verdict {
+  package mutating func take(_ identifier: String, of issuer: PublicIdentity, ends: Int64, now: Int64) -> Verdict {
     let key = Hash128(hashing: issuer.signingKey)
     let name = Hash128(hashing: Array(identifier.utf8))
     var signer = signers[key] ?? Signer()
@@ -96,8 +94,8 @@ package struct SealedRequests: Equatable, Sendable {
 
   /// - Returns: whose record it is; nil for what is none.
   package mutating func load(_ bytes: [UInt8]) -> Hash128? {
-    guard bytes.count >= Self.head, (bytes.count - Self.head) % Self.entry == 0,
-      bytes[0] == Self.kind, bytes[1] == Self.form
+    guard bytes.count >= Self.head, (bytes.count - Self.head) % Self.entry == 0, bytes[0] == Self.kind,
+      bytes[1] == Self.form
     else { return nil }
     let key = bytes.hash(at: 2)
     var signer = Signer()
@@ -132,7 +130,5 @@ extension [UInt8] {
     self[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  fileprivate func hash(at start: Int) -> Hash128 {
-    Hash128(high: number(at: start), low: number(at: start + 8))
-  }
+  fileprivate func hash(at start: Int) -> Hash128 { Hash128(high: number(at: start), low: number(at: start + 8)) }
 }

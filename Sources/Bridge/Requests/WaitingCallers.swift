@@ -14,9 +14,7 @@ import ThreadRequests
 ///
 /// They are in memory only: who waited in an earlier process is gone.
 package final class WaitingCallers: Sendable {
-  package struct Place: Hashable, Sendable {
-    fileprivate let number: Int
-  }
+  package struct Place: Hashable, Sendable { fileprivate let number: Int }
 
   /// At a time: each holds a connection, and a person must still get through.
   static let most = 12
@@ -73,8 +71,9 @@ package final class WaitingCallers: Sendable {
   /// - Throws: `rate_limited` when too many wait for this question.
   package func wait(at place: Place, for question: ConsentID) throws(AnswerFailure) {
     try callers.withLock { callers throws(AnswerFailure) in
-      guard callers.places.values.count(where: { $0.question == question }) < Self.mostOfQuestion
-      else { throw .tooManyWait }
+      guard callers.places.values.count(where: { $0.question == question }) < Self.mostOfQuestion else {
+        throw .tooManyWait
+      }
       callers.places[place.number]?.question = question
     }
   }
@@ -86,31 +85,25 @@ package final class WaitingCallers: Sendable {
   /// Finds out who has hung up. It asks code of others: no lock may be held.
   package func look() {
     let asked = callers.withLock { $0.places.mapValues(\.isThere) }
-    for (number, isThere) in asked where !isThere() {
-      callers.withLock { $0.places[number]?.hasHungUp = true }
-    }
+    for (number, isThere) in asked where !isThere() { callers.withLock { $0.places[number]?.hasHungUp = true } }
   }
 
   /// Whether a caller waits for what is decided, as of the last look: for `HomeRules.isAwaited`.
   package func isAwaited(_ question: ConsentID) -> Bool {
-    callers.withLock { callers in
-      callers.places.values.contains { $0.question == question && !$0.hasHungUp }
-    }
+    callers.withLock { callers in callers.places.values.contains { $0.question == question && !$0.hasHungUp } }
   }
 
   /// Of those who wait for a question, in the order in which they came.
   package func transactions(of question: ConsentID) -> [String] {
     callers.withLock { callers in
-      callers.places.filter { $0.value.question == question }.sorted { $0.key < $1.key }
-        .compactMap(\.value.transaction)
+      callers.places.filter { $0.value.question == question }.sorted { $0.key < $1.key }.compactMap(\.value.transaction)
     }
   }
 
   /// Answers all that wait for a question, each with its own transaction. `wake()` must follow.
   package func deliver(_ answer: Result<AnswerData, AnswerFailure>, for question: ConsentID) {
     callers.withLock { callers in
-      for (number, caller) in callers.places
-      where caller.question == question && caller.answer == nil {
+      for (number, caller) in callers.places where caller.question == question && caller.answer == nil {
         callers.places[number]?.answer = ThreadAnswer(answer, transaction: caller.transaction)
         callers.toWake.append(caller.wake)
       }
@@ -141,6 +134,4 @@ extension ThreadAnswer {
   }
 }
 
-extension AnswerFailure {
-  static let tooManyWait = AnswerFailure(.rateLimited, "too many wait for consent already")
-}
+extension AnswerFailure { static let tooManyWait = AnswerFailure(.rateLimited, "too many wait for consent already") }

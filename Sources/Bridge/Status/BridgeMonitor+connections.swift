@@ -6,17 +6,14 @@ extension BridgeMonitor {
   // MARK: Logins and sessions
 
   /// The user name or the password is another one from now on.
-  func loginChanged() {
-    update { ($0.intakeLogin, $0.statusLogin) = (.unknown, .unknown) }
-  }
+  func loginChanged() { update { ($0.intakeLogin, $0.statusLogin) = (.unknown, .unknown) } }
 
   /// Takes note when a connection was not made because the broker refuses the login.
   ///
   /// - Returns: whether the end of the connection is news. A login that is refused again for the
   ///   same reason is not: it is tried for as long as the daemon runs.
-  func noteRefusal(
-    _ event: MosquittoDisconnection, at connection: WritableKeyPath<Snapshot, Login> & Sendable
-  ) -> Bool {
+  func noteRefusal(_ event: MosquittoDisconnection, at connection: WritableKeyPath<Snapshot, Login> & Sendable) -> Bool
+  {
     // A connection that was let in is lost for another reason, whatever it is called.
     guard event.error.reason == .credentials, !event.wasConnected else { return true }
     let refused = Login.refused(event.error.message)
@@ -29,9 +26,9 @@ extension BridgeMonitor {
   /// Notes that another client took over the session of a connection.
   ///
   /// - Returns: whether this end of the connection is worth a line of the log: the first of a contest is.
-  func noteTakeover(
-    _ event: MosquittoDisconnection, of connection: WritableKeyPath<Snapshot, String?> & Sendable
-  ) -> Bool {
+  func noteTakeover(_ event: MosquittoDisconnection, of connection: WritableKeyPath<Snapshot, String?> & Sendable)
+    -> Bool
+  {
     guard event.error.reason == .sessionTakenOver else { return true }
     return update { snapshot in
       defer { snapshot[keyPath: connection] = event.error.message }
@@ -58,8 +55,7 @@ extension BridgeMonitor {
 
   /// - Returns: whether this is news.
   func noteAltered(_ altered: Publisher.AlteredTopic, at now: WireTime) -> Bool {
-    let key = AlteredTopic.Key(
-      alert: altered.isDevice ? .discoveryAltered : .stateAltered, home: altered.home)
+    let key = AlteredTopic.Key(alert: altered.isDevice ? .discoveryAltered : .stateAltered, home: altered.home)
     let isNews = !self.altered(at: now).keys.contains(key)
     update {
       $0.altered[key] = AlteredTopic(topic: altered.topic, at: now)
@@ -84,9 +80,7 @@ extension BridgeMonitor {
   // MARK: The two connections and each other
 
   /// - Returns: whether it is news that they take over each other's session.
-  func noteAccepted(_ link: MutualEnds.Link) -> Bool {
-    noteMutualEnds { $0.accepted(link, at: .now) }
-  }
+  func noteAccepted(_ link: MutualEnds.Link) -> Bool { noteMutualEnds { $0.accepted(link, at: .now) } }
 
   /// The same for the end of one that the broker had accepted.
   func noteEnd(_ link: MutualEnds.Link, _ event: MosquittoDisconnection) -> Bool {

@@ -13,9 +13,7 @@ extension BridgeMonitor {
     /// When it was met last.
     var seen: WireTime
 
-    package static func == (a: StoreProblem, b: StoreProblem) -> Bool {
-      a.reason == b.reason && a.since == b.since
-    }
+    package static func == (a: StoreProblem, b: StoreProblem) -> Bool { a.reason == b.reason && a.since == b.since }
   }
 
   /// Seconds without a failure after which an intake that is connected, and so would have been sent
@@ -23,9 +21,7 @@ extension BridgeMonitor {
   static let quietSeconds = 15
 
   /// - Returns: the reason, where it is news for the log.
-  func storeFailed(
-    _ error: any Error, path: String, at now: WireTime, inBatch: Bool
-  ) -> String? {
+  func storeFailed(_ error: any Error, path: String, at now: WireTime, inBatch: Bool) -> String? {
     let reason = StoreFailure.reason(error, path: path)
     return storeFailed(reason, at: now, inBatch: inBatch) ? reason : nil
   }
@@ -41,14 +37,12 @@ extension BridgeMonitor {
   func readWorks() { update { $0.isReadFailing = false } }
 
   /// - Returns: whether this is news.
-  @discardableResult
-  func storeFailed(_ reason: String, at now: WireTime, inBatch: Bool) -> Bool {
+  @discardableResult func storeFailed(_ reason: String, at now: WireTime, inBatch: Bool) -> Bool {
     update {
       $0.listeningSince = nil
       let before = $0.storeProblem
       $0.storeProblem = StoreProblem(
-        reason: reason, since: before?.since ?? now,
-        stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
+        reason: reason, since: before?.since ?? now, stopsIntake: inBatch || before?.stopsIntake == true, seen: now)
       return before?.reason != reason
     }
   }
@@ -56,12 +50,10 @@ extension BridgeMonitor {
   /// A write succeeded: that of a batch, or that of a tick.
   ///
   /// - Returns: whether this is news.
-  @discardableResult
-  func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
+  @discardableResult func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
     update {
       guard let problem = $0.storeProblem, !$0.isReadFailing else { return false }
-      let isQuiet =
-        $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
+      let isQuiet = $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
       guard inBatch || !problem.stopsIntake || isQuiet else { return false }
       $0.storeProblem = nil
       if $0.isIntakeConnected { $0.listeningSince = now }

@@ -41,9 +41,7 @@ package final class BridgeMonitor: Sendable {
     var intakeTakeover: String?
     var statusTakeover: String?
     var mutualEnds = MutualEnds()
-    package var takeover: String? {
-      mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover ?? statusTakeover
-    }
+    package var takeover: String? { mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover ?? statusTakeover }
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0

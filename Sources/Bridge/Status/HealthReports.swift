@@ -19,10 +19,8 @@ final class HealthReports: Sendable {
   private let startedAt: Int64
   private let state = Mutex(State())
 
-  init(
-    _ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor,
-    clock: any Clock
-  ) {
+  init(_ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor, clock: any Clock)
+  {
     self.loop = loop
     self.publisher = publisher
     self.requests = requests
@@ -40,9 +38,7 @@ final class HealthReports: Sendable {
     let known = monitor.snapshot
     guard known.isStatusConnected else { return }
     let isDue = state.withLock { state in
-      guard state.published != known.intake || state.next.map({ $0 <= now }) ?? true else {
-        return false
-      }
+      guard state.published != known.intake || state.next.map({ $0 <= now }) ?? true else { return false }
       state.published = known.intake
       state.next = now.adding(seconds: BridgeHealth.intervalSeconds)
       return true

@@ -29,9 +29,7 @@ package struct RecentEvents: Hashable, Sendable {
   }
 
   var record: [UInt8] {
-    func number(_ value: some FixedWidthInteger) -> [UInt8] {
-      withUnsafeBytes(of: value.littleEndian) { Array($0) }
-    }
+    func number(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
     return events.reduce(into: Self.kind) { record, event in
       let (severity, text) = (event.severity.utf8.prefix(255), event.text.utf8.prefix(65_535))
       record += number(event.at.milliseconds) + number(UInt8(severity.count)) + severity
@@ -55,9 +53,7 @@ package struct RecentEvents: Hashable, Sendable {
     }
     while !rest.isEmpty {
       guard let at = number(8), let severity = text(1), let text = text(2) else { return nil }
-      events.append(
-        Event(
-          at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text))
+      events.append(Event(at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text))
     }
   }
 }

@@ -34,8 +34,7 @@ package struct Refusal: Sendable, Equatable {
         "Generate the broker's access list again with `threadkeeper acl` and the options that you used "
           + "before, and restart the broker; or set `home_assistant.discovery: off`, and restart threadkeeper."
       case (.device, _):
-        "Check the broker's log for the reason; or set `home_assistant.discovery: off`, and restart "
-          + "threadkeeper."
+        "Check the broker's log for the reason; or set `home_assistant.discovery: off`, and restart " + "threadkeeper."
       case (.removal, _):
         "A device that is gone stays in Home Assistant. Allow threadkeeper's login to write there and restart "
           + "it, or empty the topic with another login: `mosquitto_pub -r -n -t TOPIC`."
@@ -67,13 +66,10 @@ final class RefusedPublications: Sendable {
     }
 
     /// Another connection: the broker may have another mind.
-    mutating func restart() {
-      (underWay, topics, last, devices) = ([:], [:], nil, nil)
-    }
+    mutating func restart() { (underWay, topics, last, devices) = ([:], [:], nil, nil) }
 
     /// - Returns: it, where the log has not named it yet.
-    mutating func refuse(_ topic: String, _ kind: Refusal.Kind, _ error: MosquittoError) -> Refusal?
-    {
+    mutating func refuse(_ topic: String, _ kind: Refusal.Kind, _ error: MosquittoError) -> Refusal? {
       let refusal = Refusal(kind, topic: topic, error, count: (devices?.count ?? 0) + 1)
       if kind != .topic {
         devices = refusal
@@ -142,18 +138,14 @@ final class RefusedPublications: Sendable {
   }
 
   private func kind(of publication: Publication) -> Refusal.Kind {
-    guard devices.contains(where: { publication.topic.utf8.starts(with: $0.utf8) }) else {
-      return .topic
-    }
+    guard devices.contains(where: { publication.topic.utf8.starts(with: $0.utf8) }) else { return .topic }
     return publication.payload.isEmpty ? .removal : .device
   }
 
   /// - Returns: whether the access list lets the daemon do what it did not before: then all is to be published again.
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     if case .refused = outcome { monitor.update { $0.publicationsRefused += 1 } }
-    guard let (kind, topic) = state.withLock({ $0.underWay.removeValue(forKey: token) }) else {
-      return false
-    }
+    guard let (kind, topic) = state.withLock({ $0.underWay.removeValue(forKey: token) }) else { return false }
     switch outcome {
     case .refused(let error):
       if let refusal = change({ $0.refuse(topic, kind, error) }) { log(refusal) }
@@ -173,13 +165,10 @@ final class RefusedPublications: Sendable {
 
   private func log(_ refusal: Refusal) {
     guard refusal.kind != .topic else {
-      return logger.error(
-        "the broker refuses publications", metadata: ["reason": "\(refusal.problem)"])
+      return logger.error("the broker refuses publications", metadata: ["reason": "\(refusal.problem)"])
     }
     logger.warning(
       "the broker refuses a device of Home Assistant",
-      metadata: [
-        "topic": "\(refusal.topic)", "reason": "\(refusal.problem)", "remedy": "\(refusal.remedy)",
-      ])
+      metadata: ["topic": "\(refusal.topic)", "reason": "\(refusal.problem)", "remedy": "\(refusal.remedy)"])
   }
 }

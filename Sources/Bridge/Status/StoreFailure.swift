@@ -18,8 +18,7 @@ enum StoreFailure {
       case .corrupt, .notADatabase: damaged(path)
       case .moved:
         "the store in \(path) was deleted or replaced while the daemon runs. Put its files back, and "
-          + "intake resumes by itself; else stop the daemon, run `threadkeeper store restore`, and "
-          + "start it"
+          + "intake resumes by itself; else stop the daemon, run `threadkeeper store restore`, and " + "start it"
       case .io: "the disk that holds \(path) fails (\(error.message)); check it"
       default: "the store in \(path) refuses to write: \(error.message)"
       }

@@ -28,9 +28,7 @@ package struct SystemClock: Clock {
 
   package func now() -> WireTime { WireTime(milliseconds: Self.milliseconds(CLOCK_REALTIME)) }
 
-  package func moment() -> ClockMoment {
-    ClockMoment(wall: now(), steady: Self.milliseconds(CLOCK_MONOTONIC))
-  }
+  package func moment() -> ClockMoment { ClockMoment(wall: now(), steady: Self.milliseconds(CLOCK_MONOTONIC)) }
 
   private static func milliseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -81,9 +81,7 @@ final class Ticker: Sendable {
     do {
       loop.acknowledged(upTo: parts.publisher.published)
       try loop.stop()
-    } catch {
-      storeFailed(error)
-    }
+    } catch { storeFailed(error) }
   }
 
   func tick() {
@@ -96,12 +94,8 @@ final class Ticker: Sendable {
           try parts.store.releaseMemory()
         }
       }
-      if monitor.storeWorks(at: now, inBatch: false) {
-        parts.logger.notice("the store can be written again")
-      }
-    } catch {
-      storeFailed(error)
-    }
+      if monitor.storeWorks(at: now, inBatch: false) { parts.logger.notice("the store can be written again") }
+    } catch { storeFailed(error) }
     parts.news.logRejections(at: now)
     publish(at: now)
     parts.onTurn(monitor.snapshot)
@@ -109,11 +103,8 @@ final class Ticker: Sendable {
 
   private func storeFailed(_ error: any Error) {
     parts.store.noteFailure(error)
-    let reason = monitor.storeFailed(
-      error, path: parts.store.place, at: parts.clock.now(), inBatch: false)
-    if let reason {
-      parts.logger.error("the store cannot be written", metadata: ["reason": "\(reason)"])
-    }
+    let reason = monitor.storeFailed(error, path: parts.store.place, at: parts.clock.now(), inBatch: false)
+    if let reason { parts.logger.error("the store cannot be written", metadata: ["reason": "\(reason)"]) }
   }
 
   /// What has to be on disk. Where that fails, all of it is due again at the next tick.
@@ -126,8 +117,7 @@ final class Ticker: Sendable {
     let sessions = monitor.snapshot
     try set(
       .sessionTakenOver,
-      sessions.mutualEnds.isOpen
-        ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
+      sessions.mutualEnds.isOpen ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
     try watchTopics(&state, at: now)
     try watchOthers(&state)
     try watchAnchor(&state)
@@ -135,9 +125,7 @@ final class Ticker: Sendable {
     let known = monitor.snapshot
     loop.acknowledged(upTo: parts.publisher.published)
     try loop.tick(
-      Link(
-        connection: known.isStatusConnected ? known.statusConnections : nil,
-        listeningSince: known.listeningSince))
+      Link(connection: known.isStatusConnected ? known.statusConnections : nil, listeningSince: known.listeningSince))
     if !state.areBasesEmpty, parts.publisher.hasEmptiedBases {
       try loop.basesAreEmpty()
       state.areBasesEmpty = true
@@ -177,8 +165,7 @@ final class Ticker: Sendable {
       state.dropped = count
     }
     // Not of a time to come: the clock was set back.
-    let isRecent =
-      state.droppedGrew.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
+    let isRecent = state.droppedGrew.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
     try set(.messagesDropped, isRecent ? .messagesDropped : nil, &state)
   }
 
@@ -189,9 +176,7 @@ final class Ticker: Sendable {
     case .unknown: break
     case .accepted: try set(.brokerAuthenticationFailed, nil, &state)
     case .refused(let words):
-      try set(
-        .brokerAuthenticationFailed,
-        .brokerAuthenticationFailed(words, remedy: parts.loginRemedy), &state)
+      try set(.brokerAuthenticationFailed, .brokerAuthenticationFailed(words, remedy: parts.loginRemedy), &state)
     }
   }
 
@@ -199,8 +184,7 @@ final class Ticker: Sendable {
   private func watchTopics(_ state: inout State, at now: WireTime) throws {
     for (key, altered) in monitor.altered(at: now) where altered != state.altered[key] {
       let facts: AlertFacts =
-        key.alert == .stateAltered
-        ? .stateAltered(topic: altered.topic) : .discoveryAltered(topic: altered.topic)
+        key.alert == .stateAltered ? .stateAltered(topic: altered.topic) : .discoveryAltered(topic: altered.topic)
       try loop.perform(.condition(key.alert, facts), in: key.home)
       state.altered[key] = altered
     }
@@ -212,11 +196,8 @@ final class Ticker: Sendable {
     let key = AlertKey(.anotherDaemon)
     var known =
       state.others
-      ?? loop.homes.snapshot.homes.compactMapValues {
-        $0.alerts[key].flatMap { $0.phase == .firing ? $0.facts : nil }
-      }
-    let facts = Dictionary(
-      others.map { ($0.home, AlertFacts.anotherDaemon($0)) }, uniquingKeysWith: { $1 })
+      ?? loop.homes.snapshot.homes.compactMapValues { $0.alerts[key].flatMap { $0.phase == .firing ? $0.facts : nil } }
+    let facts = Dictionary(others.map { ($0.home, AlertFacts.anotherDaemon($0)) }, uniquingKeysWith: { $1 })
     monitor.update { $0.anotherDaemon = others.first.map(AlertFacts.summary) }
     for home in Set(known.keys).union(facts.keys) where known[home] != facts[home] {
       try loop.perform(.condition(.anotherDaemon, facts[home]), in: home)

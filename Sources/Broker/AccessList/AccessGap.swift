@@ -36,9 +36,7 @@ package struct AccessGap: Sendable, Hashable {
   package static func words(_ gaps: [AccessGap]) -> [String] {
     var groups: [[AccessGap]] = []
     for gap in gaps {
-      if let index = groups.firstIndex(where: {
-        $0[0].who == gap.who && $0[0].isExcess == gap.isExcess
-      }) {
+      if let index = groups.firstIndex(where: { $0[0].who == gap.who && $0[0].isExcess == gap.isExcess }) {
         groups[index].append(gap)
       } else {
         groups.append([gap])
@@ -57,9 +55,7 @@ package struct AccessGap: Sendable, Hashable {
 
   /// What comes of it that this is allowed, of a topic below `in` or `out` of somebody else.
   package var consequence: String {
-    if isOfStates {
-      return "writes to `\(shown.dropLast())`, so it can alter what threadkeeper publishes"
-    }
+    if isOfStates { return "writes to `\(shown.dropLast())`, so it can alter what threadkeeper publishes" }
     let place = "`\(shown.dropLast())` of others"
     return switch (access, shown.hasSuffix("/in/…")) {
     case (.read, true): "reads \(place), where routers publish network keys"
@@ -71,17 +67,14 @@ package struct AccessGap: Sendable, Hashable {
 
   private static func denials(_ gaps: [AccessGap]) -> [String] {
     let topics = Dictionary(grouping: gaps, by: \.shown).sorted { $0.key < $1.key }
-    let verbs = Dictionary(grouping: topics) {
-      $0.value.map(\.access.rawValue).sorted().joined(separator: " or ")
-    }
+    let verbs = Dictionary(grouping: topics) { $0.value.map(\.access.rawValue).sorted().joined(separator: " or ") }
     return verbs.sorted { $0.key < $1.key }.map { verb, topics in
       "may not \(verb) \(topics.map { "`\($0.key)`" }.joined(separator: ", "))"
     }
   }
 
   private var shown: String {
-    topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "/…")
-      .replacing(ProbeTopic.nobody, with: "+")
+    topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "/…").replacing(ProbeTopic.nobody, with: "+")
   }
 }
 
@@ -98,9 +91,7 @@ extension AccessList {
 
   /// The requests of a login that decides.
   private func decisions(of login: String, below base: String) -> [String] {
-    ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
-      "\(base)/in/\(login)/request/\($0)"
-    }
+    ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map { "\(base)/in/\(login)/request/\($0)" }
   }
 
   /// What it gives a login that it names, or everybody: of each kind of topic one. What a login decides that the
@@ -129,9 +120,9 @@ extension AccessList {
   ///   - logins: those that the broker knows.
   ///   - allowsAnonymous: whether clients without a login get in.
   /// - Throws: `AccessListError` as `text` does.
-  package func gaps(
-    in present: AccessRules, logins: [String], allowsAnonymous: Bool
-  ) throws(AccessListError) -> [AccessGap] {
+  package func gaps(in present: AccessRules, logins: [String], allowsAnonymous: Bool) throws(AccessListError)
+    -> [AccessGap]
+  {
     var gaps: [AccessGap] = []
     for login in daemons + monitors + approvers + deciders + [ProbeTopic.nobody] {
       gaps += try rights(of: login).filter { !present.allows(login, $0.access, $0.topic) }
@@ -148,19 +139,14 @@ extension AccessList {
 
   /// One gap for `in` and one for `out` of each base topic, where somebody can read or write something of others; and
   /// one, with the lines for all of it, where somebody can write what the daemon publishes.
-  private func excess(
-    of who: AccessGap.Who, in present: AccessRules, byPatterns: Bool = true
-  ) -> [AccessGap] {
-    func gaps(
-      _ base: String, _ groups: [ProbeTopic.Group], _ access: [AccessRules.Access]
-    ) -> [AccessGap] {
+  private func excess(of who: AccessGap.Who, in present: AccessRules, byPatterns: Bool = true) -> [AccessGap] {
+    func gaps(_ base: String, _ groups: [ProbeTopic.Group], _ access: [AccessRules.Access]) -> [AccessGap] {
       groups.flatMap { group in
         access.map { AccessGap(who, $0, ProbeTopic(base: base, group: group).text, isExcess: true) }
       }.filter { !lines(behind: $0, in: present, byPatterns: byPatterns).isEmpty }
     }
     return baseTopics.flatMap { base in
-      gaps(base, [.outbound, .inbound], AccessRules.Access.allCases)
-        + gaps(base, [.bridge], [.write])
+      gaps(base, [.outbound, .inbound], AccessRules.Access.allCases) + gaps(base, [.bridge], [.write])
     }
   }
 
@@ -169,17 +155,13 @@ extension AccessList {
   /// - Parameters:
   ///   - gap: with `isExcess`.
   ///   - byPatterns: whether lines `pattern` count, which are for every login.
-  package func lines(
-    behind gap: AccessGap, in present: AccessRules, byPatterns: Bool = true
-  ) -> [String] {
+  package func lines(behind gap: AccessGap, in present: AccessRules, byPatterns: Bool = true) -> [String] {
     // To every login all names are another's but one. Here it is the one that nobody has.
     let login = gap.who == .everybody ? ProbeTopic.nobody : gap.who.login
     let place = gap.topic.replacing("/\(ProbeTopic.nobody)/\(ProbeTopic.name)", with: "")
     let isOfUsers = place.hasSuffix("/in") || place.hasSuffix("/out")
-    let base = place.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    var filters =
-      isOfUsers ? ["\(place)/+/+/#"] : Self.published.map { "\(base)/\($0)/#" }
+    let base = place.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+    var filters = isOfUsers ? ["\(place)/+/+/#"] : Self.published.map { "\(base)/\($0)/#" }
     // Whoever decides may be let in where decisions are sent: those in others' names are refused.
     if let login, place.hasSuffix("/in"), (approvers + deciders).contains(login) {
       filters = othersEvents(login, below: String(place.dropLast("/in".count)))
@@ -187,8 +169,7 @@ extension AccessList {
     var seen: Set<String> = []
     return filters.flatMap {
       present.lines(
-        giving: login, gap.access, $0,
-        but: isOfUsers ? login.map { ["\(place)/\($0)/#"] } ?? [] : [],
+        giving: login, gap.access, $0, but: isOfUsers ? login.map { ["\(place)/\($0)/#"] } ?? [] : [],
         byPatterns: byPatterns)
     }.filter { seen.insert($0).inserted }
   }

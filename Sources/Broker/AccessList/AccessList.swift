@@ -44,8 +44,8 @@ package struct AccessList: Sendable {
   static let published = ["alert", "bridge", "network", "router"]
   /// The requests that no approver needs: all but `consent` and `preferred/set`.
   private static let deniedRequests = [
-    "alerts", "credentials", "network", "networks", "preferred/available", "preferred/check",
-    "preferred/forget", "preferred/get", "routers",
+    "alerts", "credentials", "network", "networks", "preferred/available", "preferred/check", "preferred/forget",
+    "preferred/get", "routers",
   ]
 
   // Above each part. By them a list that is there is known as threadkeeper's own: see `takeRoles`.
@@ -53,11 +53,9 @@ package struct AccessList: Sendable {
   static let daemonComment = "# threadkeeper itself."
   static let keptComment = "# As before"
   static let seesComment = "sees threadkeeper's states and alerts"
-  static let monitorComment =
-    "# Sees states and alerts, and may say that Home Assistant has started."
+  static let monitorComment = "# Sees states and alerts, and may say that Home Assistant has started."
   static let approverComment = "# Decides about consent."
-  static let everybodyComment =
-    "# Everybody else publishes and is answered under the own user name."
+  static let everybodyComment = "# Everybody else publishes and is answered under the own user name."
 
   /// - Throws: `AccessListError` for a name that would break the list, and for a login with two roles that the list
   ///   cannot express.
@@ -73,29 +71,22 @@ package struct AccessList: Sendable {
     for daemon in daemons { lines += section(daemon: daemon) }
     var listed: Set<String> = []
     for login in kept where listed.insert(login).inserted { lines += section(kept: login) }
-    for login in monitors + approvers where listed.insert(login).inserted {
-      lines += section(reader: login)
-    }
+    for login in monitors + approvers where listed.insert(login).inserted { lines += section(reader: login) }
 
     lines.append(Self.everybodyComment)
-    for base in baseTopics {
-      lines += ["pattern write \(base)/in/%u/#", "pattern read \(base)/out/%u/#"]
-    }
+    for base in baseTopics { lines += ["pattern write \(base)/in/%u/#", "pattern read \(base)/out/%u/#"] }
     return lines.joined(separator: "\n") + "\n"
   }
 
   // MARK: Sections
 
   private func section(daemon: String) -> [String] {
-    [Self.daemonComment, "user \(daemon)"]
-      + baseTopics.map { "topic readwrite \($0)/#" } + [
-        "# Home Assistant has started: what it knew is published again.",
-        "topic read \(birth)",
-        "# The daemon and its routers are devices there. Written also to remove them, and read to see what another",
-        "# client has altered.",
-        "topic readwrite \(devices)",
-        "# The broker's own counters: is it dropping messages?", "topic read $SYS/broker/#", "",
-      ]
+    [Self.daemonComment, "user \(daemon)"] + baseTopics.map { "topic readwrite \($0)/#" } + [
+      "# Home Assistant has started: what it knew is published again.", "topic read \(birth)",
+      "# The daemon and its routers are devices there. Written also to remove them, and read to see what another",
+      "# client has altered.", "topic readwrite \(devices)", "# The broker's own counters: is it dropping messages?",
+      "topic read $SYS/broker/#", "",
+    ]
   }
 
   /// `deny` is for reading and writing at once. So a kept login that sees states may not write everywhere else, or it
@@ -124,8 +115,7 @@ package struct AccessList: Sendable {
     } else {
       lines += [
         "# If lines above let it write everywhere, put `topic read #` there instead, and a line `topic write` for each",
-        "# place where it publishes: or it can alter what threadkeeper publishes.",
-        "user \(login)",
+        "# place where it publishes: or it can alter what threadkeeper publishes.", "user \(login)",
       ]
       if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
       lines += baseTopics.flatMap { base in visible.map { "topic read \(base)/\($0)/#" } }
@@ -154,13 +144,9 @@ package struct AccessList: Sendable {
   func othersEvents(_ login: String, below base: String) -> [String] {
     let any = "\(base)/in/+"
     // The answer to `consent/pending` would be in `out`, which is denied.
-    let requests =
-      Self.deniedRequests.map { "\($0)/#" }
-      + ["consent/pending/#", "consent/+/+/#", "preferred/set/+/#"]
+    let requests = Self.deniedRequests.map { "\($0)/#" } + ["consent/pending/#", "consent/+/+/#", "preferred/set/+/#"]
     var others: [String] = []
-    for other in approvers + deciders where other != login && !others.contains(other) {
-      others.append(other)
-    }
+    for other in approvers + deciders where other != login && !others.contains(other) { others.append(other) }
     return ["\(any)/+", "\(any)/request/+"] + requests.map { "\(any)/request/\($0)" }
       + others.map { "\(base)/in/\($0)/#" }
   }
@@ -174,9 +160,7 @@ package struct AccessList: Sendable {
   private func section(reader login: String) -> [String] {
     let (isMonitor, isApprover) = (monitors.contains(login), approvers.contains(login))
     var lines: [String] = []
-    if isMonitor {
-      lines.append(Self.monitorComment)
-    }
+    if isMonitor { lines.append(Self.monitorComment) }
     if isApprover { lines.append(Self.approverComment) }
     lines.append("user \(login)")
     if isMonitor { lines += ["topic write \(birth)", "topic read \(devices)"] }
@@ -201,15 +185,12 @@ extension AccessList {
   /// One filter for very many base topics of the same depth: Mosquitto looks at line after line for each message. What
   /// it allows beside them is on topics that nobody listens to. For a broker that serves threadkeeper alone.
   package static func merged(_ baseTopics: [String]) -> [String] {
-    let topics = baseTopics.map {
-      Array($0.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    let topics = baseTopics.map { Array($0.utf8).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) }
+    guard let first = topics.first, topics.count > mostBases, topics.allSatisfy({ $0.count == first.count }) else {
+      return baseTopics
     }
-    guard let first = topics.first, topics.count > mostBases,
-      topics.allSatisfy({ $0.count == first.count })
-    else { return baseTopics }
     let levels = first.indices.map { level in
-      topics.allSatisfy { $0[level] == first[level] }
-        ? String(decoding: first[level], as: UTF8.self) : "+"
+      topics.allSatisfy { $0[level] == first[level] } ? String(decoding: first[level], as: UTF8.self) : "+"
     }
     return [levels.joined(separator: "/")]
   }
@@ -222,9 +203,7 @@ extension AccessList {
     for user in daemons {
       // What is denied to the others wins: the daemon would receive nothing.
       guard !(monitors + approvers + kept).contains(user) else {
-        throw .userName(
-          user,
-          "it is threadkeeper's own login. Give what is kept, monitors and approvers their own")
+        throw .userName(user, "it is threadkeeper's own login. Give what is kept, monitors and approvers their own")
       }
     }
   }
@@ -233,13 +212,10 @@ extension AccessList {
     // Mosquitto leaves out spaces at the ends.
     guard filter.isValidFilter, filter.first != " ", filter.last != " ",
       !filter.unicodeScalars.contains(where: { $0.value < 0x20 })
-    else {
-      throw AccessListError(message: "`\(AccessListError.shown(filter))` is no topic filter")
-    }
+    else { throw AccessListError(message: "`\(AccessListError.shown(filter))` is no topic filter") }
     for base in baseTopics where Self.reaches(filter, below: base) {
       throw AccessListError(
-        message:
-          "`\(filter)` reaches threadkeeper's topics below `\(base)`, which nobody else may write: name what "
+        message: "`\(filter)` reaches threadkeeper's topics below `\(base)`, which nobody else may write: name what "
           + "lies beside them, such as `zigbee2mqtt/#`")
     }
   }
@@ -247,16 +223,13 @@ extension AccessList {
   /// Whether a filter is for a base topic, or for anything below it.
   private static func reaches(_ filter: String, below base: String) -> Bool {
     func levels(_ text: String) -> [Substring.UTF8View] {
-      text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        .map { Substring($0).utf8 }
+      text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0).utf8 }
     }
     let filter = levels(filter)
     for (level, wanted) in levels(base).enumerated() {
       guard level < filter.count else { return false }
       if filter[level].elementsEqual("#".utf8) { return true }
-      guard filter[level].elementsEqual("+".utf8) || filter[level].elementsEqual(wanted) else {
-        return false
-      }
+      guard filter[level].elementsEqual("+".utf8) || filter[level].elementsEqual(wanted) else { return false }
     }
     return true
   }
@@ -267,14 +240,10 @@ extension AccessList {
     // At scalars: to Swift, a slash and an accent after it are one character.
     let scalars = userName.unicodeScalars
     if scalars.contains("/") {
-      throw .userName(
-        userName,
-        "with `/` it reaches into the topics of another user (`a/request` could speak for `a`)")
+      throw .userName(userName, "with `/` it reaches into the topics of another user (`a/request` could speak for `a`)")
     }
     if scalars.contains("+") || scalars.contains("#") {
-      throw .userName(
-        userName,
-        "`+` and `#` are wildcards of MQTT, and Mosquitto denies everything to such a user")
+      throw .userName(userName, "`+` and `#` are wildcards of MQTT, and Mosquitto denies everything to such a user")
     }
     // A name is also the name of a directory with the login's settings.
     if userName == "." || userName == ".." || userName.utf8.count > 200 {
@@ -289,12 +258,8 @@ extension AccessList {
     if scalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) {
       throw .userName(userName, "control characters end a line of the list")
     }
-    if scalars.contains(":") {
-      throw .userName(userName, "`:` ends the name in Mosquitto's password file")
-    }
-    if userName.first == " " || userName.last == " " {
-      throw .userName(userName, "Mosquitto drops spaces at its ends")
-    }
+    if scalars.contains(":") { throw .userName(userName, "`:` ends the name in Mosquitto's password file") }
+    if userName.first == " " || userName.last == " " { throw .userName(userName, "Mosquitto drops spaces at its ends") }
   }
 }
 

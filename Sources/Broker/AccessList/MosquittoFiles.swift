@@ -75,15 +75,12 @@ package struct AccessRules: Sendable {
   ///   - exceptions: filters of topics that do not count.
   ///   - byPatterns: whether the patterns count, which are for every user.
   package func lines(
-    giving user: String?, _ access: Access, _ filter: String, but exceptions: [String] = [],
-    byPatterns: Bool = true
+    giving user: String?, _ access: Access, _ filter: String, but exceptions: [String] = [], byPatterns: Bool = true
   ) -> [String] {
     let rules = rules(of: user, byPatterns: byPatterns)
     let denials = rules.filter(\.isDenial).map(\.filter) + exceptions
     return rules.filter { rule in
-      guard rule.allows(access), let common = Self.overlap(rule.filter, filter) else {
-        return false
-      }
+      guard rule.allows(access), let common = Self.overlap(rule.filter, filter) else { return false }
       return !denials.contains { Self.covers($0, common) }
     }.map(\.line)
   }
@@ -97,9 +94,8 @@ package struct AccessRules: Sendable {
         guard !rule.isDenial, user != nil || !rule.filter.contains("%u") else { return nil }
         var rule = rule
         // A client may choose its id.
-        rule.filter = Self.levels(rule.filter).map {
-          $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0)
-        }.joined(separator: "/")
+        rule.filter = Self.levels(rule.filter).map { $0 == "%u" ? user ?? "" : $0.contains("%c") ? "+" : String($0) }
+          .joined(separator: "/")
         return rule
       }
   }
@@ -114,8 +110,7 @@ package struct AccessRules: Sendable {
     if topics.hasPrefix("$"), parts.first == "#" || parts.first == "+" { return false }
     for (number, part) in parts.enumerated() {
       if part == "#" { return true }
-      guard number < levels.count, levels[number] != "#", part == "+" || part == levels[number]
-      else { return false }
+      guard number < levels.count, levels[number] != "#", part == "+" || part == levels[number] else { return false }
     }
     return parts.count == levels.count
   }
@@ -146,9 +141,9 @@ extension StringProtocol {
   /// Without spaces and tabs at its ends.
   var trimmed: SubSequence {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
-    guard let first = firstIndex(where: { !isBlank($0) }),
-      let last = lastIndex(where: { !isBlank($0) })
-    else { return self[startIndex..<startIndex] }
+    guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
+      return self[startIndex..<startIndex]
+    }
     return self[first...last]
   }
 }
@@ -177,16 +172,13 @@ package struct MosquittoOptions: Sendable, Equatable {
   package var allowsAnonymous: Bool { anonymous ?? !hasListener }
 
   /// Whether a broker with these options is the one on a port. Without a listener it has the usual one.
-  package func listens(on port: UInt16) -> Bool {
-    hasListener ? ports.contains(port) : port == 1883
-  }
+  package func listens(on port: UInt16) -> Bool { hasListener ? ports.contains(port) : port == 1883 }
 
   /// Adds the lines of one file.
   package mutating func read(_ text: String) {
     for line in text.split(whereSeparator: \.isNewline) {
       let line = Substring(line.trimmed)
-      guard !line.hasPrefix("#"), let space = line.firstIndex(where: { $0 == " " || $0 == "\t" })
-      else { continue }
+      guard !line.hasPrefix("#"), let space = line.firstIndex(where: { $0 == " " || $0 == "\t" }) else { continue }
       let value = String(line[space...].trimmed)
       switch line[..<space] {
       case "password_file": passwordFile = value
@@ -195,14 +187,11 @@ package struct MosquittoOptions: Sendable, Equatable {
       case "per_listener_settings": isPartial = isPartial || value == "true"
       case "listener", "port":
         hasListener = true
-        if let port = value.split(separator: " ").first.flatMap({ UInt16($0) }) {
-          ports.append(port)
-        }
+        if let port = value.split(separator: " ").first.flatMap({ UInt16($0) }) { ports.append(port) }
       case "plugin", "auth_plugin", "global_plugin": isPartial = true
       case "persistence": isPersistent = value == "true"
       case "max_queued_messages": queueLimit = Int(value) ?? queueLimit
-      case "message_size_limit", "max_packet_size":
-        limitsMessages = limitsMessages || Int(value) ?? 0 > 0
+      case "message_size_limit", "max_packet_size": limitsMessages = limitsMessages || Int(value) ?? 0 > 0
       case "include_dir": includes.append(value)
       default: continue
       }
@@ -212,8 +201,7 @@ package struct MosquittoOptions: Sendable, Equatable {
   /// The names in a password file.
   package static func logins(inPasswordFile text: String) -> [String] {
     text.split(whereSeparator: \.isNewline).compactMap { line in
-      guard !line.hasPrefix("#"), let colon = line.firstIndex(of: ":"), colon != line.startIndex
-      else { return nil }
+      guard !line.hasPrefix("#"), let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return nil }
       return String(line[..<colon])
     }
   }

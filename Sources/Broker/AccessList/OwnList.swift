@@ -28,14 +28,11 @@ extension AccessList {
     var login: String?
     var sees = false
     var lines: [(access: String, filter: String)] = []
-    for line in present.split(whereSeparator: \.isNewline).map({ Substring($0.trimmed) })
-    where !line.isEmpty {
+    for line in present.split(whereSeparator: \.isNewline).map({ Substring($0.trimmed) }) where !line.isEmpty {
       let words = line.split(separator: " ", maxSplits: 2).map(String.init)
       switch (words[0], part) {
       case (let word, _) where word.hasPrefix("#"):
-        guard let next = Part.allCases.first(where: { line.hasPrefix($0.comment) }) else {
-          continue
-        }
+        guard let next = Part.allCases.first(where: { line.hasPrefix($0.comment) }) else { continue }
         (part, login, sees) = (next, nil, line.contains(Self.seesComment))
         if next == .anonymous { own.keepsAnonymous = true }
       case ("user", .daemon), ("user", .kept), ("user", .monitor), ("user", .approver):
@@ -45,23 +42,20 @@ extension AccessList {
         guard part == .kept, !daemons.contains(name) else { continue }
         own.add(name, to: \.kept)
         if sees { own.add(name, to: \.monitors) }
-      case ("topic", .anonymous), ("topic", .daemon), ("topic", .kept), ("topic", .monitor),
-        ("topic", .approver):
+      case ("topic", .anonymous), ("topic", .daemon), ("topic", .kept), ("topic", .monitor), ("topic", .approver):
         guard words.count == 3, login != nil || part == .anonymous else { return false }
         lines.append((words[1], words[2]))
         guard let login, part != .daemon, !daemons.contains(login) else { continue }
         own.take(words[1], words[2], of: login, isKept: part == .kept)
       case ("pattern", .everybody):
-        guard words.count == 3,
-          let end = ["/in/%u/#", "/out/%u/#"].first(where: words[2].hasSuffix)
-        else { return false }
+        guard words.count == 3, let end = ["/in/%u/#", "/out/%u/#"].first(where: words[2].hasSuffix) else {
+          return false
+        }
         own.add(String(words[2].dropLast(end.count)), to: \.baseTopics)
       default: return false
       }
     }
-    guard part == .everybody, lines.allSatisfy({ own.writes($0.access, $0.filter) }) else {
-      return false
-    }
+    guard part == .everybody, lines.allSatisfy({ own.writes($0.access, $0.filter) }) else { return false }
     own.baseTopics = baseTopics
     own.approvers = own.approvers.filter(deciders.contains)
     if own.keptWrites == usualWrites { own.keptWrites = [] }
@@ -71,9 +65,8 @@ extension AccessList {
 
   /// Whether a line is one that `text` can write: a denial of other topics is somebody else's.
   private func writes(_ access: String, _ filter: String) -> Bool {
-    baseTopics.contains { filter.hasPrefix("\($0)/") }
-      || filter.hasSuffix("/device/threadkeeper/+/config") || access == "write"
-      || access == "read" && filter.hasSuffix("/status")
+    baseTopics.contains { filter.hasPrefix("\($0)/") } || filter.hasSuffix("/device/threadkeeper/+/config")
+      || access == "write" || access == "read" && filter.hasSuffix("/status")
       || access != "deny" && ["#", "$SYS/#", "$SYS/broker/#"].contains(filter)
   }
 

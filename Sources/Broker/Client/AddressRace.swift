@@ -31,20 +31,16 @@ struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     return addresses
   }
 
-  struct LookupFailure: Error {
-    let code: Int32
-  }
+  struct LookupFailure: Error { let code: Int32 }
 
   /// One end of a TCP connection; nil where there is none.
   static func end(
-    _ socket: Int32,
-    _ name: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+    _ socket: Int32, _ name: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
   ) -> SocketAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutableBytes(of: &storage) { bytes in
-      guard let address = bytes.bindMemory(to: sockaddr.self).baseAddress,
-        name(socket, address, &length) == 0,
+      guard let address = bytes.bindMemory(to: sockaddr.self).baseAddress, name(socket, address, &length) == 0,
         [AF_INET, AF_INET6].contains(Int32(address.pointee.sa_family))
       else { return nil }
       return SocketAddress(address, length)
@@ -73,8 +69,7 @@ struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
 
   /// In network order, 16 bytes: of an IPv4 address its form in IPv6, `::ffff:a.b.c.d`.
   var host: [UInt8] {
-    family == AF_INET
-      ? [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + bytes[4..<8] : Array(bytes[8..<24])
+    family == AF_INET ? [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + bytes[4..<8] : Array(bytes[8..<24])
   }
 
   var port: UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
@@ -87,9 +82,7 @@ struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   /// The address alone.
   var description: String {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    let code = withPointer {
-      getnameinfo($0, $1, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-    }
+    let code = withPointer { getnameinfo($0, $1, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) }
     guard code == 0 else { return "?" }
     return String(cBytes: text)
   }
@@ -144,8 +137,8 @@ struct AddressRace {
   ///   - library: a socket that the library is connecting to one of them, most likely the first.
   ///   - libraryErrno: what it met when it began a handshake there.
   init(
-    _ addresses: [SocketAddress], library: Int32, libraryErrno: Int32 = 0,
-    pause: Duration = .milliseconds(250), limit: Duration = Self.limit
+    _ addresses: [SocketAddress], library: Int32, libraryErrno: Int32 = 0, pause: Duration = .milliseconds(250),
+    limit: Duration = Self.limit
   ) {
     self.addresses = addresses
     self.library = library
@@ -173,8 +166,7 @@ struct AddressRace {
       running.removeAll { $0.socket == winner }
       return winner == library ? .library : .other(winner)
     }
-    return .failed(
-      addresses.compactMap { address in failures.first { $0.address == address } })
+    return .failed(addresses.compactMap { address in failures.first { $0.address == address } })
   }
 
   private mutating func begin(_ address: SocketAddress, _ socket: Int32) {
@@ -188,8 +180,7 @@ struct AddressRace {
     guard socket >= 0 else { return fail(address, errno) }
     var one: Int32 = 1
     // As the library has it; without it all works, more slowly.
-    setsockopt(
-      socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     let code = address.withPointer { connect(socket, $0, $1) == 0 ? 0 : errno }
     guard code == 0 || code == EINPROGRESS else {
       close(socket)
@@ -214,16 +205,12 @@ struct AddressRace {
     var descriptors = running.map { pollfd(fd: $0.socket, events: Int16(POLLOUT), revents: 0) }
     guard var end = running.map(\.deadline).min() else { return nil }
     if !waiting.isEmpty { end = min(end, nextStart) }
-    _ = poll(
-      &descriptors, nfds_t(descriptors.count),
-      max(.zero, ContinuousClock.now.duration(to: end)).milliseconds)
+    _ = poll(&descriptors, nfds_t(descriptors.count), max(.zero, ContinuousClock.now.duration(to: end)).milliseconds)
     for (attempt, descriptor) in zip(running, descriptors) {
       var code = ETIMEDOUT
       if descriptor.revents != 0 {
         code = Self.error(of: attempt.socket)
-        if code == 0, SocketAddress.end(attempt.socket, getpeername) != nil {
-          return attempt.socket
-        }
+        if code == 0, SocketAddress.end(attempt.socket, getpeername) != nil { return attempt.socket }
         if code == 0, attempt.socket == library {
           // It was connected, and the handshake has begun there: what became of it the library finds out.
           if libraryErrno == ECONNRESET { return library }
@@ -249,7 +236,5 @@ struct AddressRace {
 
 extension String {
   /// What a C function has written, up to the zero.
-  init(cBytes: [CChar]) {
-    self = cBytes.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-  }
+  init(cBytes: [CChar]) { self = cBytes.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) } }
 }

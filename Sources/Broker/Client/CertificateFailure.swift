@@ -18,13 +18,10 @@ struct CertificateFailure {
 
   /// Nil where nothing failed, or the library is built with another TLS.
   init?(of handle: OpaquePointer) {
-    guard let library = OpenSSL.loaded, let connection = mosquitto_ssl_get(handle) else {
-      return nil
-    }
+    guard let library = OpenSSL.loaded, let connection = mosquitto_ssl_get(handle) else { return nil }
     let code = library.result(connection)
     guard code != 0 else { return nil }
-    self.init(
-      code: code, words: library.words(code).map { String(cString: $0) } ?? "error \(code)")
+    self.init(code: code, words: library.words(code).map { String(cString: $0) } ?? "error \(code)")
   }
 }
 
@@ -35,8 +32,7 @@ private struct OpenSSL: Sendable {
 
   static let loaded: OpenSSL? = {
     // No handle: whatever this process has loaded.
-    guard let result = dlsym(nil, "SSL_get_verify_result"),
-      let words = dlsym(nil, "X509_verify_cert_error_string")
+    guard let result = dlsym(nil, "SSL_get_verify_result"), let words = dlsym(nil, "X509_verify_cert_error_string")
     else { return nil }
     return OpenSSL(
       result: unsafeBitCast(result, to: (@convention(c) (UnsafeRawPointer) -> Int).self),
@@ -50,10 +46,9 @@ extension MosquittoError {
   /// - Parameters:
   ///   - failure: nil: not known.
   ///   - now: seconds since 1970, as this machine's clock has them.
-  static func certificate(
-    _ failure: CertificateFailure?, _ configuration: MosquittoConfiguration,
-    now: Int = time(nil)
-  ) -> MosquittoError {
+  static func certificate(_ failure: CertificateFailure?, _ configuration: MosquittoConfiguration, now: Int = time(nil))
+    -> MosquittoError
+  {
     let certificate = "the certificate of \(configuration.address)"
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
     let reason = failure.map { " (\($0.words))" } ?? ""
@@ -63,22 +58,18 @@ extension MosquittoError {
       case 9 where now < Self.earliest, 10 where now < Self.earliest:
         "\(certificate) can't be checked: this machine's clock says \(Self.day(now))\(reason). "
           + "Set it; the connection is then made by itself"
-      case 9:
-        "\(certificate) is not valid yet\(reason): is this machine's clock right? It says \(Self.day(now))"
+      case 9: "\(certificate) is not valid yet\(reason): is this machine's clock right? It says \(Self.day(now))"
       case 10:
         "\(certificate), or one that it was signed with, has expired\(reason): renew it on the broker. "
           + "This machine's clock says \(Self.day(now))"
       case 18:
         "\(certificate) is signed by nobody else\(reason), and is not in \(ca): put it there, or "
           + "have it signed by an authority"
-      case 19:
-        "\(certificate) is signed by an authority that is not in \(ca)\(reason): put its "
-          + "certificate there"
+      case 19: "\(certificate) is signed by an authority that is not in \(ca)\(reason): put its " + "certificate there"
       case 2, 20, 21:
         "nothing leads from \(certificate) to \(ca)\(reason): put the authority's certificate there, or, "
           + "where the broker leaves out one in between, add that to `certfile` of mosquitto.conf"
-      default:
-        "\(certificate) is not signed by \(ca), or not valid\(reason)"
+      default: "\(certificate) is not signed by \(ca), or not valid\(reason)"
       }
     return MosquittoError(.tlsCertificate, message)
   }
@@ -91,9 +82,9 @@ extension MosquittoError {
     var seconds = now
     var parts = tm()
     var text = [CChar](repeating: 0, count: 32)
-    guard gmtime_r(&seconds, &parts) != nil,
-      strftime(&text, text.count, "%Y-%m-%d", &parts) > 0
-    else { return "\(now)" }
+    guard gmtime_r(&seconds, &parts) != nil, strftime(&text, text.count, "%Y-%m-%d", &parts) > 0 else {
+      return "\(now)"
+    }
     return String(cBytes: text)
   }
 }

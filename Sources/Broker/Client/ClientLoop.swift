@@ -25,9 +25,7 @@ final class ClientLoop {
       case .abandoned: return
       case .reconnect: continue
       case .lost(let loss, let acceptance):
-        if let error = report(loss, acceptance, configuration) {
-          return mailbox.finish(.failed(error))
-        }
+        if let error = report(loss, acceptance, configuration) { return mailbox.finish(.failed(error)) }
       }
     }
     mailbox.finish(.stopped)
@@ -45,26 +43,21 @@ final class ClientLoop {
     do throws(MosquittoError) {
       try configuration.check()
       guard configuration.isSessionHeld else { throw .sessionNotHeld }
-      return try Connection(
-        configuration, mailbox: mailbox, handler: handler, isContested: schedule.isContested
-      ).run()
-    } catch {
-      return .lost(ConnectionLoss(error), nil)
-    }
+      return try Connection(configuration, mailbox: mailbox, handler: handler, isContested: schedule.isContested).run()
+    } catch { return .lost(ConnectionLoss(error), nil) }
   }
 
   /// Tells the handler and waits for the next attempt.
   ///
   /// - Returns: the error that ends the client: the configuration cannot work.
   private func report(
-    _ loss: ConnectionLoss, _ accepted: ReconnectSchedule.Acceptance?,
-    _ configuration: MosquittoConfiguration
+    _ loss: ConnectionLoss, _ accepted: ReconnectSchedule.Acceptance?, _ configuration: MosquittoConfiguration
   ) -> MosquittoError? {
     let wasContested = schedule.isContested
     let isSilent = loss.error.reason == .connectionLost
     let delay = schedule.lost(
-      accepted, silently: isSilent, takenOver: loss.error.reason == .sessionTakenOver,
-      configuration.reconnect, chance: Double.random(in: 0..<1))
+      accepted, silently: isSilent, takenOver: loss.error.reason == .sessionTakenOver, configuration.reconnect,
+      chance: Double.random(in: 0..<1))
     // It lived long enough, and was lost before its next tick.
     if wasContested, !schedule.isContested { handler.sessionRegained() }
     var error = loss.error
@@ -163,12 +156,10 @@ struct ReconnectSchedule {
   ///   - chance: 0 up to 1.
   /// - Returns: how long to wait.
   mutating func lost(
-    _ accepted: Acceptance?, silently: Bool, takenOver: Bool = false,
-    _ backoff: MosquittoConfiguration.Backoff, chance: Double
+    _ accepted: Acceptance?, silently: Bool, takenOver: Bool = false, _ backoff: MosquittoConfiguration.Backoff,
+    chance: Double
   ) -> Duration {
-    if let accepted,
-      accepted.lifetime >= (isContested ? backoff.uncontestedAfter : backoff.stableAfter)
-    {
+    if let accepted, accepted.lifetime >= (isContested ? backoff.uncontestedAfter : backoff.stableAfter) {
       failures = 0
       isContested = false
     }
@@ -191,9 +182,7 @@ struct ReconnectSchedule {
 
 /// What other threads want of the client's thread, and how the thread tells that it is done.
 final class ClientMailbox: Sendable {
-  struct StopRequest {
-    var finalPublications: [Publication]
-  }
+  struct StopRequest { var finalPublications: [Publication] }
 
   /// How the work of the thread ended.
   enum End: Sendable {
@@ -218,9 +207,7 @@ final class ClientMailbox: Sendable {
 
   private let state: Mutex<State>
 
-  init(_ configuration: MosquittoConfiguration) {
-    state = Mutex(State(configuration: configuration))
-  }
+  init(_ configuration: MosquittoConfiguration) { state = Mutex(State(configuration: configuration)) }
 
   // MARK: From any thread
 

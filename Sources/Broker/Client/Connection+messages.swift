@@ -24,28 +24,20 @@ extension Connection {
       record.batch.clear()
       limitBatch()
     }
-    do {
-      try handler.received(record.batch.messages)
-    } catch {
-      throw ConnectionLoss(.handler(error), cause: error)
-    }
+    do { try handler.received(record.batch.messages) } catch { throw ConnectionLoss(.handler(error), cause: error) }
     lastMessageAt = .now
     if record.batch.messages.contains(where: \.isRetained) { lastRetainedAt = .now }
     queued += record.batch.messages.count
     needsPublish = true
   }
 
-  func limitBatch() {
-    record.batch.maximumMessages = max(1, min(configuration.batchMessages, handler.batchLimit))
-  }
+  func limitBatch() { record.batch.maximumMessages = max(1, min(configuration.batchMessages, handler.batchLimit)) }
 
   private func subscribe() throws(ConnectionLoss) {
     for filter in configuration.unsubscriptions { try unsubscribe(filter) }
     guard !configuration.subscriptions.isEmpty else { return subscribed() }
     for subscription in configuration.subscriptions {
-      do throws(MosquittoError) {
-        subscribing[try handle.subscribe(subscription)] = subscription
-      } catch {
+      do throws(MosquittoError) { subscribing[try handle.subscribe(subscription)] = subscription } catch {
         throw ConnectionLoss(error)
       }
       queued += 1
@@ -53,11 +45,7 @@ extension Connection {
   }
 
   private func unsubscribe(_ filter: String) throws(ConnectionLoss) {
-    do throws(MosquittoError) {
-      try handle.unsubscribe(filter)
-    } catch {
-      throw ConnectionLoss(error)
-    }
+    do throws(MosquittoError) { try handle.unsubscribe(filter) } catch { throw ConnectionLoss(error) }
     queued += 1
   }
 
@@ -134,9 +122,7 @@ extension Connection {
     do throws(MosquittoError) {
       window.add(publication, identifier: try handle.publish(publication))
       queued += 1
-    } catch {
-      handler.acknowledged(publication.token, .refused(error))
-    }
+    } catch { handler.acknowledged(publication.token, .refused(error)) }
   }
 
   /// Tells the handler what has been acknowledged, written or refused.
@@ -145,14 +131,11 @@ extension Connection {
     let published = record.published
     record.published.removeAll(keepingCapacity: true)
     for one in published {
-      let entry =
-        one.wasWritten ? window.written(one.identifier) : window.acknowledge(one.identifier)
+      let entry = one.wasWritten ? window.written(one.identifier) : window.acknowledge(one.identifier)
       guard let entry else { continue }
       // Below 0x80 is success: 0x10 says that nobody has subscribed.
       let outcome: PublicationOutcome =
-        one.code < 0x80
-        ? .delivered
-        : .refused(MosquittoError(puback: one.code, topic: entry.topic, configuration))
+        one.code < 0x80 ? .delivered : .refused(MosquittoError(puback: one.code, topic: entry.topic, configuration))
       handler.acknowledged(entry.token, outcome)
     }
     settledAt = .now
@@ -178,9 +161,7 @@ struct PublishWindow {
   private var order: ArraySlice<(identifier: UInt16, sentAt: ContinuousClock.Instant)> = []
   private var writing: [UInt16: Entry] = [:]
 
-  init(maximum: Int) {
-    self.maximum = maximum
-  }
+  init(maximum: Int) { self.maximum = maximum }
 
   var room: Int { maximum - acknowledging.count }
   var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
@@ -192,9 +173,7 @@ struct PublishWindow {
   /// When the oldest publication was sent that the broker has not acknowledged.
   var oldest: ContinuousClock.Instant? { order.first?.sentAt }
 
-  mutating func add(
-    _ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now
-  ) {
+  mutating func add(_ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now) {
     let entry = Entry(token: publication.token, topic: publication.topic, sentAt: now)
     switch publication.qos {
     case .atLeastOnce:
@@ -206,13 +185,9 @@ struct PublishWindow {
 
   mutating func acknowledge(_ identifier: UInt16) -> Entry? {
     let entry = acknowledging.removeValue(forKey: identifier)
-    while let first = order.first, acknowledging[first.identifier]?.sentAt != first.sentAt {
-      order.removeFirst()
-    }
+    while let first = order.first, acknowledging[first.identifier]?.sentAt != first.sentAt { order.removeFirst() }
     return entry
   }
 
-  mutating func written(_ identifier: UInt16) -> Entry? {
-    writing.removeValue(forKey: identifier)
-  }
+  mutating func written(_ identifier: UInt16) -> Entry? { writing.removeValue(forKey: identifier) }
 }

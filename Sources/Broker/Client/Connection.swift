@@ -55,8 +55,8 @@ final class Connection {
   private let tickInterval: Duration
 
   init(
-    _ configuration: MosquittoConfiguration, mailbox: ClientMailbox,
-    handler: any MosquittoHandler, isContested: Bool = false
+    _ configuration: MosquittoConfiguration, mailbox: ClientMailbox, handler: any MosquittoHandler,
+    isContested: Bool = false
   ) throws(MosquittoError) {
     self.configuration = configuration
     self.mailbox = mailbox
@@ -84,11 +84,7 @@ final class Connection {
     guard mailbox.endConnecting() else { return .abandoned }
     if let failure { return .lost(ConnectionLoss(failure), nil) }
     startedAt = .now
-    do throws(ConnectionLoss) {
-      while true {
-        if let end = try turn() { return end }
-      }
-    } catch {
+    do throws(ConnectionLoss) { while true { if let end = try turn() { return end } } } catch {
       if let disconnect { return disconnect.end }
       return .lost(error, acceptance)
     }
@@ -116,9 +112,7 @@ final class Connection {
     do throws(MosquittoError) {
       try handle.connect()
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   /// One round. Nil: and another.
@@ -160,8 +154,7 @@ final class Connection {
   private func wait() -> Ready {
     let wantsWrite = handle.wantsWrite && !waitsForRead
     var descriptors = (
-      pollfd(
-        fd: handle.socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
+      pollfd(fd: handle.socket, events: Int16(POLLIN) | (wantsWrite ? Int16(POLLOUT) : 0), revents: 0),
       pollfd(fd: mailbox.signal.descriptor, events: Int16(POLLIN), revents: 0)
     )
     withUnsafeMutableBytes(of: &descriptors) { bytes in
@@ -206,9 +199,7 @@ final class Connection {
   /// When the answer that is awaited next must have come; nil when none is.
   private var answerDeadline: ContinuousClock.Instant? {
     guard let acceptedAt else { return startedAt + configuration.answerLimit }
-    guard subscribing.isEmpty else {
-      return max(acceptedAt, lastMessageAt ?? acceptedAt) + configuration.answerLimit
-    }
+    guard subscribing.isEmpty else { return max(acceptedAt, lastMessageAt ?? acceptedAt) + configuration.answerLimit }
     // A stop has a limit of its own.
     guard disconnect == nil else { return nil }
     return window.oldest.map {
@@ -256,20 +247,15 @@ final class Connection {
 
   /// Throws when a call of the library has failed, or has found the broker's DISCONNECT.
   func check(_ result: Int32) throws(ConnectionLoss) {
-    if let code = record.answer?.code, code != 0 {
-      throw ConnectionLoss(MosquittoError(connack: code, configuration))
-    }
-    guard result == MOSQ_ERR_SUCCESS.rawValue else {
-      throw ConnectionLoss(handle.error(result, answered: isAccepted))
-    }
+    if let code = record.answer?.code, code != 0 { throw ConnectionLoss(MosquittoError(connack: code, configuration)) }
+    guard result == MOSQ_ERR_SUCCESS.rawValue else { throw ConnectionLoss(handle.error(result, answered: isAccepted)) }
     guard handle.isOpen else {
       throw ConnectionLoss(MosquittoError(disconnect: record.disconnectCode ?? 0, configuration))
     }
   }
 
   private func lostBeforeAnswer() -> ConnectionLoss {
-    ConnectionLoss(
-      .closedBeforeAnswer(configuration.address, configuration))
+    ConnectionLoss(.closedBeforeAnswer(configuration.address, configuration))
   }
 }
 
@@ -288,9 +274,7 @@ extension Connection {
   /// Reads what other threads ask for. A stop replaces a disconnect before a new connection
   /// that is not sent yet: its publications would be lost with it.
   func readControlRequests() {
-    if let disconnect {
-      guard case .reconnect = disconnect.end, !disconnect.isSent else { return }
-    }
+    if let disconnect { guard case .reconnect = disconnect.end, !disconnect.isSent else { return } }
     let deadline = ContinuousClock.now + configuration.stopLimit
     if let stop = mailbox.stopRequest {
       disconnect = DisconnectProgress(

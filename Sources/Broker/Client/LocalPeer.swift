@@ -33,17 +33,14 @@ enum LocalPeer {
 
   /// Waits until somebody has taken the connection.
   static func find(_ socket: Int32, until deadline: ContinuousClock.Instant) -> Finding {
-    guard let own = SocketAddress.end(socket, getsockname),
-      let peer = SocketAddress.end(socket, getpeername)
-    else {
+    guard let own = SocketAddress.end(socket, getsockname), let peer = SocketAddress.end(socket, getpeername) else {
       // The connection has ended.
       return .elsewhere
     }
     guard peer.isLoopback || isOfInterface(peer) else { return .elsewhere }
     var missing = 0
     while true {
-      let finding = find(
-        own: own, peer: peer, in: tables.map { KernelFile.text($0) })
+      let finding = find(own: own, peer: peer, in: tables.map { KernelFile.text($0) })
       if finding == .elsewhere || finding == .unknown { missing += 1 }
       switch finding {
       case .elsewhere where missing < looks, .unknown where missing < looks: break
@@ -75,9 +72,9 @@ enum LocalPeer {
 
   /// `local remote st tx:rx tr:when retrnsmt uid timeout inode …` (proc(5)).
   private static func finding(_ fields: [Substring.UTF8View.SubSequence]) -> Finding {
-    guard fields.count > 8, let user = UInt32(Substring(fields[6])),
-      let inode = UInt64(Substring(fields[8]))
-    else { return .unknown }
+    guard fields.count > 8, let user = UInt32(Substring(fields[6])), let inode = UInt64(Substring(fields[8])) else {
+      return .unknown
+    }
     guard inode == 0 else { return .user(user) }
     // Established, or not yet. Any other was taken and closed: nobody reads there any more.
     return ["01", "03"].contains(Substring(fields[2])) ? .notTaken : .elsewhere
@@ -120,15 +117,12 @@ enum LocalPeer {
   }
 
   private static var unknownUser: UInt32 {
-    KernelFile.text("/proc/sys/kernel/overflowuid").flatMap { UInt32($0.filter(\.isNumber)) }
-      ?? 65_534
+    KernelFile.text("/proc/sys/kernel/overflowuid").flatMap { UInt32($0.filter(\.isNumber)) } ?? 65_534
   }
 }
 
 extension MosquittoError {
-  static func untrustedListener(
-    _ user: UInt32, _ configuration: MosquittoConfiguration
-  ) -> MosquittoError {
+  static func untrustedListener(_ user: UInt32, _ configuration: MosquittoConfiguration) -> MosquittoError {
     let name = SystemAccount.name(ofUser: user) ?? "\(user)"
     return MosquittoError(
       .untrustedListener,

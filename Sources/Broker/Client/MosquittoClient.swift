@@ -47,27 +47,19 @@ package final class MosquittoClient: Sendable {
 
   /// There is something to publish: `MosquittoHandler.publications` is asked. From any thread, at
   /// any time; cheap when said often.
-  package func wake() {
-    mailbox.signal.raise()
-  }
+  package func wake() { mailbox.signal.raise() }
 
   /// Ends `run` cleanly: the batch at hand is finished and acknowledged, `finalPublications` are
   /// published, what is under way is waited for (`stopLimit`), then DISCONNECT, so that no last will
   /// is sent. Without a connection nothing is published. Returns at once; from any thread.
-  package func stop(finalPublications: [Publication] = []) {
-    mailbox.requestStop(finalPublications: finalPublications)
-  }
+  package func stop(finalPublications: [Publication] = []) { mailbox.requestStop(finalPublications: finalPublications) }
 
   /// Disconnects and connects again at once; also ends a waiting time.
-  package func reconnect() {
-    mailbox.requestReconnect(nil)
-  }
+  package func reconnect() { mailbox.requestReconnect(nil) }
 
   /// Connects again with another configuration, a new password for instance. One that can't work
   /// ends `run` as it would have at its start.
-  package func reconfigure(_ configuration: MosquittoConfiguration) {
-    mailbox.requestReconnect(configuration)
-  }
+  package func reconfigure(_ configuration: MosquittoConfiguration) { mailbox.requestReconnect(configuration) }
 
   private func runLoop() async -> (SystemThread?, ClientMailbox.End) {
     var thread: SystemThread?
@@ -77,12 +69,8 @@ package final class MosquittoClient: Sendable {
         return
       }
       do throws(SystemThreadError) {
-        thread = try SystemThread { [mailbox, handler] in
-          ClientLoop(mailbox: mailbox, handler: handler).run()
-        }
-      } catch {
-        mailbox.finish(.failed(.system("pthread_create", error.code)))
-      }
+        thread = try SystemThread { [mailbox, handler] in ClientLoop(mailbox: mailbox, handler: handler).run() }
+      } catch { mailbox.finish(.failed(.system("pthread_create", error.code))) }
     }
     return (thread, end)
   }
@@ -178,9 +166,9 @@ package struct MosquittoSession: Sendable, Equatable {
   package var areSharesAvailable = true
 
   package init(
-    sessionPresent: Bool, protocolVersion: MosquittoConfiguration.ProtocolVersion,
-    serverReceiveMaximum: UInt16? = nil, publishWindow: Int, isRetainAvailable: Bool = true,
-    maximumPacketSize: UInt32? = nil, sessionExpiry: UInt32? = nil, serverKeepAlive: UInt16? = nil
+    sessionPresent: Bool, protocolVersion: MosquittoConfiguration.ProtocolVersion, serverReceiveMaximum: UInt16? = nil,
+    publishWindow: Int, isRetainAvailable: Bool = true, maximumPacketSize: UInt32? = nil, sessionExpiry: UInt32? = nil,
+    serverKeepAlive: UInt16? = nil
   ) {
     self.sessionPresent = sessionPresent
     self.protocolVersion = protocolVersion
@@ -209,8 +197,7 @@ package struct MosquittoDisconnection: Sendable {
   package var isFatal: Bool { retryDelay == nil }
 
   package init(
-    error: MosquittoError, wasConnected: Bool, failures: Int, retryDelay: Duration?,
-    cause: (any Error)? = nil
+    error: MosquittoError, wasConnected: Bool, failures: Int, retryDelay: Duration?, cause: (any Error)? = nil
   ) {
     self.error = error
     self.wasConnected = wasConnected

@@ -69,15 +69,12 @@ package struct MosquittoConfiguration: Sendable {
   package static let packetLimit: UInt32 = 65_536
 
   package init(
-    host: String, port: UInt16 = 1883, clientID: String, username: String? = nil,
-    password: String? = nil, protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil,
-    keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0, receiveMaximum: UInt16 = 1000,
-    sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit,
-    cleanStart: Bool = false,
-    subscriptions: [Subscription] = [], lastWill: Publication? = nil, batchMessages: Int = 500,
-    batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
-    acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3),
-    reconnect: Backoff = Backoff()
+    host: String, port: UInt16 = 1883, clientID: String, username: String? = nil, password: String? = nil,
+    protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil, keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0,
+    receiveMaximum: UInt16 = 1000, sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit,
+    cleanStart: Bool = false, subscriptions: [Subscription] = [], lastWill: Publication? = nil,
+    batchMessages: Int = 500, batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
+    acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3), reconnect: Backoff = Backoff()
   ) {
     self.host = host
     self.port = port
@@ -192,8 +189,7 @@ extension MosquittoConfiguration {
     try Self.check(host, "mqtt.host")
     try Self.check(clientID, "mqtt.client_id")
     guard !clientID.contains("+"), !clientID.contains("#") else {
-      throw .invalid(
-        "mqtt.client_id", "contains `+` or `#`: Mosquitto denies everything to such a client")
+      throw .invalid("mqtt.client_id", "contains `+` or `#`: Mosquitto denies everything to such a client")
     }
     if let username { try Self.check(username, "mqtt.username") }
     if let password { try Self.check(password, "mqtt.password") }
@@ -207,12 +203,9 @@ extension MosquittoConfiguration {
     guard receiveMaximum > 0, sendMaximum > 0, batchMessages > 0, batchBytes > 0 else {
       throw .invalid("mqtt", "the limits for batches and windows must be at least 1")
     }
-    guard (0...1).contains(reconnect.jitter) else {
-      throw .invalid("mqtt", "the jitter must be between 0 and 1")
-    }
+    guard (0...1).contains(reconnect.jitter) else { throw .invalid("mqtt", "the jitter must be between 0 and 1") }
     if let tls, (tls.certificateFile == nil) != (tls.keyFile == nil) {
-      throw .invalid(
-        "mqtt.tls", "`mqtt.tls.cert_file` and `mqtt.tls.key_file` only work together")
+      throw .invalid("mqtt.tls", "`mqtt.tls.cert_file` and `mqtt.tls.key_file` only work together")
     }
     for subscription in subscriptions where !subscription.filter.isValidFilter {
       throw .invalid("mqtt.base_topic", "gives `\(subscription.filter)`, which is no topic filter")
@@ -255,9 +248,7 @@ extension String {
   }
 }
 
-extension MosquittoConfiguration: CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
+extension MosquittoConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Where the broker is and as whom; never the password.
   package var description: String {
     let user = username.map { "\($0)@" } ?? ""
@@ -270,10 +261,7 @@ extension MosquittoConfiguration: CustomStringConvertible, CustomDebugStringConv
   package var customMirror: Mirror {
     Mirror(
       self,
-      children: [
-        "address": description, "password": password == nil ? "none" : "set",
-        "subscriptions": subscriptions,
-      ])
+      children: ["address": description, "password": password == nil ? "none" : "set", "subscriptions": subscriptions])
   }
 }
 
@@ -291,7 +279,5 @@ package enum QualityOfService: UInt8, Sendable {
 
 extension QualityOfService: ExpressibleByIntegerLiteral {
   /// `0`, or `1` for everything above: a receiver that grants less than was asked is normal in MQTT.
-  package init(integerLiteral value: UInt8) {
-    self = value == 0 ? .atMostOnce : .atLeastOnce
-  }
+  package init(integerLiteral value: UInt8) { self = value == 0 ? .atMostOnce : .atLeastOnce }
 }

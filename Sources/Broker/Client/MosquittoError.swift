@@ -56,17 +56,12 @@ package struct MosquittoError: Error, Sendable, Equatable {
   package var isFatal: Bool { reason == .configuration }
 }
 
-extension MosquittoError: CustomStringConvertible {
-  package var description: String { message }
-}
+extension MosquittoError: CustomStringConvertible { package var description: String { message } }
 
 extension MosquittoError {
   /// libmosquitto has one result for everything that is wrong with TLS; what it was stands only in
   /// the lines that it logs.
-  init(
-    tlsLog log: [String], certificate: CertificateFailure? = nil,
-    _ configuration: MosquittoConfiguration
-  ) {
+  init(tlsLog log: [String], certificate: CertificateFailure? = nil, _ configuration: MosquittoConfiguration) {
     let address = configuration.address
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
     func logged(_ text: String) -> Bool { log.contains { $0.contains(text) } }
@@ -77,12 +72,9 @@ extension MosquittoError {
       } else if logged("load client certificate") {
         .init(.tlsFiles, "`mqtt.tls.cert_file` holds no certificate in PEM form")
       } else if logged("are inconsistent") || logged("key values mismatch") {
-        .init(
-          .tlsFiles, "`mqtt.tls.cert_file` and `mqtt.tls.key_file` don't belong to each other")
+        .init(.tlsFiles, "`mqtt.tls.cert_file` and `mqtt.tls.key_file` don't belong to each other")
       } else if logged("load client key") {
-        .init(
-          .tlsFiles,
-          "`mqtt.tls.key_file` holds no private key in PEM form, or it is locked with a passphrase")
+        .init(.tlsFiles, "`mqtt.tls.key_file` holds no private key in PEM form, or it is locked with a passphrase")
       } else if logged("host name verification failed") {
         .init(
           .tlsHostName,
@@ -90,25 +82,18 @@ extension MosquittoError {
             + "in the certificate")
       } else if logged("certificate verify failed") {
         .certificate(certificate, configuration)
-      } else if logged("certificate required") || logged("alert handshake failure")
-        || logged("alert bad certificate") || logged("alert unknown ca")
-        || logged("alert certificate")
+      } else if logged("certificate required") || logged("alert handshake failure") || logged("alert bad certificate")
+        || logged("alert unknown ca") || logged("alert certificate")
       {
         .init(.tlsClientCertificate, Self.refusedCertificate(address, configuration))
       } else if logged("wrong version number") || logged("packet length too long") {
-        .init(
-          .tlsHandshake,
-          "\(address) does not speak TLS: is `mqtt.port` the broker's TLS port (often 8883)?")
-      } else if logged("unexpected eof") || log.isEmpty {
-        .closedBeforeAnswer(address, configuration)
-      } else {
+        .init(.tlsHandshake, "\(address) does not speak TLS: is `mqtt.port` the broker's TLS port (often 8883)?")
+      } else if logged("unexpected eof") || log.isEmpty { .closedBeforeAnswer(address, configuration) } else {
         .init(.tlsHandshake, "TLS with \(address) failed: \(log.joined(separator: "; "))")
       }
   }
 
-  private static func refusedCertificate(
-    _ address: String, _ configuration: MosquittoConfiguration
-  ) -> String {
+  private static func refusedCertificate(_ address: String, _ configuration: MosquittoConfiguration) -> String {
     configuration.tls?.certificateFile == nil
       ? "\(address) wants a client certificate: set `mqtt.tls.cert_file` and `mqtt.tls.key_file`"
       : "\(address) refused the client certificate of `mqtt.tls.cert_file`: "
@@ -136,13 +121,11 @@ extension MosquittoError {
     code == EMFILE || code == ENFILE ? "; raise the limit of open files (`ulimit -n`)" : ""
   }
 
-  static let runTwice = MosquittoError(
-    .configuration, "this client has already run: make a new one for another run")
+  static let runTwice = MosquittoError(.configuration, "this client has already run: make a new one for another run")
 
   /// What the handler threw. Errors of this project never hold a secret, so it may be shown.
   static func handler(_ error: any Error) -> MosquittoError {
-    MosquittoError(
-      .handler, "the messages could not be stored, so the broker keeps them: \(error)")
+    MosquittoError(.handler, "the messages could not be stored, so the broker keeps them: \(error)")
   }
 
   // MARK: Results of the library
@@ -154,8 +137,7 @@ extension MosquittoError {
   ///   - log: what the library wrote about errors since the connection began.
   ///   - certificate: what is wrong with the broker's.
   init(
-    result: Int32, errno code: Int32, answered: Bool, log: [String],
-    certificate: CertificateFailure? = nil,
+    result: Int32, errno code: Int32, answered: Bool, log: [String], certificate: CertificateFailure? = nil,
     _ configuration: MosquittoConfiguration
   ) {
     let address = configuration.address
@@ -167,26 +149,20 @@ extension MosquittoError {
           "the name `\(configuration.host)` of `mqtt.host` can't be resolved ("
             + "\(gai_strerror(code).map { String(cString: $0) } ?? "no answer")): "
             + "is it written right, and does this machine have name resolution?")
-      case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
-        .init(tlsLog: log, certificate: certificate, configuration)
+      case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE: .init(tlsLog: log, certificate: certificate, configuration)
       case MOSQ_ERR_KEEPALIVE:
         .init(
           .keepAlive,
-          "\(address) has not answered a ping for \(configuration.keepAlive) s: the network or the "
-            + "broker is down")
-      case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8,
-        MOSQ_ERR_DUPLICATE_PROPERTY:
+          "\(address) has not answered a ping for \(configuration.keepAlive) s: the network or the " + "broker is down")
+      case MOSQ_ERR_PROTOCOL, MOSQ_ERR_MALFORMED_PACKET, MOSQ_ERR_MALFORMED_UTF8, MOSQ_ERR_DUPLICATE_PROPERTY:
         .init(
           .protocolError,
           "\(address) sent what MQTT does not allow: is `mqtt.port` the port of an MQTT broker, "
             + "and does it speak `mqtt.protocol`?")
-      case MOSQ_ERR_NOMEM:
-        .init(.system, "libmosquitto found no memory")
+      case MOSQ_ERR_NOMEM: .init(.system, "libmosquitto found no memory")
       case MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_ERRNO:
-        .init(
-          systemError: code, answered: answered, log: log, certificate: certificate, configuration)
-      case MOSQ_ERR_INVAL:
-        .init(.configuration, "libmosquitto refuses the settings under `mqtt`")
+        .init(systemError: code, answered: answered, log: log, certificate: certificate, configuration)
+      case MOSQ_ERR_INVAL: .init(.configuration, "libmosquitto refuses the settings under `mqtt`")
       default:
         .init(
           .connectionLost,
@@ -203,9 +179,7 @@ extension MosquittoError {
     self =
       switch code {
       case ECONNREFUSED:
-        .init(
-          .nothingListens,
-          "nothing listens on \(address): is mosquitto running? (`mqtt.host`, `mqtt.port`)")
+        .init(.nothingListens, "nothing listens on \(address): is mosquitto running? (`mqtt.host`, `mqtt.port`)")
       case EHOSTUNREACH, ENETUNREACH, ENETDOWN, EHOSTDOWN:
         .init(
           .unreachable,
@@ -237,16 +211,13 @@ extension MosquittoError {
     message += "; tried \(tried.joined(separator: ", "))"
   }
 
-  static func closedBeforeAnswer(
-    _ address: String, _ configuration: MosquittoConfiguration
-  ) -> MosquittoError {
+  static func closedBeforeAnswer(_ address: String, _ configuration: MosquittoConfiguration) -> MosquittoError {
     let remedy =
       configuration.tls == nil
       ? "does that port want TLS (`mqtt.tls.ca_file`)?"
       : "does that port speak TLS, and does it want a client certificate "
         + "(`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?"
-    return MosquittoError(
-      .closedByBroker, "\(address) closed the connection without an answer: \(remedy)")
+    return MosquittoError(.closedByBroker, "\(address) closed the connection without an answer: \(remedy)")
   }
 
   static func noAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
@@ -260,8 +231,8 @@ extension MosquittoError {
   static func noSubscriptionAnswer(_ configuration: MosquittoConfiguration) -> MosquittoError {
     MosquittoError(
       .noAnswer,
-      "\(configuration.address) has not answered a subscription for "
-        + "\(configuration.answerLimit): connecting again")
+      "\(configuration.address) has not answered a subscription for " + "\(configuration.answerLimit): connecting again"
+    )
   }
 
   static func noAcknowledgement(_ configuration: MosquittoConfiguration) -> MosquittoError {
@@ -289,8 +260,7 @@ extension MosquittoError {
       + "uses the same client id, or something on the way cuts connections")
 
   static let sessionNotHeld = MosquittoError(
-    .sessionNotHeld,
-    "this process is not allowed to have this session now: the connection stays closed")
+    .sessionNotHeld, "this process is not allowed to have this session now: the connection stays closed")
 
   // MARK: What the broker says
 
@@ -305,33 +275,22 @@ extension MosquittoError {
             ? "the broker does not speak MQTT 5: set `mqtt.protocol: 3.1.1`"
             : "the broker does not speak MQTT 3.1.1: set `mqtt.protocol: 5`")
       case (.v311, 2), (_, 0x85):
-        .init(
-          .clientIdentifier,
-          "the broker refused the client id: set another `mqtt.client_id`"
-        )
+        .init(.clientIdentifier, "the broker refused the client id: set another `mqtt.client_id`")
       case (.v311, 3), (_, 0x88), (_, 0x89), (_, 0x97), (_, 0x9F):
         .init(
           .brokerUnavailable,
-          "the broker is there but takes no connection now (\(Self.reasonText(code))): "
-            + "look into its log")
-      case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C):
-        .badCredentials(configuration)
-      case (_, 0x8A):
-        .init(.notAuthorized, "the broker has banned this client: look into its log")
+          "the broker is there but takes no connection now (\(Self.reasonText(code))): " + "look into its log")
+      case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C): .badCredentials(configuration)
+      case (_, 0x8A): .init(.notAuthorized, "the broker has banned this client: look into its log")
       case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
         .init(
           .unsupported,
           "the broker refused the last will (\(Self.reasonText(code))): does its access list let "
             + "`mqtt.username` write under `mqtt.base_topic`, and does it allow retained messages?")
-      case (_, 0x95):
-        .init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
+      case (_, 0x95): .init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
       case (_, 0x9C), (_, 0x9D):
-        .init(
-          .brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
-      default:
-        .init(
-          .refused,
-          "the broker refused the connection (\(Self.reasonText(code))): look into its log")
+        .init(.brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
+      default: .init(.refused, "the broker refused the connection (\(Self.reasonText(code))): look into its log")
       }
   }
 
@@ -353,32 +312,19 @@ extension MosquittoError {
   init(disconnect code: Int32, _ configuration: MosquittoConfiguration) {
     self =
       switch code {
-      case 0x8E:
-        .init(
-          .sessionTakenOver,
-          "another client took over the session: it uses the same client id")
-      case 0x87:
-        .badCredentials(configuration)
-      case 0x8B:
-        .init(.closedByBroker, "the broker is shutting down")
-      case 0x8D:
-        .init(
-          .keepAlive,
-          "the broker received nothing for too long: is this machine overloaded?")
+      case 0x8E: .init(.sessionTakenOver, "another client took over the session: it uses the same client id")
+      case 0x87: .badCredentials(configuration)
+      case 0x8B: .init(.closedByBroker, "the broker is shutting down")
+      case 0x8D: .init(.keepAlive, "the broker received nothing for too long: is this machine overloaded?")
       case 0x93, 0x94, 0x81, 0x82, 0x99:
-        .init(
-          .protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
+        .init(.protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
       case 0x95:
         .init(
           .packetTooLarge,
           "the broker closed the connection: a packet was too large for it "
             + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
-      case 0x98:
-        .init(.closedByBroker, "the broker's administrator closed the connection")
-      default:
-        .init(
-          .closedByBroker,
-          "the broker closed the connection (\(Self.reasonText(code))): look into its log")
+      case 0x98: .init(.closedByBroker, "the broker's administrator closed the connection")
+      default: .init(.closedByBroker, "the broker closed the connection (\(Self.reasonText(code))): look into its log")
       }
   }
 
@@ -398,17 +344,10 @@ extension MosquittoError {
     let user = configuration.username.map { " `\($0)`" } ?? ""
     self =
       switch code {
-      case 0x87:
-        .init(
-          .notAuthorized,
-          "the broker's access list does not let the user\(user) publish to `\(topic)`")
-      case 0x90:
-        .init(.topic, "the broker refused the topic `\(topic)`")
-      case 0x97:
-        .init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
-      default:
-        .init(
-          .refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
+      case 0x87: .init(.notAuthorized, "the broker's access list does not let the user\(user) publish to `\(topic)`")
+      case 0x90: .init(.topic, "the broker refused the topic `\(topic)`")
+      case 0x97: .init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
+      default: .init(.refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
       }
   }
 
@@ -421,22 +360,17 @@ extension MosquittoError {
           .packetTooLarge,
           "a message of \(bytes) bytes to `\(topic)` is larger than the broker takes "
             + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
-      case MOSQ_ERR_QOS_NOT_SUPPORTED:
-        .init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
-      case MOSQ_ERR_NOMEM:
-        .init(.system, "libmosquitto found no memory for a message to `\(topic)`")
+      case MOSQ_ERR_QOS_NOT_SUPPORTED: .init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
+      case MOSQ_ERR_NOMEM: .init(.system, "libmosquitto found no memory for a message to `\(topic)`")
       case MOSQ_ERR_PROTOCOL, MOSQ_ERR_DUPLICATE_PROPERTY:
         .init(.topic, "a message to `\(topic)` carries a property that MQTT does not allow")
-      default:
-        .init(.topic, "`\(topic)` is no topic that can be published to")
+      default: .init(.topic, "`\(topic)` is no topic that can be published to")
       }
   }
 
   // MARK: Words of others
 
-  static func errorText(_ code: Int32) -> String {
-    strerror(code).map { String(cString: $0) } ?? "error \(code)"
-  }
+  static func errorText(_ code: Int32) -> String { strerror(code).map { String(cString: $0) } ?? "error \(code)" }
 
   /// The name of a reason code as the specification has it, and the number for the search engine.
   private static func reasonText(_ code: Int32) -> String {

@@ -8,8 +8,7 @@ extension MosquittoHandle {
       record.packets += 1
       record.answer = HandleRecord.Answer(code, flags, properties)
     }
-    mosquitto_disconnect_v5_callback_set(pointer) { _, object, code, _ in
-      HandleRecord.at(object)?.disconnectCode = code
+    mosquitto_disconnect_v5_callback_set(pointer) { _, object, code, _ in HandleRecord.at(object)?.disconnectCode = code
     }
     mosquitto_message_v5_callback_set(pointer) { _, object, message, properties in
       guard let record = HandleRecord.at(object), let message else { return }
@@ -25,15 +24,13 @@ extension MosquittoHandle {
       record.packets += 1
       record.published.append(
         HandleRecord.Published(
-          identifier: UInt16(truncatingIfNeeded: identifier), code: code,
-          wasWritten: record.isWriting))
+          identifier: UInt16(truncatingIfNeeded: identifier), code: code, wasWritten: record.isWriting))
     }
     mosquitto_subscribe_callback_set(pointer) { _, object, identifier, count, codes in
       guard let record = HandleRecord.at(object) else { return }
       record.packets += 1
       let granted = UnsafeBufferPointer(start: codes, count: Int(count))
-      record.granted.append(
-        HandleRecord.Granted(identifier: identifier, codes: Array(granted)))
+      record.granted.append(HandleRecord.Granted(identifier: identifier, codes: Array(granted)))
     }
     logErrors(true)
   }
@@ -47,9 +44,7 @@ extension MosquittoHandle {
     }
     mosquitto_log_callback_set(pointer) { handle, object, level, text in
       guard level == MOSQ_LOG_ERR, let text, let record = HandleRecord.at(object) else { return }
-      if let handle, record.certificate == nil {
-        record.certificate = CertificateFailure(of: handle)
-      }
+      if let handle, record.certificate == nil { record.certificate = CertificateFailure(of: handle) }
       // A handful says it; a broken peer must not fill the memory.
       if record.errorLog.count < 8 { record.errorLog.append(String(cString: text)) }
     }
@@ -69,10 +64,8 @@ extension HandleRecord {
     var incoming = IncomingMessage(
       topic: String(cString: topic),
       payload: [UInt8](
-        UnsafeRawBufferPointer(
-          start: message.payload, count: message.payload == nil ? 0 : Int(message.payloadlen))),
-      qos: message.qos == 0 ? .atMostOnce : .atLeastOnce,
-      isRetained: message.retain)
+        UnsafeRawBufferPointer(start: message.payload, count: message.payload == nil ? 0 : Int(message.payloadlen))),
+      qos: message.qos == 0 ? .atMostOnce : .atLeastOnce, isRetained: message.retain)
     if properties != nil {
       incoming.responseTopic = PropertyList.string(properties, MQTT_PROP_RESPONSE_TOPIC)
       incoming.correlationData = PropertyList.bytes(properties, MQTT_PROP_CORRELATION_DATA)
@@ -85,17 +78,14 @@ extension HandleRecord {
 extension HandleRecord.Answer {
   fileprivate init(_ code: Int32, _ flags: Int32, _ properties: OpaquePointer?) {
     self.code = code
-    session = MosquittoSession(
-      sessionPresent: flags & 1 != 0, protocolVersion: .v5, publishWindow: 0)
+    session = MosquittoSession(sessionPresent: flags & 1 != 0, protocolVersion: .v5, publishWindow: 0)
     guard properties != nil else { return }
     session.serverReceiveMaximum = PropertyList.uint16(properties, MQTT_PROP_RECEIVE_MAXIMUM)
     session.maximumPacketSize = PropertyList.uint32(properties, MQTT_PROP_MAXIMUM_PACKET_SIZE)
     session.isRetainAvailable = PropertyList.byte(properties, MQTT_PROP_RETAIN_AVAILABLE) != 0
     session.maximumQoS = PropertyList.byte(properties, MQTT_PROP_MAXIMUM_QOS) ?? 2
-    session.areWildcardsAvailable =
-      PropertyList.byte(properties, MQTT_PROP_WILDCARD_SUB_AVAILABLE) != 0
-    session.areSharesAvailable =
-      PropertyList.byte(properties, MQTT_PROP_SHARED_SUB_AVAILABLE) != 0
+    session.areWildcardsAvailable = PropertyList.byte(properties, MQTT_PROP_WILDCARD_SUB_AVAILABLE) != 0
+    session.areSharesAvailable = PropertyList.byte(properties, MQTT_PROP_SHARED_SUB_AVAILABLE) != 0
     session.sessionExpiry = PropertyList.uint32(properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL)
     session.serverKeepAlive = PropertyList.uint16(properties, MQTT_PROP_SERVER_KEEP_ALIVE)
   }
@@ -137,9 +127,7 @@ final class HandleRecord {
   /// Which of the library's functions is running.
   var isWriting = false
 
-  init(batch: IntakeBatch) {
-    self.batch = batch
-  }
+  init(batch: IntakeBatch) { self.batch = batch }
 }
 
 extension MosquittoHandle {
@@ -150,22 +138,17 @@ extension MosquittoHandle {
   ///   packet is queued and goes with the handle.
   func publish(_ publication: Publication) throws(MosquittoError) -> UInt16 {
     // Zero bytes end a C string, wildcards are for filters.
-    guard publication.topic.isValidTopic, let length = Int32(exactly: publication.payload.count)
-    else {
-      throw MosquittoError(
-        publish: MOSQ_ERR_INVAL.rawValue, topic: publication.topic,
-        bytes: publication.payload.count)
+    guard publication.topic.isValidTopic, let length = Int32(exactly: publication.payload.count) else {
+      throw MosquittoError(publish: MOSQ_ERR_INVAL.rawValue, topic: publication.topic, bytes: publication.payload.count)
     }
-    var properties =
-      configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()
+    var properties = configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()
     defer { properties.free() }
     var identifier: Int32 = 0
     let result = mosquitto_publish_v5(
-      pointer, &identifier, publication.topic, length, publication.payload,
-      Int32(publication.qos.rawValue), publication.retain, properties.head)
+      pointer, &identifier, publication.topic, length, publication.payload, Int32(publication.qos.rawValue),
+      publication.retain, properties.head)
     guard result == MOSQ_ERR_SUCCESS.rawValue || result == MOSQ_ERR_NO_CONN.rawValue else {
-      throw MosquittoError(
-        publish: result, topic: publication.topic, bytes: publication.payload.count)
+      throw MosquittoError(publish: result, topic: publication.topic, bytes: publication.payload.count)
     }
     return UInt16(truncatingIfNeeded: identifier)
   }
@@ -175,9 +158,7 @@ extension MosquittoHandle {
   /// start.
   ///
   /// - Returns: the packet identifier of the answer.
-  func subscribe(_ subscription: MosquittoConfiguration.Subscription) throws(MosquittoError)
-    -> Int32
-  {
+  func subscribe(_ subscription: MosquittoConfiguration.Subscription) throws(MosquittoError) -> Int32 {
     let options =
       switch subscription.retained {
       case .flagged: MQTT_SUB_OPT_RETAIN_AS_PUBLISHED
@@ -186,8 +167,7 @@ extension MosquittoHandle {
       }
     var identifier: Int32 = 0
     let result = mosquitto_subscribe_v5(
-      pointer, &identifier, subscription.filter, Int32(subscription.qos.rawValue),
-      Int32(options.rawValue), nil)
+      pointer, &identifier, subscription.filter, Int32(subscription.qos.rawValue), Int32(options.rawValue), nil)
     guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: true) }
     return identifier
   }

@@ -20,23 +20,17 @@ final class MosquittoHandle {
     _ = Self.library
     self.configuration = configuration
     record = HandleRecord(
-      batch: IntakeBatch(
-        maximumMessages: configuration.batchMessages, maximumBytes: configuration.batchBytes))
+      batch: IntakeBatch(maximumMessages: configuration.batchMessages, maximumBytes: configuration.batchBytes))
     let cleanStart =
-      configuration.cleanStart
-      || (configuration.protocolVersion == .v311 && configuration.sessionExpiry == 0)
-    guard
-      let pointer = mosquitto_new(
-        configuration.clientID, cleanStart, Unmanaged.passUnretained(record).toOpaque())
+      configuration.cleanStart || (configuration.protocolVersion == .v311 && configuration.sessionExpiry == 0)
+    guard let pointer = mosquitto_new(configuration.clientID, cleanStart, Unmanaged.passUnretained(record).toOpaque())
     else { throw .system("mosquitto_new", errno) }
     self.pointer = pointer
     setCallbacks()
     try applyConfiguration()
   }
 
-  deinit {
-    if !isDestroyed { mosquitto_destroy(pointer) }
-  }
+  deinit { if !isDestroyed { mosquitto_destroy(pointer) } }
 
   /// Ends the connection without sending anything more; what has been sent still arrives. The
   /// handle is of no use after this.
@@ -64,8 +58,7 @@ final class MosquittoHandle {
       let result = mosquitto_loop_read(pointer, 1)
       lastErrno = errno
       if result != MOSQ_ERR_SUCCESS.rawValue { return result }
-    } while record.packets != before && !record.batch.isFull && isOpen
-      && isAnswered == (record.answer != nil)
+    } while record.packets != before && !record.batch.isFull && isOpen && isAnswered == (record.answer != nil)
     return MOSQ_ERR_SUCCESS.rawValue
   }
 
@@ -100,8 +93,8 @@ final class MosquittoHandle {
 
   func error(_ result: Int32, answered: Bool) -> MosquittoError {
     MosquittoError(
-      result: result, errno: lastErrno, answered: answered, log: record.errorLog,
-      certificate: record.certificate, configuration)
+      result: result, errno: lastErrno, answered: answered, log: record.errorLog, certificate: record.certificate,
+      configuration)
   }
 
   /// Looks the name up, makes the TCP connection, and looks who has its other end. Blocks, for seconds for each
@@ -112,16 +105,12 @@ final class MosquittoHandle {
       if configuration.sessionExpiry > 0 {
         properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, configuration.sessionExpiry)
       }
-      if let size = configuration.maximumPacketSize {
-        properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, size)
-      }
+      if let size = configuration.maximumPacketSize { properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, size) }
     }
     defer { properties.free() }
     if let path = configuration.socket {
       // The library takes port 0 for a Unix socket.
-      try check(
-        mosquitto_connect_bind_v5(
-          pointer, path, 0, Int32(configuration.keepAlive), nil, properties.head))
+      try check(mosquitto_connect_bind_v5(pointer, path, 0, Int32(configuration.keepAlive), nil, properties.head))
     } else {
       try connect(properties)
     }
@@ -143,15 +132,13 @@ final class MosquittoHandle {
     }
     // The call that does not wait has no form with properties. This one keeps them, and refuses that there is no host.
     if properties.head != nil {
-      let result = mosquitto_connect_bind_v5(
-        pointer, nil, port, Int32(configuration.keepAlive), nil, properties.head)
+      let result = mosquitto_connect_bind_v5(pointer, nil, port, Int32(configuration.keepAlive), nil, properties.head)
       guard result == MOSQ_ERR_INVAL.rawValue else {
         throw error(result == 0 ? MOSQ_ERR_UNKNOWN.rawValue : result, answered: false)
       }
     }
     errno = 0
-    let result = mosquitto_connect_bind_async(
-      pointer, host, port, Int32(configuration.keepAlive), nil)
+    let result = mosquitto_connect_bind_async(pointer, host, port, Int32(configuration.keepAlive), nil)
     lastErrno = errno
     guard result == MOSQ_ERR_SUCCESS.rawValue else { throw error(result, answered: false) }
     var race = AddressRace(addresses, library: socket, libraryErrno: lastErrno)
@@ -175,9 +162,7 @@ final class MosquittoHandle {
     switch LocalPeer.find(socket, until: .now + configuration.answerLimit) {
     case .elsewhere: return
     case .user(let user):
-      guard LocalPeer.isBroker(user, configuration) else {
-        throw .untrustedListener(user, configuration)
-      }
+      guard LocalPeer.isBroker(user, configuration) else { throw .untrustedListener(user, configuration) }
     case .notTaken: throw .noAnswer(configuration)
     case .unknown: throw .unknownListener(configuration)
     }
@@ -186,8 +171,7 @@ final class MosquittoHandle {
   private func setCork(_ socket: Int32, _ value: Int32) {
     var value = value
     // Only for speed: a socket that can't be corked works as well.
-    _ = setsockopt(
-      socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    _ = setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 }
 
@@ -199,13 +183,9 @@ final class MosquittoHandle {
 struct LingeringSocket: ~Copyable {
   private let descriptor: Int32
 
-  init(of socket: Int32) {
-    descriptor = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0)
-  }
+  init(of socket: Int32) { descriptor = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0) }
 
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-  }
+  deinit { if descriptor >= 0 { close(descriptor) } }
 
   /// Waits for the other side to have read all of it; not longer than `limit`.
   consuming func finish(within limit: Duration) {
@@ -225,13 +205,11 @@ struct LingeringSocket: ~Copyable {
 extension MosquittoHandle {
   /// Everything that must be said before connecting.
   func applyConfiguration() throws(MosquittoError) {
-    let version =
-      configuration.protocolVersion == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
+    let version = configuration.protocolVersion == .v5 ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311
     mosquitto_int_option(pointer, MOSQ_OPT_PROTOCOL_VERSION, version)
     // Held back until `write`: without this, an acknowledgement leaves before the callback.
     mosquitto_threaded_set(pointer, true)
-    mosquitto_int_option(
-      pointer, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(configuration.receiveMaximum))
+    mosquitto_int_option(pointer, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(configuration.receiveMaximum))
     // Our own window is never larger, so the library never holds a publication back.
     mosquitto_int_option(pointer, MOSQ_OPT_SEND_MAXIMUM, Int32(configuration.sendMaximum))
     mosquitto_int_option(pointer, MOSQ_OPT_TCP_NODELAY, 1)
@@ -245,20 +223,17 @@ extension MosquittoHandle {
   private func setLastWill(_ will: Publication) throws(MosquittoError) {
     var properties = configuration.protocolVersion == .v5 ? PropertyList(will) : PropertyList()
     let result = mosquitto_will_set_v5(
-      pointer, will.topic, Int32(will.payload.count), will.payload, Int32(will.qos.rawValue),
-      will.retain, properties.head)
+      pointer, will.topic, Int32(will.payload.count), will.payload, Int32(will.qos.rawValue), will.retain,
+      properties.head)
     if result == MOSQ_ERR_SUCCESS.rawValue { properties.release() } else { properties.free() }
     try check(result)
   }
 
   private func setTLS(_ tls: MosquittoConfiguration.TLS) throws(MosquittoError) {
     let files = [
-      ("mqtt.tls.ca_file", tls.caFile), ("mqtt.tls.cert_file", tls.certificateFile),
-      ("mqtt.tls.key_file", tls.keyFile),
+      ("mqtt.tls.ca_file", tls.caFile), ("mqtt.tls.cert_file", tls.certificateFile), ("mqtt.tls.key_file", tls.keyFile),
     ]
-    for case (let setting, let path?) in files where access(path, R_OK) != 0 {
-      throw .unreadable(setting, path, errno)
-    }
+    for case (let setting, let path?) in files where access(path, R_OK) != 0 { throw .unreadable(setting, path, errno) }
     try check(
       mosquitto_tls_set(
         pointer, tls.caFile, nil, tls.certificateFile, tls.keyFile,

@@ -21,9 +21,8 @@ package struct Publication: Sendable, Equatable {
   package var token: UInt64
 
   package init(
-    topic: String, payload: [UInt8], qos: QualityOfService = 1, retain: Bool = false,
-    messageExpiry: UInt32? = nil, contentType: String? = nil, correlationData: [UInt8]? = nil,
-    responseTopic: String? = nil, token: UInt64 = 0
+    topic: String, payload: [UInt8], qos: QualityOfService = 1, retain: Bool = false, messageExpiry: UInt32? = nil,
+    contentType: String? = nil, correlationData: [UInt8]? = nil, responseTopic: String? = nil, token: UInt64 = 0
   ) {
     self.topic = topic
     self.payload = payload
@@ -40,16 +39,14 @@ package struct Publication: Sendable, Equatable {
 extension Publication {
   /// What it takes in memory.
   package var bytes: Int {
-    topic.utf8.count + payload.count + (contentType?.utf8.count ?? 0)
-      + (correlationData?.count ?? 0) + (responseTopic?.utf8.count ?? 0)
+    topic.utf8.count + payload.count + (contentType?.utf8.count ?? 0) + (correlationData?.count ?? 0)
+      + (responseTopic?.utf8.count ?? 0)
   }
 }
 
 extension Publication: CustomStringConvertible {
   /// Topic and size; a payload may be sealed or private and is never shown.
-  package var description: String {
-    "\(topic) (\(payload.count) bytes\(retain ? ", retained" : ""))"
-  }
+  package var description: String { "\(topic) (\(payload.count) bytes\(retain ? ", retained" : ""))" }
 }
 
 /// What became of a publication.
@@ -81,8 +78,8 @@ package struct IncomingMessage: Sendable, Equatable {
   package var messageExpiry: UInt32?
 
   package init(
-    topic: String, payload: [UInt8], qos: QualityOfService = 1, isRetained: Bool = false,
-    responseTopic: String? = nil, correlationData: [UInt8]? = nil, messageExpiry: UInt32? = nil
+    topic: String, payload: [UInt8], qos: QualityOfService = 1, isRetained: Bool = false, responseTopic: String? = nil,
+    correlationData: [UInt8]? = nil, messageExpiry: UInt32? = nil
   ) {
     self.topic = topic
     self.payload = payload
@@ -96,17 +93,12 @@ package struct IncomingMessage: Sendable, Equatable {
 
 extension IncomingMessage {
   /// What it takes in memory, with what a publisher can make as large as the payload.
-  var bytes: Int {
-    topic.utf8.count + payload.count + (responseTopic?.utf8.count ?? 0)
-      + (correlationData?.count ?? 0)
-  }
+  var bytes: Int { topic.utf8.count + payload.count + (responseTopic?.utf8.count ?? 0) + (correlationData?.count ?? 0) }
 }
 
 extension IncomingMessage: CustomStringConvertible {
   /// Topic and size. The payload may hold a network key and is never shown.
-  package var description: String {
-    "\(topic) (\(payload.count) bytes\(isRetained ? ", retained" : ""))"
-  }
+  package var description: String { "\(topic) (\(payload.count) bytes\(isRetained ? ", retained" : ""))" }
 }
 
 /// A list of MQTT 5 properties that the library allocates. What can't be added (no memory, or not
@@ -138,14 +130,10 @@ struct PropertyList {
 
   init() {}
 
-  mutating func free() {
-    mosquitto_property_free_all(&head)
-  }
+  mutating func free() { mosquitto_property_free_all(&head) }
 
   /// Hands the list over to the library, which frees it.
-  mutating func release() {
-    head = nil
-  }
+  mutating func release() { head = nil }
 
   // MARK: Reading what came
 
@@ -178,8 +166,7 @@ struct PropertyList {
   static func bytes(_ list: OpaquePointer?, _ property: mqtt5_property) -> [UInt8]? {
     var value: UnsafeMutableRawPointer?
     var length: UInt16 = 0
-    let found = mosquitto_property_read_binary(
-      list, Int32(property.rawValue), &value, &length, false)
+    let found = mosquitto_property_read_binary(list, Int32(property.rawValue), &value, &length, false)
     defer { Glibc.free(value) }
     guard found != nil else { return nil }
     return [UInt8](UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : Int(length)))

@@ -52,8 +52,7 @@ extension Envelope {
   /// for who wants to know before there is anything to seal.
   package static func room(at place: Place) -> Int {
     let hash = String(repeating: "0", count: 64)
-    let outside = text(
-      of: EnvelopeOutside(v: version, typ: kind, alg: algorithm, kid: keyIDSample, ct: ""))
+    let outside = text(of: EnvelopeOutside(v: version, typ: kind, alg: algorithm, kid: keyIDSample, ct: ""))
     let blocks = (base64Room(limit - outside.count) - SealedBox.overhead) / block
     let inside = text(of: EnvelopeInside(signed: "", sig: signatureSample))
     let claims = text(of: claims(of: place, to: hash, from: hash))
@@ -84,9 +83,7 @@ struct EnvelopeClaims: Codable {
     switch (seq, id) {
     case (let sequence?, nil): return .sequence(sequence)
     case (nil, let identifier?):
-      guard exp != nil, (1...Envelope.identifierLimit).contains(identifier.utf8.count) else {
-        return nil
-      }
+      guard exp != nil, (1...Envelope.identifierLimit).contains(identifier.utf8.count) else { return nil }
       return .identifier(identifier)
     default: return nil
     }
@@ -144,11 +141,9 @@ package enum SealingError: Error, Equatable, Sendable {
   package var message: String {
     switch self {
     case .notAnObject: "what is to be sealed is no JSON object"
-    case .tooLarge:
-      "what is to be sealed is too long: an envelope has at most \(Envelope.limit) bytes"
+    case .tooLarge: "what is to be sealed is too long: an envelope has at most \(Envelope.limit) bytes"
     case .badOrder:
-      "an id has 1 to \(Envelope.identifierLimit) bytes, and a lifetime 1 to "
-        + "\(Envelope.longestLifetime) seconds"
+      "an id has 1 to \(Envelope.identifierLimit) bytes, and a lifetime 1 to " + "\(Envelope.longestLifetime) seconds"
     case .crypto(let error): error.description
     }
   }
@@ -174,12 +169,10 @@ extension Envelope {
   }
 
   /// - Parameter body: the text of a JSON object. It goes into the envelope as it is.
-  package static func seal(
-    _ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place
-  ) throws(SealingError) -> [UInt8] {
-    guard (try? UntrustedJSON.check(body, depth: nesting - 1)) == true else {
-      throw .notAnObject
-    }
+  package static func seal(_ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place)
+    throws(SealingError) -> [UInt8]
+  {
+    guard (try? UntrustedJSON.check(body, depth: nesting - 1)) == true else { throw .notAnObject }
     let claims = claims(of: place, to: recipient.sealingHash, from: sender.keys.signingHash)
     guard claims.order != nil, claims.hasSoundLifetime else { throw .badOrder }
     var signed = text(of: claims)
@@ -192,12 +185,9 @@ extension Envelope {
 
   static let bodyMember = Array(",\"body\":".utf8)
 
-  static func claims(
-    of place: Place, to audience: String, from issuer: String
-  ) -> EnvelopeClaims {
+  static func claims(of place: Place, to audience: String, from issuer: String) -> EnvelopeClaims {
     var claims = EnvelopeClaims(
-      aud: audience, iss: issuer, topic: place.topic, iat: place.now,
-      exp: place.lifetime.map { place.now &+ $0 })
+      aud: audience, iss: issuer, topic: place.topic, iat: place.now, exp: place.lifetime.map { place.now &+ $0 })
     switch place.order {
     case .sequence(let sequence): claims.seq = sequence
     case .identifier(let identifier): claims.id = identifier
@@ -206,41 +196,27 @@ extension Envelope {
   }
 
   /// Signs exactly these bytes, and seals them.
-  static func seal(
-    signed: [UInt8], to recipient: PublicIdentity, from sender: Identity
-  ) throws(SealingError) -> [UInt8] {
+  static func seal(signed: [UInt8], to recipient: PublicIdentity, from sender: Identity) throws(SealingError) -> [UInt8]
+  {
     let signature: [UInt8]
-    do throws(SodiumError) {
-      signature = try sender.signing.sign(domain + signed)
-    } catch {
-      throw .crypto(error)
-    }
+    do throws(SodiumError) { signature = try sender.signing.sign(domain + signed) } catch { throw .crypto(error) }
     return try seal(
-      inside: text(
-        of: EnvelopeInside(signed: Base64.encode(signed), sig: Base64.encode(signature))),
-      to: recipient)
+      inside: text(of: EnvelopeInside(signed: Base64.encode(signed), sig: Base64.encode(signature))), to: recipient)
   }
 
   /// Fills up and seals.
-  static func seal(
-    inside: [UInt8], to recipient: PublicIdentity
-  ) throws(SealingError) -> [UInt8] {
+  static func seal(inside: [UInt8], to recipient: PublicIdentity) throws(SealingError) -> [UInt8] {
     let length = (inside.count + block - 1) / block * block
     var padded = inside + [UInt8](repeating: 0x20, count: length - inside.count)
     defer { wipe(&padded) }
     var box = [UInt8](repeating: 0, count: length + SealedBox.overhead)
     do {
       try box.withUnsafeMutableBytes { box in
-        try padded.withUnsafeBytes {
-          try SealedBox.seal($0, to: recipient.sealingKey, into: box)
-        }
+        try padded.withUnsafeBytes { try SealedBox.seal($0, to: recipient.sealingKey, into: box) }
       }
-    } catch {
-      throw .crypto(error as? SodiumError ?? .unusableKey)
-    }
+    } catch { throw .crypto(error as? SodiumError ?? .unusableKey) }
     let bytes = text(
-      of: EnvelopeOutside(
-        v: version, typ: kind, alg: algorithm, kid: recipient.keyID, ct: Base64.encode(box)))
+      of: EnvelopeOutside(v: version, typ: kind, alg: algorithm, kid: recipient.keyID, ct: Base64.encode(box)))
     guard bytes.count <= limit else { throw .tooLarge }
     return bytes
   }
@@ -263,8 +239,8 @@ extension Envelope {
   ///   - now: Unix seconds.
   ///   - skew: seconds that the clocks may differ.
   package static func open(
-    _ bytes: [UInt8], with identity: Identity, from senders: [PublicIdentity], topic: String,
-    now: Int64, skew: Int64 = Envelope.skew
+    _ bytes: [UInt8], with identity: Identity, from senders: [PublicIdentity], topic: String, now: Int64,
+    skew: Int64 = Envelope.skew
   ) throws(EnvelopeRefusal) -> OpenedEnvelope {
     guard bytes.count <= limit else { throw .tooLarge }
     var inside = try unseal(bytes, with: identity)
@@ -275,27 +251,19 @@ extension Envelope {
     }
     defer { wipe(&signed) }
     let claims: EnvelopeClaims = try read(signed)
-    guard let issuer = senders.first(where: { $0.signingHash == claims.iss }) else {
-      throw .unknownIssuer
-    }
-    guard Ed25519.isValid(signature, of: domain + signed, by: issuer.signingKey) else {
-      throw .badSignature
-    }
+    guard let issuer = senders.first(where: { $0.signingHash == claims.iss }) else { throw .unknownIssuer }
+    guard Ed25519.isValid(signature, of: domain + signed, by: issuer.signingKey) else { throw .badSignature }
     guard claims.aud == identity.keys.sealingHash else { throw .wrongAudience }
     guard claims.topic.utf8.elementsEqual(topic.utf8) else { throw .wrongTopic }
     guard let order = claims.order, claims.hasSoundLifetime,
-      let body = UntrustedJSON.value(of: "body", in: signed, depth: nesting),
-      body.first == UInt8(ascii: "{")
+      let body = UntrustedJSON.value(of: "body", in: signed, depth: nesting), body.first == UInt8(ascii: "{")
     else { throw .notAnEnvelope }
     try check(claims, now: now, skew: skew)
-    return OpenedEnvelope(
-      body: body, issuer: issuer, order: order, issuedAt: claims.iat, expiresAt: claims.exp)
+    return OpenedEnvelope(body: body, issuer: issuer, order: order, issuedAt: claims.iat, expiresAt: claims.exp)
   }
 
   /// The bytes in the box.
-  private static func unseal(
-    _ bytes: [UInt8], with identity: Identity
-  ) throws(EnvelopeRefusal) -> [UInt8] {
+  private static func unseal(_ bytes: [UInt8], with identity: Identity) throws(EnvelopeRefusal) -> [UInt8] {
     let outside: EnvelopeOutside = try read(bytes)
     guard outside.typ == kind else { throw .notAnEnvelope }
     guard outside.v == version else { throw .unsupportedVersion }
@@ -307,19 +275,13 @@ extension Envelope {
     var inside = [UInt8](repeating: 0, count: box.count - SealedBox.overhead)
     do {
       try inside.withUnsafeMutableBytes { inside in
-        try box.withUnsafeBytes { box in
-          try SealedBox.open(box, with: identity.sealing, into: inside)
-        }
+        try box.withUnsafeBytes { box in try SealedBox.open(box, with: identity.sealing, into: inside) }
       }
-    } catch {
-      throw .cannotOpen
-    }
+    } catch { throw .cannotOpen }
     return inside
   }
 
-  private static func check(
-    _ claims: EnvelopeClaims, now: Int64, skew: Int64
-  ) throws(EnvelopeRefusal) {
+  private static func check(_ claims: EnvelopeClaims, now: Int64, skew: Int64) throws(EnvelopeRefusal) {
     // Against overflow: numbers near the ends are no times.
     let times = 0...Int64(1) << 40
     guard times.contains(claims.iat) else { throw .notAnEnvelope }
@@ -365,8 +327,7 @@ package enum EnvelopeRefusal: String, Error, CaseIterable, Sendable {
     case .notAnEnvelope: "this has not the form of an envelope"
     case .unsupportedVersion: "envelopes of this version are not known here"
     case .unsupportedAlgorithm: "envelopes are sealed with \(Envelope.algorithm)"
-    case .unknownKeyID:
-      "sealed to a key that is not the recipient's current one; get its enrolment line again"
+    case .unknownKeyID: "sealed to a key that is not the recipient's current one; get its enrolment line again"
     case .cannotOpen: "the envelope does not open: it was altered, or sealed to another key"
     case .unknownIssuer: "signed by a key that is not enrolled for this user"
     case .badSignature: "the signature is not that of the enrolled key"

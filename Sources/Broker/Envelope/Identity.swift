@@ -26,15 +26,12 @@ package final class Identity: Sendable {
     let (secretKey, seed) = try Self.guarded(secrets)
     let sealing = try SealingKeyPair(secretKey: secretKey)
     let signing = try SigningKeyPair(seed: seed)
-    self.keys = try PublicIdentity(
-      sealingKey: sealing.publicKey, signingKey: signing.publicKey)
+    self.keys = try PublicIdentity(sealingKey: sealing.publicKey, signingKey: signing.publicKey)
     self.sealing = sealing
     self.signing = signing
   }
 
-  private static func guarded(
-    _ secrets: SecretBytes
-  ) throws(SodiumError) -> (GuardedKey, GuardedKey) {
+  private static func guarded(_ secrets: SecretBytes) throws(SodiumError) -> (GuardedKey, GuardedKey) {
     let arena = KeyArena()
     do {
       return try secrets.withUnsafeBytes { bytes in
@@ -44,18 +41,14 @@ package final class Identity: Sendable {
           try arena.key(copying: UnsafeRawBufferPointer(rebasing: bytes[half...]))
         )
       }
-    } catch {
-      throw error as? SodiumError ?? .outOfMemory
-    }
+    } catch { throw error as? SodiumError ?? .outOfMemory }
   }
 
   /// What it is made from.
   package var secrets: SecretBytes {
     SecretBytes(capacity: Self.secretsLength) { memory in
       sealing.secretKey.withUnsafeBytes { memory.copyMemory(from: $0) }
-      signing.seed.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: memory[32...]).copyMemory(from: $0)
-      }
+      signing.seed.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: memory[32...]).copyMemory(from: $0) }
       return Self.secretsLength
     }
   }
@@ -81,17 +74,12 @@ package struct PublicIdentity: Sendable {
 
   /// - Throws: `wrongLength`; `unusableKey` for keys that protect nothing or prove nothing.
   package init(sealingKey: [UInt8], signingKey: [UInt8]) throws(SodiumError) {
-    guard sealingKey.count == SealingKeyPair.keyLength,
-      signingKey.count == SigningKeyPair.keyLength
-    else {
+    guard sealingKey.count == SealingKeyPair.keyLength, signingKey.count == SigningKeyPair.keyLength else {
       throw .wrongLength(
-        expected: SealingKeyPair.keyLength + SigningKeyPair.keyLength,
-        found: sealingKey.count + signingKey.count)
+        expected: SealingKeyPair.keyLength + SigningKeyPair.keyLength, found: sealingKey.count + signingKey.count)
     }
     try Sodium.initialize()
-    guard SealedBox.isUsable(sealingKey), Ed25519.isUsable(signingKey) else {
-      throw .unusableKey
-    }
+    guard SealedBox.isUsable(sealingKey), Ed25519.isUsable(signingKey) else { throw .unusableKey }
     self.sealingKey = sealingKey
     self.signingKey = signingKey
     self.sealingHash = Hexadecimal.encode(try BLAKE2b.hash256(sealingKey))
@@ -105,9 +93,8 @@ package struct PublicIdentity: Sendable {
   private static func fingerprint(of keys: [UInt8]) throws(SodiumError) -> String {
     let hash = try BLAKE2b.hash256(Array("threadkeeper/identity/v1\0".utf8) + keys)
     let digits = Hexadecimal.encode(hash.prefix(16))
-    return stride(from: 0, to: 32, by: 4).map { start in
-      String(digits.dropFirst(start).prefix(4))
-    }.joined(separator: "-")
+    return stride(from: 0, to: 32, by: 4).map { start in String(digits.dropFirst(start).prefix(4)) }.joined(
+      separator: "-")
   }
 }
 
@@ -122,9 +109,7 @@ extension PublicIdentity: Hashable {
   }
 }
 
-extension PublicIdentity: CustomStringConvertible {
-  package var description: String { fingerprint }
-}
+extension PublicIdentity: CustomStringConvertible { package var description: String { fingerprint } }
 
 /// Why a text is no enrolment line.
 package enum EnrolmentLineError: String, Error, Sendable {
@@ -151,9 +136,7 @@ extension PublicIdentity {
   /// tk1:<base64url of X25519 key | Ed25519 key, 86 characters>:<first 8 digits of the fingerprint>
   /// ```
   /// Public. It must arrive unaltered, which the fingerprint proves and the check at its end does not.
-  package var line: String {
-    "tk1:\(Base64.encode(sealingKey + signingKey, .urlSafe)):\(check)"
-  }
+  package var line: String { "tk1:\(Base64.encode(sealingKey + signingKey, .urlSafe)):\(check)" }
 
   private var check: String { String(fingerprint.filter { $0 != "-" }.prefix(8)) }
 
@@ -164,14 +147,9 @@ extension PublicIdentity {
     let parts = word.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].hasPrefix("tk") else { throw .notALine }
     guard parts[0] == "tk1" else { throw .unsupportedVersion }
-    guard let bytes = Base64.decode(String(parts[1]), .urlSafe), bytes.count == 64 else {
-      throw .wrongCheck
-    }
+    guard let bytes = Base64.decode(String(parts[1]), .urlSafe), bytes.count == 64 else { throw .wrongCheck }
     let identity: PublicIdentity
-    do {
-      identity = try PublicIdentity(
-        sealingKey: Array(bytes[..<32]), signingKey: Array(bytes[32...]))
-    } catch {
+    do { identity = try PublicIdentity(sealingKey: Array(bytes[..<32]), signingKey: Array(bytes[32...])) } catch {
       throw .unusableKey
     }
     guard identity.check == parts[2] else { throw .wrongCheck }

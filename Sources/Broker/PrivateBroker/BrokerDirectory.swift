@@ -38,9 +38,7 @@ struct BrokerDirectory {
     return lines.suffix(10).joined(separator: "\n")
   }
 
-  var keptPort: UInt16? {
-    PrivateFile.read(portFile).flatMap { UInt16($0.filter(\.isNumber)) }
-  }
+  var keptPort: UInt16? { PrivateFile.read(portFile).flatMap { UInt16($0.filter(\.isNumber)) } }
 
   /// Name to password, one pair a line with a tab in between.
   var keptPasswords: [String: String] {
@@ -54,8 +52,7 @@ struct BrokerDirectory {
 
   func writeLogins(_ passwords: [String: String], port: UInt16) throws(EmbeddedBrokerError) {
     let names = passwords.keys.sorted()
-    try PrivateFile.write(
-      names.map { "\($0)\t\(passwords[$0] ?? "")\n" }.joined(), to: loginsFile)
+    try PrivateFile.write(names.map { "\($0)\t\(passwords[$0] ?? "")\n" }.joined(), to: loginsFile)
     try PrivateFile.makeDirectory("\(path)/clients")
     for name in names {
       let directory = clientDirectory(name)
@@ -67,13 +64,9 @@ struct BrokerDirectory {
     }
   }
 
-  func writeConfiguration(
-    _ configuration: EmbeddedBrokerConfiguration, port: UInt16
-  ) throws(EmbeddedBrokerError) {
+  func writeConfiguration(_ configuration: EmbeddedBrokerConfiguration, port: UInt16) throws(EmbeddedBrokerError) {
     var lines = [
-      "# Rewritten at each start.",
-      "listener \(port) 127.0.0.1",
-      "allow_anonymous \(configuration.logins.isEmpty)",
+      "# Rewritten at each start.", "listener \(port) 127.0.0.1", "allow_anonymous \(configuration.logins.isEmpty)",
     ]
     if let socket {
       lines += [
@@ -81,27 +74,19 @@ struct BrokerDirectory {
         "listener 0 \(socket)",
       ]
     }
-    if !configuration.logins.isEmpty {
-      lines += ["password_file \(passwordFile)", "acl_file \(accessListFile)"]
-    }
+    if !configuration.logins.isEmpty { lines += ["password_file \(passwordFile)", "acl_file \(accessListFile)"] }
     if configuration.persistence {
       try PrivateFile.makeDirectory(String(dataDirectory.dropLast()))
-      lines += [
-        "persistence true", "persistence_location \(dataDirectory)", "autosave_interval 60",
-      ]
+      lines += ["persistence true", "persistence_location \(dataDirectory)", "autosave_interval 60"]
     } else {
       lines.append("persistence false")
     }
     lines += [
       "# A stock broker keeps 1000 messages for a client that is away, and drops the newest. Not 0,",
       "# which means no limit: Mosquitto 2.0.11 then closes a connection for one denied message.",
-      "max_queued_messages 1000000",
-      "max_queued_bytes 268435456",
-      "# A larger packet ends its connection before it fills the memory.",
-      "max_packet_size 65536",
-      "max_inflight_messages \(configuration.receiveMaximum)",
-      "set_tcp_nodelay true",
-      "log_dest stderr",
+      "max_queued_messages 1000000", "max_queued_bytes 268435456",
+      "# A larger packet ends its connection before it fills the memory.", "max_packet_size 65536",
+      "max_inflight_messages \(configuration.receiveMaximum)", "set_tcp_nodelay true", "log_dest stderr",
       "log_timestamp_format %Y-%m-%dT%H:%M:%S",
     ]
     // It would become another user, who can't read this directory.

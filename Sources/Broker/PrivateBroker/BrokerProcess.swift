@@ -28,11 +28,7 @@ final class BrokerProcess: Sendable {
   var status: Int32? { state.withLock { $0.status } }
 
   init(_ command: Command) throws(EmbeddedBrokerError) {
-    do throws(SystemThreadError) {
-      try start(command).detach()
-    } catch {
-      throw .system("pthread_create", error.code)
-    }
+    do throws(SystemThreadError) { try start(command).detach() } catch { throw .system("pthread_create", error.code) }
     started.wait()
     let error = state.withLock { $0.spawnError }
     guard error == 0 else { throw .system("starting `\(command.program)`", error) }
@@ -43,8 +39,7 @@ final class BrokerProcess: Sendable {
     try SystemThread { [self] in
       // Its own group: Ctrl-C is for this process, which then stops it in order.
       var start = ProcessStart(
-        program: command.program, arguments: command.arguments,
-        environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
+        program: command.program, arguments: command.arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"])
       (start.output, start.error) = (.file(command.logFile), .sameAsOutput)
       let guardian = ChildWatch(marker: command.arguments.last ?? command.program)
       let spawned = start.start()
@@ -77,12 +72,8 @@ final class BrokerProcess: Sendable {
 
   /// False when it has not ended in that time.
   func waitForEnd(within limit: Duration) -> Bool {
-    let nanoseconds =
-      limit.components.seconds * 1_000_000_000
-      + limit.components.attoseconds / 1_000_000_000
-    guard ended.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success else {
-      return false
-    }
+    let nanoseconds = limit.components.seconds * 1_000_000_000 + limit.components.attoseconds / 1_000_000_000
+    guard ended.wait(timeout: .now() + .nanoseconds(Int(nanoseconds))) == .success else { return false }
     ended.signal()
     return true
   }
@@ -123,8 +114,7 @@ private struct ChildWatch {
   init(marker: String) {
     var ends: [Int32] = [-1, -1]
     socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
-    var start = ProcessStart(
-      program: "/bin/sh", arguments: ["-c", Self.script, marker], environment: [])
+    var start = ProcessStart(program: "/bin/sh", arguments: ["-c", Self.script, marker], environment: [])
     start.input = .descriptor(ends[0])
     shell = start.start().identifier
     close(ends[0])
@@ -149,13 +139,9 @@ private struct ChildWatch {
 /// TCP ports of 127.0.0.1.
 package enum LoopbackPort {
   /// A port that nobody listens on now.
-  static func free() throws(EmbeddedBrokerError) -> UInt16 {
-    try bound(to: 0)
-  }
+  static func free() throws(EmbeddedBrokerError) -> UInt16 { try bound(to: 0) }
 
-  package static func isFree(_ port: UInt16) -> Bool {
-    (try? bound(to: port)) != nil
-  }
+  package static func isFree(_ port: UInt16) -> Bool { (try? bound(to: port)) != nil }
 
   private static func bound(to port: UInt16) throws(EmbeddedBrokerError) -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -171,8 +157,7 @@ package enum LoopbackPort {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let code = withUnsafeMutableBytes(of: &address) { bytes -> Int32 in
       let address = bytes.bindMemory(to: sockaddr.self).baseAddress
-      guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0
-      else { return errno }
+      guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else { return errno }
       return 0
     }
     guard code == 0 else { throw .system("bind", code) }

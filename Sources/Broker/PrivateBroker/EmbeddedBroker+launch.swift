@@ -14,9 +14,7 @@ extension EmbeddedBroker {
       } else {
         port = try LoopbackPort.free()
       }
-      do throws(EmbeddedBrokerError) {
-        return try launch(program, port: port)
-      } catch {
+      do throws(EmbeddedBrokerError) { return try launch(program, port: port) } catch {
         // Between our look and the broker's start the port may have been taken.
         guard error.reason == .portTaken, configuration.port == nil, tries < 5 else { throw error }
       }
@@ -29,12 +27,9 @@ extension EmbeddedBroker {
     try PrivateFile.write("\(port)\n", to: directory.portFile)
     let process = try BrokerProcess(
       BrokerProcess.Command(
-        program: program, arguments: ["-c", directory.configurationFile],
-        logFile: directory.logFile))
+        program: program, arguments: ["-c", directory.configurationFile], logFile: directory.logFile))
     try PrivateFile.write("\(process.identifier)\n", to: directory.processFile)
-    do throws(EmbeddedBrokerError) {
-      try waitUntilReady(process, port: port)
-    } catch {
+    do throws(EmbeddedBrokerError) { try waitUntilReady(process, port: port) } catch {
       process.signal(SIGKILL)
       _ = process.waitForEnd(within: .seconds(5))
       throw error
@@ -49,9 +44,7 @@ extension EmbeddedBroker {
     watch(process)
   }
 
-  private func waitUntilReady(
-    _ process: BrokerProcess, port: UInt16
-  ) throws(EmbeddedBrokerError) {
+  private func waitUntilReady(_ process: BrokerProcess, port: UInt16) throws(EmbeddedBrokerError) {
     let deadline = ContinuousClock.now + configuration.startLimit
     while ContinuousClock.now < deadline {
       if let status = process.status {
@@ -93,8 +86,8 @@ extension EmbeddedBroker {
   /// We hold the lock, so a broker with our configuration has lost its parent. (Where the kernel
   /// could not be asked to end it.)
   func endForgottenBroker() {
-    guard let text = PrivateFile.read(directory.processFile),
-      let identifier = pid_t(text.filter(\.isNumber)), identifier > 1
+    guard let text = PrivateFile.read(directory.processFile), let identifier = pid_t(text.filter(\.isNumber)),
+      identifier > 1
     else { return }
     for signal in [SIGTERM, SIGKILL] {
       let deadline = ContinuousClock.now + configuration.stopLimit
@@ -107,14 +100,11 @@ extension EmbeddedBroker {
   /// Whether it runs with our configuration. One that has ended and that its parent never waits
   /// for keeps its number, but has no command line any more.
   private func isForgottenBroker(_ identifier: pid_t) -> Bool {
-    PrivateFile.read("/proc/\(identifier)/cmdline")?.contains(directory.configurationFile)
-      ?? false
+    PrivateFile.read("/proc/\(identifier)/cmdline")?.contains(directory.configurationFile) ?? false
   }
 
   /// The path of a program.
-  static func find(
-    _ name: String, package: String, _ given: String?
-  ) throws(EmbeddedBrokerError) -> String {
+  static func find(_ name: String, package: String, _ given: String?) throws(EmbeddedBrokerError) -> String {
     if let given {
       guard access(given, X_OK) == 0 else { throw .programMissing(given, package: package) }
       return given
@@ -122,11 +112,10 @@ extension EmbeddedBroker {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
     // A user's PATH often lacks the directories for daemons.
     let directories =
-      path.split(separator: ":").map(String.init)
-      + ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/sbin"]
-    for directory in directories where access("\(directory)/\(name)", X_OK) == 0 {
-      return "\(directory)/\(name)"
-    }
+      path.split(separator: ":").map(String.init) + [
+        "/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/sbin",
+      ]
+    for directory in directories where access("\(directory)/\(name)", X_OK) == 0 { return "\(directory)/\(name)" }
     throw .programMissing(name, package: package)
   }
 }

@@ -22,8 +22,7 @@ package final class EmbeddedBroker: Sendable {
   /// - Parameter unexpectedEnd: told, on a thread of its own, when the broker ends without having
   ///   been stopped; with the end of its log.
   package init(
-    _ configuration: EmbeddedBrokerConfiguration,
-    unexpectedEnd: (@Sendable (EmbeddedBrokerError) -> Void)? = nil
+    _ configuration: EmbeddedBrokerConfiguration, unexpectedEnd: (@Sendable (EmbeddedBrokerError) -> Void)? = nil
   ) {
     self.configuration = configuration
     directory = BrokerDirectory(path: configuration.directory)
@@ -54,9 +53,7 @@ package final class EmbeddedBroker: Sendable {
 
   /// Set as `XDG_CONFIG_HOME`, it makes `mosquitto_pub`, `mosquitto_sub` and `mosquitto_rr` use
   /// this broker and this login.
-  package func clientConfigurationHome(of user: String) -> String {
-    directory.clientDirectory(user)
-  }
+  package func clientConfigurationHome(of user: String) -> String { directory.clientDirectory(user) }
 
   /// The end of the broker's log.
   package var logTail: String { directory.logTail }
@@ -92,9 +89,7 @@ package final class EmbeddedBroker: Sendable {
   }
 
   /// Ends it as a power cut would, with SIGKILL.
-  package func kill() {
-    end(with: SIGKILL)
-  }
+  package func kill() { end(with: SIGKILL) }
 
   private func end(with signal: Int32) {
     let process = state.withLock { state -> BrokerProcess? in
@@ -139,9 +134,7 @@ extension EmbeddedBroker {
       let password = login.password ?? kept[login.name] ?? Self.randomPassword()
       guard !password.isEmpty, !password.unicodeScalars.contains(where: { $0.value < 0x20 }),
         password.utf8.count <= 1000
-      else {
-        throw .password("the password of `\(login.name)` is empty, too long or not plain text")
-      }
+      else { throw .password("the password of `\(login.name)` is empty, too long or not plain text") }
       passwords[login.name] = password
     }
     state.withLock { $0.passwords = passwords }
@@ -153,16 +146,13 @@ extension EmbeddedBroker {
     func names(_ role: EmbeddedBrokerConfiguration.Login.Role) -> [String] {
       configuration.logins.filter { $0.role == role }.map(\.name)
     }
-    var list = AccessList(
-      baseTopics: AccessList.merged(configuration.baseTopics), daemons: names(.daemon))
+    var list = AccessList(baseTopics: AccessList.merged(configuration.baseTopics), daemons: names(.daemon))
     list.discoveryPrefix = configuration.discoveryPrefix
     list.monitors = names(.monitor)
     return try wrapped { () throws(AccessListError) in try list.text() }
   }
 
-  private func wrapped<R>(
-    _ body: () throws(AccessListError) -> R
-  ) throws(EmbeddedBrokerError) -> R {
+  private func wrapped<R>(_ body: () throws(AccessListError) -> R) throws(EmbeddedBrokerError) -> R {
     do { return try body() } catch { throw .accessList(error) }
   }
 
@@ -173,8 +163,7 @@ extension EmbeddedBroker {
     let text = passwords.keys.sorted().map { "\($0):\(passwords[$0] ?? "")\n" }.joined()
     try PrivateFile.write(text, to: directory.passwordFile)
     let process = try BrokerProcess(
-      BrokerProcess.Command(
-        program: tool, arguments: ["-U", directory.passwordFile], logFile: directory.logFile))
+      BrokerProcess.Command(program: tool, arguments: ["-U", directory.passwordFile], logFile: directory.logFile))
     guard process.waitForEnd(within: configuration.startLimit), process.status == 0 else {
       process.signal(9)
       throw .died("mosquitto_passwd failed", log: directory.logTail)

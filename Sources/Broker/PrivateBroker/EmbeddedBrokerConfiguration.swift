@@ -27,10 +27,9 @@ package struct EmbeddedBrokerConfiguration: Sendable {
   package var stopLimit: Duration
 
   package init(
-    directory: String, port: UInt16? = nil, baseTopics: [String] = ["threadkeeper"],
-    persistence: Bool = true, logins: [Login] = Login.home, receiveMaximum: UInt16 = 4000,
-    extraConfiguration: [String] = [], program: String? = nil,
-    startLimit: Duration = .seconds(10), stopLimit: Duration = .seconds(5)
+    directory: String, port: UInt16? = nil, baseTopics: [String] = ["threadkeeper"], persistence: Bool = true,
+    logins: [Login] = Login.home, receiveMaximum: UInt16 = 4000, extraConfiguration: [String] = [],
+    program: String? = nil, startLimit: Duration = .seconds(10), stopLimit: Duration = .seconds(5)
   ) {
     self.directory = directory
     self.port = port
@@ -69,10 +68,7 @@ extension EmbeddedBrokerConfiguration {
 
     /// The logins of a home: the daemon, one that border routers share, and one that watches.
     package static var home: [Login] {
-      [
-        Login("threadkeeper", role: .daemon), Login("border-router"),
-        Login("monitor", role: .monitor),
-      ]
+      [Login("threadkeeper", role: .daemon), Login("border-router"), Login("monitor", role: .monitor)]
     }
   }
 }
@@ -81,9 +77,7 @@ extension EmbeddedBrokerConfiguration.Login: CustomStringConvertible, CustomRefl
   /// The name; never the password.
   package var description: String { name }
 
-  package var customMirror: Mirror {
-    Mirror(self, children: ["name": name, "role": role])
-  }
+  package var customMirror: Mirror { Mirror(self, children: ["name": name, "role": role]) }
 }
 
 /// Why the private broker is not there, in words that say what to do.
@@ -130,28 +124,23 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
 
   static func alreadyRunning(_ directory: String) -> EmbeddedBrokerError {
     EmbeddedBrokerError(
-      .alreadyRunning,
-      "the private broker of `\(directory)` already runs for another process: stop that one first")
+      .alreadyRunning, "the private broker of `\(directory)` already runs for another process: stop that one first")
   }
 
   static func portTaken(_ port: UInt16, log: String) -> EmbeddedBrokerError {
     EmbeddedBrokerError(
-      .portTaken,
-      "the private broker can't listen on 127.0.0.1:\(port): another program does\(tail(log))")
+      .portTaken, "the private broker can't listen on 127.0.0.1:\(port): another program does\(tail(log))")
   }
 
   static func notReady(_ seconds: Int64, log: String) -> EmbeddedBrokerError {
-    EmbeddedBrokerError(
-      .notReady, "the private broker takes no connection after \(seconds) s\(tail(log))")
+    EmbeddedBrokerError(.notReady, "the private broker takes no connection after \(seconds) s\(tail(log))")
   }
 
   static func died(_ how: String, log: String) -> EmbeddedBrokerError {
     EmbeddedBrokerError(.died, "the private broker has ended (\(how))\(tail(log))")
   }
 
-  static func password(_ message: String) -> EmbeddedBrokerError {
-    EmbeddedBrokerError(.password, message)
-  }
+  static func password(_ message: String) -> EmbeddedBrokerError { EmbeddedBrokerError(.password, message) }
 
   static func accessList(_ error: AccessListError) -> EmbeddedBrokerError {
     EmbeddedBrokerError(.accessList, error.message)
@@ -164,9 +153,7 @@ package struct EmbeddedBrokerError: Error, Sendable, Equatable, CustomStringConv
   /// One line: commands and logs print what ends one as an escape. Without the lines about clients: who knows the
   /// daemon's client id can take its session.
   private static func tail(_ log: String) -> String {
-    let lines = log.split(whereSeparator: \.isNewline).filter {
-      !$0.lowercased().contains("client")
-    }
+    let lines = log.split(whereSeparator: \.isNewline).filter { !$0.lowercased().contains("client") }
     return lines.isEmpty ? "" : ". Its log ends with: \(lines.joined(separator: " / "))"
   }
 

@@ -29,9 +29,7 @@ struct AccessRound: Sendable {
   init(base: String, name: String?, rights: [AccessGap]) {
     self.base = base
     self.name = name
-    let states = [ProbeTopic.Group.bridge, .router, .network, .alert].map {
-      ProbeTopic(base: base, group: $0).text
-    }
+    let states = [ProbeTopic.Group.bridge, .router, .network, .alert].map { ProbeTopic(base: base, group: $0).text }
     let requests = name.map { "\(base)/in/\($0)/request/" }
     self.rights = rights.filter { right in
       switch right.access {
@@ -46,9 +44,7 @@ struct AccessRound: Sendable {
     }
     func add(_ from: Role, _ topic: String) {
       probes.append(
-        Probe(
-          from: from, topic: topic,
-          publication: Self.publication(topic, name: "\(nonce)-\(probes.count)")))
+        Probe(from: from, topic: topic, publication: Self.publication(topic, name: "\(nonce)-\(probes.count)")))
     }
     for group in ProbeTopic.Group.allCases { add(.daemon, group) }
     for role in [Role.anonymous, .other] {
@@ -63,22 +59,19 @@ struct AccessRound: Sendable {
   }
 
   /// What the other login listens to.
-  var read: [MosquittoConfiguration.Subscription] {
-    rights.filter { $0.access == .read }.map { .init($0.topic) }
-  }
+  var read: [MosquittoConfiguration.Subscription] { rights.filter { $0.access == .read }.map { .init($0.topic) } }
 
   private static func publication(_ topic: String, name: String) -> Publication {
     Publication(
-      topic: topic, payload: ProbeTopic.payload(name), messageExpiry: 10,
-      token: UInt64.random(in: 0 ... .max))
+      topic: topic, payload: ProbeTopic.payload(name), messageExpiry: 10, token: UInt64.random(in: 0 ... .max))
   }
 
   // MARK: The round
 
   /// Publishes all probes. Returns when what is to come has come.
-  static func run(
-    _ rounds: [AccessRound], _ clients: [Role: ProbeClient], until deadline: ContinuousClock.Instant
-  ) async {
+  static func run(_ rounds: [AccessRound], _ clients: [Role: ProbeClient], until deadline: ContinuousClock.Instant)
+    async
+  {
     let admitted = clients.filter { $0.value.seen.isSubscribed }
     await withTaskGroup(of: Void.self) { group in
       for (role, client) in admitted {
@@ -89,17 +82,12 @@ struct AccessRound: Sendable {
     // What a connection gets now comes after all that the broker had for it before.
     await withTaskGroup(of: Void.self) { group in
       for client in admitted.values {
-        let last = rounds.prefix(1).map {
-          publication(ProbeTopic(base: $0.base, group: .inbound).text, name: "end")
-        }
+        let last = rounds.prefix(1).map { publication(ProbeTopic(base: $0.base, group: .inbound).text, name: "end") }
         group.addTask { await client.publish(last, until: deadline) }
       }
     }
-    let own = rounds.flatMap(\.probes).filter {
-      $0.from == .daemon && $0.topic.contains("/\(ProbeTopic.nobody)/")
-    }
-    await clients[.daemon]?.receive(
-      Set(own.map(\.payload)), until: min(deadline, .now + Self.arrival))
+    let own = rounds.flatMap(\.probes).filter { $0.from == .daemon && $0.topic.contains("/\(ProbeTopic.nobody)/") }
+    await clients[.daemon]?.receive(Set(own.map(\.payload)), until: min(deadline, .now + Self.arrival))
     try? await Task.sleep(for: Self.settling)
   }
 
@@ -107,14 +95,12 @@ struct AccessRound: Sendable {
   static let largeBytes = 1_048_577
 
   /// Whether the broker passes on a message of more than a megabyte; nil where it does not answer in time.
-  static func passesLarge(
-    _ base: String, _ daemon: ProbeClient, until deadline: ContinuousClock.Instant
-  ) async -> Bool? {
+  static func passesLarge(_ base: String, _ daemon: ProbeClient, until deadline: ContinuousClock.Instant) async -> Bool?
+  {
     // The daemon does not listen there.
     let probe = Publication(
-      topic: ProbeTopic(base: base, group: .outbound).text,
-      payload: [UInt8](repeating: 0x20, count: largeBytes), messageExpiry: 10,
-      token: UInt64.random(in: 0 ... .max))
+      topic: ProbeTopic(base: base, group: .outbound).text, payload: [UInt8](repeating: 0x20, count: largeBytes),
+      messageExpiry: 10, token: UInt64.random(in: 0 ... .max))
     await daemon.publish([probe], until: deadline)
     await daemon.receiveLarge(until: min(deadline, .now + arrival))
     let seen = daemon.seen
@@ -126,14 +112,11 @@ struct AccessRound: Sendable {
 
   func own(_ daemon: ProbeClient.Seen) -> [AccessReport.Own] {
     ProbeTopic.Group.allCases.map { group in
-      AccessReport.Own(
-        topic: ProbeTopic(base: base, group: group), outcome: own(group, daemon))
+      AccessReport.Own(topic: ProbeTopic(base: base, group: group), outcome: own(group, daemon))
     }
   }
 
-  func others(
-    _ role: Role, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen
-  ) -> AccessReport.Others {
+  func others(_ role: Role, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen) -> AccessReport.Others {
     /// Without a message that does come, one that does not proves nothing.
     func proven(_ group: ProbeTopic.Group, _ outcome: ProbeOutcome) -> ProbeOutcome {
       if own(group, daemon) == .delivered || outcome == .delivered { return outcome }
@@ -147,20 +130,13 @@ struct AccessRound: Sendable {
     }
     let name = role == .other ? name : nil
     return AccessReport.Others(
-      base: base, readsAnswers: read(.outbound), readsEvents: read(.inbound),
-      writesAnswers: said(.outbound), speaksForOthers: said(.inbound),
-      publishesStates: said(.bridge),
-      speaksForItself: name.map { said(.inbound, as: $0) },
-      readsOwnAnswers: name.map { read(.outbound, of: $0) },
+      base: base, readsAnswers: read(.outbound), readsEvents: read(.inbound), writesAnswers: said(.outbound),
+      speaksForOthers: said(.inbound), publishesStates: said(.bridge),
+      speaksForItself: name.map { said(.inbound, as: $0) }, readsOwnAnswers: name.map { read(.outbound, of: $0) },
       rights: (role == .other ? rights : []).map { right in
         switch right.access {
-        case .write:
-          (
-            right,
-            proven(.inbound, outcome(role, right.topic, ["\(base)/in/#"], of: seen, to: daemon))
-          )
-        case .read:
-          (right, outcome(.daemon, right.topic, [right.topic], of: daemon, to: seen))
+        case .write: (right, proven(.inbound, outcome(role, right.topic, ["\(base)/in/#"], of: seen, to: daemon)))
+        case .read: (right, outcome(.daemon, right.topic, [right.topic], of: daemon, to: seen))
         }
       })
   }
@@ -170,19 +146,15 @@ struct AccessRound: Sendable {
   }
 
   private func outcome(
-    _ from: Role, _ group: ProbeTopic.Group, _ user: String,
-    of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
+    _ from: Role, _ group: ProbeTopic.Group, _ user: String, of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
   ) -> ProbeOutcome {
     let topic = ProbeTopic(base: base, group: group, user: user).text
-    return outcome(
-      from, topic, [topic, "\(base)/\(group.rawValue)/+/\(ProbeTopic.name)"], of: publisher,
-      to: reader)
+    return outcome(from, topic, [topic, "\(base)/\(group.rawValue)/+/\(ProbeTopic.name)"], of: publisher, to: reader)
   }
 
   /// - Parameter filters: one of them brings it to the reader.
   private func outcome(
-    _ from: Role, _ topic: String, _ filters: [String],
-    of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
+    _ from: Role, _ topic: String, _ filters: [String], of publisher: ProbeClient.Seen, to reader: ProbeClient.Seen
   ) -> ProbeOutcome {
     guard let probe = probes.first(where: { $0.from == from && $0.topic == topic }) else {
       return .notChecked("it was not asked for")
@@ -190,13 +162,10 @@ struct AccessRound: Sendable {
     if reader.arrived.contains(probe.payload) { return .delivered }
     switch publisher.outcomes[probe.publication.token] {
     case .refused(let error): return .refused(error)
-    case nil:
-      return .notChecked(publisher.error?.message ?? "the broker did not acknowledge it in time")
+    case nil: return .notChecked(publisher.error?.message ?? "the broker did not acknowledge it in time")
     case .delivered: break
     }
-    if let refusal = reader.refused.first(where: { filters.contains($0.filter) }) {
-      return .unreadable(refusal.error)
-    }
+    if let refusal = reader.refused.first(where: { filters.contains($0.filter) }) { return .unreadable(refusal.error) }
     if let error = reader.error { return .notChecked(error.message) }
     return .lost
   }

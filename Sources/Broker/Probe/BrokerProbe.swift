@@ -37,8 +37,7 @@ package struct BrokerProbe: Sendable {
     await clients[0].end(until: deadline)
     let isEnded = clients.contains { client in
       let seen = client.seen
-      return seen.session != nil
-        && [.connectionLost, .sessionTakenOver].contains(seen.error?.reason)
+      return seen.session != nil && [.connectionLost, .sessionTakenOver].contains(seen.error?.reason)
     }
     for client in clients { await client.close() }
     return isEnded
@@ -77,8 +76,7 @@ package struct BrokerProbe: Sendable {
       await client.open(until: .now + limit)
       await client.close()
       guard let session = client.seen.session else {
-        return .failure(
-          client.seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
+        return .failure(client.seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
       }
       isKept = session.sessionPresent
     }
@@ -107,9 +105,7 @@ package struct BrokerProbe: Sendable {
     let daemon = ProbeClient(connection, Self.own(bases) + further, noting: bases)
     let anonymous = ProbeClient(connection.asAnother(nil, nil), Self.others(bases, nil))
     let login = other.map {
-      ProbeClient(
-        connection.asAnother($0.name, $0.password),
-        Self.others(bases, $0.name) + rounds.flatMap(\.read))
+      ProbeClient(connection.asAnother($0.name, $0.password), Self.others(bases, $0.name) + rounds.flatMap(\.read))
     }
     var clients: [AccessRound.Role: ProbeClient] = [.daemon: daemon, .anonymous: anonymous]
     clients[.other] = login
@@ -134,17 +130,14 @@ package struct BrokerProbe: Sendable {
     }
     return .success(
       AccessReport(
-        session: session,
-        own: rounds.flatMap { $0.own(seen) },
-        passesLarge: passesLarge, refusedFilters: seen.refused, retained: seen.retained.sorted(),
-        values: seen.values,
+        session: session, own: rounds.flatMap { $0.own(seen) }, passesLarge: passesLarge, refusedFilters: seen.refused,
+        retained: seen.retained.sorted(), values: seen.values,
         anonymous: Self.client(rounds, .anonymous, anonymous.seen, daemon: seen),
         other: login.map { Self.client(rounds, .other, $0.seen, daemon: seen) }))
   }
 
   private static func client(
-    _ rounds: [AccessRound], _ role: AccessRound.Role, _ seen: ProbeClient.Seen,
-    daemon: ProbeClient.Seen
+    _ rounds: [AccessRound], _ role: AccessRound.Role, _ seen: ProbeClient.Seen, daemon: ProbeClient.Seen
   ) -> AccessReport.Client {
     guard seen.session != nil else {
       return .refused(seen.error ?? MosquittoError(.noAnswer, "the broker does not answer"))
@@ -158,8 +151,9 @@ package struct BrokerProbe: Sendable {
   /// counts that. Of the topics that it keeps of a router, the smallest is enough.
   private static func own(_ bases: [String]) -> [MosquittoConfiguration.Subscription] {
     bases.flatMap { base in
-      ProbeTopic.Group.allCases.map { .init("\(base)/\($0.rawValue)/+/\(ProbeTopic.name)") }
-        + [.init("\(base)/in/#", qos: 0), .init("\(base)/router/+/availability", qos: 0)]
+      ProbeTopic.Group.allCases.map { .init("\(base)/\($0.rawValue)/+/\(ProbeTopic.name)") } + [
+        .init("\(base)/in/#", qos: 0), .init("\(base)/router/+/availability", qos: 0),
+      ]
     } + [.init("$SYS/broker/#", qos: 0)]
   }
 
@@ -169,9 +163,7 @@ package struct BrokerProbe: Sendable {
     return subscription
   }
 
-  private static func others(
-    _ bases: [String], _ name: String?
-  ) -> [MosquittoConfiguration.Subscription] {
+  private static func others(_ bases: [String], _ name: String?) -> [MosquittoConfiguration.Subscription] {
     bases.flatMap { base in
       [ProbeTopic(base: base, group: .outbound), ProbeTopic(base: base, group: .inbound)]
         + (name.map { [ProbeTopic(base: base, group: .outbound, user: $0)] } ?? [])

@@ -66,17 +66,11 @@ final class ProbeClient: MosquittoHandler {
     let client = MosquittoClient(configuration, handler: self)
     state.withLock { $0.wake = { client.wake() } }
     let run = Task {
-      do {
-        try await client.run()
-      } catch {
-        end(error as? MosquittoError ?? MosquittoError(.system, "\(error)"))
-      }
+      do { try await client.run() } catch { end(error as? MosquittoError ?? MosquittoError(.system, "\(error)")) }
     }
     self.client.withLock { $0 = (client, run) }
     await wait(until: deadline) { $0.isSubscribed || $0.error != nil }
-    state.withLock {
-      if !$0.isSubscribed, $0.error == nil { $0.error = .noProbeAnswer(configuration) }
-    }
+    state.withLock { if !$0.isSubscribed, $0.error == nil { $0.error = .noProbeAnswer(configuration) } }
   }
 
   /// Publishes probes, and returns when the broker has answered all of them, or at the deadline.
@@ -86,9 +80,7 @@ final class ProbeClient: MosquittoHandler {
       return state.wake
     }
     wake()
-    await wait(until: deadline) { seen in
-      seen.error != nil || probes.allSatisfy { seen.outcomes[$0.token] != nil }
-    }
+    await wait(until: deadline) { seen in seen.error != nil || probes.allSatisfy { seen.outcomes[$0.token] != nil } }
   }
 
   /// Returns when these probes have come, or at the deadline.
@@ -102,9 +94,7 @@ final class ProbeClient: MosquittoHandler {
   }
 
   /// Returns when the connection has ended, or at the deadline.
-  func end(until deadline: ContinuousClock.Instant) async {
-    await wait(until: deadline) { $0.error != nil }
-  }
+  func end(until deadline: ContinuousClock.Instant) async { await wait(until: deadline) { $0.error != nil } }
 
   /// Disconnects; what was seen stays.
   func close() async {
@@ -117,17 +107,13 @@ final class ProbeClient: MosquittoHandler {
     await running?.run.value
   }
 
-  private func wait(
-    until deadline: ContinuousClock.Instant, _ isDone: (Seen) -> Bool
-  ) async {
+  private func wait(until deadline: ContinuousClock.Instant, _ isDone: (Seen) -> Bool) async {
     while ContinuousClock.now < deadline, !isDone(seen) {
       if (try? await Task.sleep(for: Self.pause)) == nil { return }
     }
   }
 
-  private func end(_ error: MosquittoError) {
-    state.withLock { if $0.error == nil { $0.error = error } }
-  }
+  private func end(_ error: MosquittoError) { state.withLock { if $0.error == nil { $0.error = error } } }
 
   // MARK: On the client's thread
 
@@ -147,9 +133,9 @@ final class ProbeClient: MosquittoHandler {
           state.values[message.topic] = String(decoding: message.payload.prefix(200), as: UTF8.self)
         } else if message.isRetained {
           // An empty one clears the topic.
-          guard !message.payload.isEmpty, state.retained.count < Self.retainedLimit,
-            isNoted(message.topic)
-          else { continue }
+          guard !message.payload.isEmpty, state.retained.count < Self.retainedLimit, isNoted(message.topic) else {
+            continue
+          }
           state.retained.insert(message.topic)
         } else if message.payload.count >= AccessRound.largeBytes {
           state.hasLarge = true
@@ -176,9 +162,7 @@ final class ProbeClient: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    state.withLock { $0.outcomes[token] = outcome }
-  }
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) { state.withLock { $0.outcomes[token] = outcome } }
 
   /// There is one attempt.
   func disconnected(_ event: MosquittoDisconnection) {

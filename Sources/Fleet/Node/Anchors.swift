@@ -12,9 +12,7 @@ package struct Anchor: Codable, Equatable, Sendable {
   package let hash: String
 
   /// - Parameter prefix: of all topics of the fleet.
-  package static func topic(of shard: Int, below prefix: String) -> String {
-    "\(prefix)/fleet/anchor/\(shard)"
-  }
+  package static func topic(of shard: Int, below prefix: String) -> String { "\(prefix)/fleet/anchor/\(shard)" }
 
   /// Removes it, so that the next claim of the shard takes what the database has.
   package static func removal(of shard: Int, below prefix: String) -> Publication {
@@ -66,9 +64,7 @@ final class Anchors: MosquittoHandler {
   }
 
   private func publication(_ shard: Int, _ payload: [UInt8], retain: Bool) -> Publication {
-    Publication(
-      topic: Anchor.topic(of: shard, below: prefix), payload: payload, retain: retain,
-      token: UInt64(shard))
+    Publication(topic: Anchor.topic(of: shard, below: prefix), payload: payload, retain: retain, token: UInt64(shard))
   }
 
   // MARK: The connection
@@ -86,9 +82,7 @@ final class Anchors: MosquittoHandler {
 
   func received(_ batch: [IncomingMessage]) {
     for message in batch {
-      guard let shard = message.topic.split(separator: "/").last.flatMap({ Int($0) }) else {
-        continue
-      }
+      guard let shard = message.topic.split(separator: "/").last.flatMap({ Int($0) }) else { continue }
       guard shard > 0 else {
         guard message.payload == marker else { continue }
         state.withLock { $0.isReady = true }

@@ -21,9 +21,7 @@ extension FleetNode {
       var interval = times.claim
       do throws(CommandFailure) {
         if !isRegistered {
-          connect(
-            to: try table.register(
-              address: settings.fleet.address, capacity: settings.fleet.shardsAtMost))
+          connect(to: try table.register(address: settings.fleet.address, capacity: settings.fleet.shardsAtMost))
           isRegistered = true
         }
         try release()
@@ -48,9 +46,7 @@ extension FleetNode {
 
   /// Once the fleet's name is known: the connection that has the anchors.
   private func connect(to fleet: String) {
-    let anchors = Anchors(below: settings.mqtt.baseTopic) { [weak self] problem in
-      self?.note(brokerProblem: problem)
-    }
+    let anchors = Anchors(below: settings.mqtt.baseTopic) { [weak self] problem in self?.note(brokerProblem: problem) }
     var configuration = MosquittoConfiguration(settings.mqtt, host: broker)
     configuration.clientID = "tk-\(fleet)-node-\(settings.fleet.node)"
     configuration.cleanStart = true
@@ -61,9 +57,7 @@ extension FleetNode {
     let client = MosquittoClient(configuration, handler: anchors)
     state.withLock { $0.link = Link(fleet: fleet, anchors: anchors, client: client) }
     Task {
-      do {
-        try await client.run()
-      } catch {
+      do { try await client.run() } catch {
         // Everything else is tried again for as long as the node runs.
         leave(CommandFailure(.configuration, "\(error)"))
       }
@@ -87,23 +81,18 @@ extension FleetNode {
       return (state.leases.renewable, state.runs, state.figures)
     }
     let leases = claims.map { claim in
-      figures[claim]
-        ?? .init(
-          shard: claim.shard, epoch: claim.epoch, state: runs[claim] == nil ? nil : .serving)
+      figures[claim] ?? .init(shard: claim.shard, epoch: claim.epoch, state: runs[claim] == nil ? nil : .serving)
     }
     let sent = ContinuousClock.now
     guard let renewal = try table.renew(leases) else {
       let failure = CommandFailure(
-        .configuration,
-        "another process is the node \(settings.fleet.node) now, so this one ends",
+        .configuration, "another process is the node \(settings.fleet.node) now, so this one ends",
         remedy: "give each node a name of its own in `fleet.node`")
       logger.critical("\(failure.message)", metadata: ["remedy": "\(failure.remedy ?? "")"])
       return leave(failure)
     }
     state.withLock { $0.isDraining = renewal.isDraining }
-    apply {
-      $0.renewed(claims, renewal.renewed, isDraining: renewal.isDraining, sent: sent)
-    }
+    apply { $0.renewed(claims, renewal.renewed, isDraining: renewal.isDraining, sent: sent) }
   }
 
   /// On a thread of its own: asks the shards how they are. One at work lets whoever asks it wait, and renewals must not.
@@ -111,9 +100,7 @@ extension FleetNode {
     var (nextAnchors, nextFigures) = (ContinuousClock.now, ContinuousClock.now)
     while !state.withLock({ $0.isOver }) {
       let (runs, now) = (runs, ContinuousClock.now)
-      for run in runs where run.store.isLost || run.store.condition != .healthy {
-        apply { $0.storeLost(run.shard) }
-      }
+      for run in runs where run.store.isLost || run.store.condition != .healthy { apply { $0.storeLost(run.shard) } }
       if now >= nextAnchors {
         nextAnchors = now + times.renewal
         publishAnchors(of: runs)
@@ -140,8 +127,7 @@ extension FleetNode {
   private func claim() throws(CommandFailure) -> Bool {
     let others = state.withLock { $0.leases.unclaimable(at: .now) }
     let sent = ContinuousClock.now
-    let claimed = try table.claim(
-      except: others, host: settings.fleet.address, directory: directory)
+    let claimed = try table.claim(except: others, host: settings.fleet.address, directory: directory)
     guard let claimed else { return false }
     let claim = Leases.Claim(shard: claimed.shard, epoch: claimed.epoch)
     apply { $0.claimed(claim, homesVersion: claimed.homesVersion, sent: sent) }
@@ -170,8 +156,7 @@ extension FleetNode {
       return (state.problems.broker, state.link?.client)
     }
     if let problem, before != problem {
-      logger.warning(
-        "no shard is claimed while the broker is away", metadata: ["reason": "\(problem)"])
+      logger.warning("no shard is claimed while the broker is away", metadata: ["reason": "\(problem)"])
     }
     client?.wake()
     signal.raise()

@@ -91,9 +91,9 @@ package final class FleetNode: Sendable {
   private let lock: Int32
 
   /// - Throws: `CommandFailure`: another process of this machine is this node, or the settings name no fleet.
-  package static func start(
-    _ settings: Settings, times: LeaseTimes = LeaseTimes(), logger: Logger
-  ) throws(CommandFailure) -> FleetNode {
+  package static func start(_ settings: Settings, times: LeaseTimes = LeaseTimes(), logger: Logger)
+    throws(CommandFailure) -> FleetNode
+  {
     guard case .named(let broker) = settings.mqtt.host, let url = settings.store.url else {
       throw CommandFailure(
         .configuration, "a node needs the database and the broker of its fleet",
@@ -102,16 +102,15 @@ package final class FleetNode: Sendable {
     return try FleetNode(settings, times, broker: broker, url: url, logger: logger)
   }
 
-  private init(
-    _ settings: Settings, _ times: LeaseTimes, broker: String, url: SecretText, logger: Logger
-  ) throws(CommandFailure) {
+  private init(_ settings: Settings, _ times: LeaseTimes, broker: String, url: SecretText, logger: Logger)
+    throws(CommandFailure)
+  {
     (self.settings, self.times, self.broker, self.logger) = (settings, times, broker, logger)
     directory = "\(settings.store.path)/shards"
     lock = try Self.lock(settings.fleet.node, in: directory)
     // A connection of its own, so that no commit delays a renewal; one that is dead leaves time for another one.
     table = LeaseTable(
-      database: try FleetDatabase(settings, within: .seconds(3)), node: settings.fleet.node,
-      process: UUID().uuidString)
+      database: try FleetDatabase(settings, within: .seconds(3)), node: settings.fleet.node, process: UUID().uuidString)
     database = try FleetDatabase(settings)
     pool = PostgresPool(url: url.revealed, size: settings.fleet.connections)
     let environment = ProcessInfo.processInfo.environment
@@ -123,9 +122,7 @@ package final class FleetNode: Sendable {
   }
 
   /// What is served now, in order.
-  package var runs: [ShardRun] {
-    state.withLock { $0.runs.values.sorted { $0.shard < $1.shard } }
-  }
+  package var runs: [ShardRun] { state.withLock { $0.runs.values.sorted { $0.shard < $1.shard } } }
 
   /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
   ///
@@ -141,11 +138,8 @@ package final class FleetNode: Sendable {
     let services: [any Service] = (page.map { [$0] } ?? []) + [NodeService(node: self)]
     var configuration = ServiceGroupConfiguration(
       services: services.map {
-        .init(
-          service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
-          serviceName: "\(type(of: $0))")
-      },
-      logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
+        .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup, serviceName: "\(type(of: $0))")
+      }, logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
     StopSignals.stop(&configuration)
     let group = ServiceGroup(configuration: configuration)
     try await group.run()
@@ -193,8 +187,7 @@ package final class FleetNode: Sendable {
     apply { $0.passed(now) }
     return state.withLock { state in
       let problem = state.problems.database ?? state.problems.broker
-      _ = manager?.send(
-        state.notices.turn(problem ?? "Serves \(state.runs.count) shards", at: now))
+      _ = manager?.send(state.notices.turn(problem ?? "Serves \(state.runs.count) shards", at: now))
       guard let end = state.end else { return false }
       let isEmpty = state.leases.count == 0 && state.releases.isEmpty && !state.isReleasing
       return isEmpty || now > end + .milliseconds(200)
@@ -213,10 +206,7 @@ package final class FleetNode: Sendable {
       case .start(let claim, _): SystemThread.run { self.open(claim) }
       case .stop(let claim): state.withLock { $0.runs[claim] }?.stop()
       case .release(let claim, let leaseState):
-        state.withLock {
-          $0.releases.append(
-            .init(shard: claim.shard, epoch: claim.epoch, state: leaseState))
-        }
+        state.withLock { $0.releases.append(.init(shard: claim.shard, epoch: claim.epoch, state: leaseState)) }
         signal.raise()
       }
     }
@@ -242,8 +232,7 @@ package final class FleetNode: Sendable {
       logger.notice(
         "serves a shard",
         metadata: [
-          "shard": "\(claim.shard)", "epoch": "\(claim.epoch)",
-          "homes": "\(run.bridge.homes.count)",
+          "shard": "\(claim.shard)", "epoch": "\(claim.epoch)", "homes": "\(run.bridge.homes.count)",
           "ms": "\(Int(began.duration(to: .now) / .milliseconds(1)))",
         ])
       apply { $0.started(claim) }
@@ -251,9 +240,7 @@ package final class FleetNode: Sendable {
         let error = await run.serve()
         self.ended(claim, error.map { .init(state: .failed, message: "\($0)") })
       }
-    } catch {
-      ended(claim, ShardRun.Failure(error))
-    }
+    } catch { ended(claim, ShardRun.Failure(error)) }
     signal.raise()
   }
 
@@ -285,9 +272,7 @@ package final class FleetNode: Sendable {
   func publishAnchors(of runs: [ShardRun]) {
     guard let link = state.withLock({ $0.link }) else { return }
     var hasNew = false
-    for run in runs where run.term.lasts {
-      hasNew = run.anchor.map { link.anchors.note($0) } == true || hasNew
-    }
+    for run in runs where run.term.lasts { hasNew = run.anchor.map { link.anchors.note($0) } == true || hasNew }
     if hasNew { link.client.wake() }
   }
 }
@@ -312,8 +297,7 @@ extension FleetNode {
     let path = "\(directory)/\(name).lock"
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw CommandFailure(
-        .cannotCreate, "\(path) cannot be made: \(String(cString: strerror(errno)))")
+      throw CommandFailure(.cannotCreate, "\(path) cannot be made: \(String(cString: strerror(errno)))")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)

@@ -49,9 +49,7 @@ struct LeaseTable: Sendable {
   /// undone ends a lease early, and the epoch is the fence.
   ///
   /// - Returns: those that are renewed, and whether the node is to have none; nil: another process has its name.
-  func renew(
-    _ leases: [Figures]
-  ) throws(CommandFailure) -> (renewed: [Leases.Renewed], isDraining: Bool)? {
+  func renew(_ leases: [Figures]) throws(CommandFailure) -> (renewed: [Leases.Renewed], isDraining: Bool)? {
     struct Row: Decodable {
       let draining: Bool
       let shard: Int?
@@ -80,12 +78,8 @@ struct LeaseTable: Sendable {
       """, [node, process, try JSONText.line(leases)], as: Row.self)
     guard let first = rows.first else { return nil }
     let renewed = rows.compactMap { row -> Leases.Renewed? in
-      guard let shard = row.shard, let epoch = row.epoch, let homes = row.homesVersion else {
-        return nil
-      }
-      return .init(
-        claim: .init(shard: shard, epoch: epoch), homesVersion: homes,
-        isHeldBack: row.isHeldBack == true)
+      guard let shard = row.shard, let epoch = row.epoch, let homes = row.homesVersion else { return nil }
+      return .init(claim: .init(shard: shard, epoch: epoch), homesVersion: homes, isHeldBack: row.isHeldBack == true)
     }
     return (renewed, first.draining)
   }
@@ -100,9 +94,7 @@ struct LeaseTable: Sendable {
   /// - Parameters:
   ///   - others: shards that are not to be claimed.
   ///   - host: for its address, and the directory of all shards.
-  func claim(
-    except others: [Int], host: String, directory: String
-  ) throws(CommandFailure) -> Claimed? {
+  func claim(except others: [Int], host: String, directory: String) throws(CommandFailure) -> Claimed? {
     let claimed: [Claimed] = try database.rows(
       with: """
         crashed AS (UPDATE threadkeeper.lease SET state = 'crashed', crashes = least(crashes, 100) + 1,

@@ -76,28 +76,24 @@ struct Leases {
 
   /// What is to be renewed.
   var renewable: [Claim] {
-    leases.filter { $0.value.goal < .forget }.map { Claim(shard: $0.key, epoch: $0.value.epoch) }
-      .sorted { $0.shard < $1.shard }
+    leases.filter { $0.value.goal < .forget }.map { Claim(shard: $0.key, epoch: $0.value.epoch) }.sorted {
+      $0.shard < $1.shard
+    }
   }
 
   /// Shards that are not to be claimed now.
-  func unclaimable(at now: Instant) -> [Int] {
-    Set(leases.keys).union(pauses.filter { now < $0.value }.keys).sorted()
-  }
+  func unclaimable(at now: Instant) -> [Int] { Set(leases.keys).union(pauses.filter { now < $0.value }.keys).sorted() }
 
   /// Until when a process may write, and have the session; nil: it may not.
   func end(of claim: Claim) -> Instant? {
-    guard let lease = leases[claim.shard], lease.epoch == claim.epoch, lease.goal < .forget else {
-      return nil
-    }
+    guard let lease = leases[claim.shard], lease.epoch == claim.epoch, lease.goal < .forget else { return nil }
     return end.map { min($0, lease.until) } ?? lease.until
   }
 
   /// - Parameter sent: before the database was asked.
   mutating func claimed(_ claim: Claim, homesVersion: Int64, sent: Instant) -> [Action] {
     pauses[claim.shard] = nil
-    leases[claim.shard] = Lease(
-      epoch: claim.epoch, until: sent + limit, homesVersion: homesVersion)
+    leases[claim.shard] = Lease(epoch: claim.epoch, until: sent + limit, homesVersion: homesVersion)
     return [.start(claim, homes: homesVersion)] + (end == nil ? [] : aim(at: .release, claim.shard))
   }
 
@@ -105,9 +101,7 @@ struct Leases {
   ///   - asked: what was to be renewed.
   ///   - isDraining: that this node is to have nothing.
   ///   - sent: before the database was asked.
-  mutating func renewed(
-    _ asked: [Claim], _ answer: [Renewed], isDraining: Bool, sent: Instant
-  ) -> [Action] {
+  mutating func renewed(_ asked: [Claim], _ answer: [Renewed], isDraining: Bool, sent: Instant) -> [Action] {
     let renewed = Dictionary(answer.map { ($0.claim, $0) }, uniquingKeysWith: { $1 })
     return asked.flatMap { claim -> [Action] in
       guard var lease = leases[claim.shard], lease.epoch == claim.epoch else { return [] }
@@ -152,8 +146,7 @@ struct Leases {
     guard let lease = leases[shard] else { return [] }
     let claim = Claim(shard: shard, epoch: lease.epoch)
     if lease.goal == .restart {
-      leases[shard] = Lease(
-        epoch: lease.epoch, until: lease.until, homesVersion: lease.homesVersion)
+      leases[shard] = Lease(epoch: lease.epoch, until: lease.until, homesVersion: lease.homesVersion)
       return [.start(claim, homes: lease.homesVersion)]
     }
     leases[shard] = nil

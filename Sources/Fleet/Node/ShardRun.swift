@@ -33,8 +33,7 @@ package final class ShardRun: Sendable {
         let isOver = failure.status == .unavailable || kind == .claimed || kind == .moved
         let status = (error as? KeychainError)?.status
         let isAltered = status == .decode || status == .readOnly
-        self.init(
-          state: isOver ? nil : isAltered ? .altered : .failed, message: failure.message)
+        self.init(state: isOver ? nil : isAltered ? .altered : .failed, message: failure.message)
       }
     }
   }
@@ -54,19 +53,14 @@ package final class ShardRun: Sendable {
   ///   - keys: those that this claim has been opened with already.
   ///   - term: for as long as the shard may be written to, and the session is its own.
   /// - Throws: `Failure`; what the database throws.
-  init(
-    _ claim: Leases.Claim, _ term: LeaseTerm, keys: ShardKeys?, in node: FleetNode,
-    _ link: FleetNode.Link
-  ) throws {
+  init(_ claim: Leases.Claim, _ term: LeaseTerm, keys: ShardKeys?, in node: FleetNode, _ link: FleetNode.Link) throws {
     let shard = claim.shard
     var logger = node.logger
     logger[metadataKey: "shard"] = "\(shard)"
     let keys = try keys ?? Self.open(shard, node)
-    let store = ShardStore(
-      shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, term: term)
+    let store = ShardStore(shard: shard, epoch: claim.epoch, pool: node.pool, keys: keys, term: term)
     try Self.check(
-      store, link.anchors.anchor(of: shard),
-      topic: Anchor.topic(of: shard, below: node.settings.mqtt.baseTopic))
+      store, link.anchors.anchor(of: shard), topic: Anchor.topic(of: shard, below: node.settings.mqtt.baseTopic))
 
     let homes = try node.database.homes(of: shard)
     let base = "\(node.settings.mqtt.baseTopic)/\(shard)"
@@ -76,20 +70,18 @@ package final class ShardRun: Sendable {
     settings.discovery = .off
     settings.homeAssistant.discovery = .off
     settings.http.isEnabled = false
-    var configuration = BridgeConfiguration(
-      settings, version: threadkeeperVersion, below: base)
+    var configuration = BridgeConfiguration(settings, version: threadkeeperVersion, below: base)
     configuration.ofHome = Dictionary(
       homes.map { ($0.name, $0.settings.over(settings.eachHome)) }, uniquingKeysWith: { $1 })
-    configuration.loginRemedy =
-      "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
+    configuration.loginRemedy = "Correct `mqtt.username` and `mqtt.password` in the settings and start the node again."
     var connection = MosquittoConfiguration(settings.mqtt, host: node.broker)
     connection.mayConnect = { term.lasts }
     connection.places = FleetNode.subscribing
     connection.reconnect.ceiling = FleetNode.reconnectCeiling
     connection.answerLimit = FleetNode.answerLimit
     bridge = try Bridge(
-      configuration, connection: connection,
-      clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store, logger: logger)
+      configuration, connection: connection, clientID: "tk-\(link.fleet)-\(shard)-\(keys.clientIDSuffix)", store: store,
+      logger: logger)
     // All records are read by now.
     try store.checkWritable()
     try PrivateDirectory.make(settings.store.path)
@@ -135,12 +127,9 @@ package final class ShardRun: Sendable {
   func stop() { bridge.stop() }
 
   private static func open(_ shard: Int, _ node: FleetNode) throws -> ShardKeys {
-    do throws(CommandFailure) {
-      return try .opened(shard, node.settings, node.database)
-    } catch {
+    do throws(CommandFailure) { return try .opened(shard, node.settings, node.database) } catch {
       guard error.status != .unavailable else { throw error }
-      throw Failure(
-        state: .noKey, message: error.message + (error.remedy.map { ". To do: \($0)" } ?? ""))
+      throw Failure(state: .noKey, message: error.message + (error.remedy.map { ". To do: \($0)" } ?? ""))
     }
   }
 
@@ -159,8 +148,7 @@ package final class ShardRun: Sendable {
     case .rolledBack(let generations):
       throw Failure(
         state: .rolledBack,
-        message:
-          "the database was rolled back: it lacks \(generations) commits of this shard, or has others. "
+        message: "the database was rolled back: it lacks \(generations) commits of this shard, or has others. "
           + "Restore a newer backup, or run `threadkeeper fleet accept \(store.shard)`")
     }
   }

@@ -9,12 +9,10 @@ import ThreadkeeperDaemon
 package enum FleetAccept {
   /// - Returns: whether the shard was rolled back; else nothing is changed.
   package static func run(
-    shard: Int, by actor: String, _ settings: Settings, _ database: FleetDatabase,
-    progress: (String) -> Void
+    shard: Int, by actor: String, _ settings: Settings, _ database: FleetDatabase, progress: (String) -> Void
   ) async throws(CommandFailure) -> Bool {
     guard let found = try FleetStatus(database).shards.first(where: { $0.shard == shard }) else {
-      throw CommandFailure(
-        .usage, "there is no shard \(shard)", remedy: "`threadkeeper fleet status` lists them")
+      throw CommandFailure(.usage, "there is no shard \(shard)", remedy: "`threadkeeper fleet status` lists them")
     }
     guard found.state == LeaseState.rolledBack.rawValue else { return false }
     // First into the audit: what comes after it can be repeated.
@@ -27,8 +25,7 @@ package enum FleetAccept {
     }
     progress("Removing the anchor at the broker")
     let probe = BrokerProbe(try connection(settings))
-    if let error = await probe.publish([Anchor.removal(of: shard, below: settings.mqtt.baseTopic)])
-    {
+    if let error = await probe.publish([Anchor.removal(of: shard, below: settings.mqtt.baseTopic)]) {
       throw CommandFailure(
         .unavailable, "the anchor cannot be removed at the broker: \(error.message)",
         remedy: "`threadkeeper fleet doctor` checks the broker; then try again")
@@ -38,18 +35,14 @@ package enum FleetAccept {
       """
       UPDATE threadkeeper.lease SET state = $2, held_back_until = now() + interval '2 s'
       WHERE shard = $1::int AND state = $3
-      """,
-      ["\(shard)", LeaseState.free.rawValue, LeaseState.rolledBack.rawValue])
+      """, ["\(shard)", LeaseState.free.rawValue, LeaseState.rolledBack.rawValue])
     return true
   }
 
   /// How commands reach the broker: as the nodes do, with client ids of their own.
-  package static func connection(
-    _ settings: Settings
-  ) throws(CommandFailure) -> MosquittoConfiguration {
+  package static func connection(_ settings: Settings) throws(CommandFailure) -> MosquittoConfiguration {
     guard case .named(let host) = settings.mqtt.host else {
-      throw CommandFailure(
-        .configuration, "`mqtt.host` is not set", remedy: "name the broker of the fleet")
+      throw CommandFailure(.configuration, "`mqtt.host` is not set", remedy: "name the broker of the fleet")
     }
     return MosquittoConfiguration(settings.mqtt, host: host)
   }

@@ -18,9 +18,7 @@ package struct FleetDatabase: Sendable {
   ///
   /// - Parameter limit: for a statement; nil: `PostgresConnection.limit`.
   /// - Throws: `CommandFailure` with status 78 where the settings name no database.
-  package init(
-    _ settings: Settings, within limit: Duration? = nil
-  ) throws(CommandFailure) {
+  package init(_ settings: Settings, within limit: Duration? = nil) throws(CommandFailure) {
     guard let url = settings.store.url else {
       throw CommandFailure(
         .configuration, "`store.url` is not set, so there is no fleet",
@@ -37,8 +35,7 @@ package struct FleetDatabase: Sendable {
     struct Row: Decodable { let name: String, version: Int, oldest: Int }
     let fleets: [Row] = try rows("SELECT name, version, oldest FROM threadkeeper.fleet")
     guard let fleet = fleets.first else {
-      throw CommandFailure(
-        .configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
+      throw CommandFailure(.configuration, "this database has no fleet", remedy: "run `threadkeeper fleet init`")
     }
     guard fleet.oldest <= FleetSchema.version, FleetSchema.version <= fleet.version else {
       let needed = FleetSchema.version < fleet.oldest ? "a newer" : "an older"
@@ -57,20 +54,15 @@ package struct FleetDatabase: Sendable {
   ///   - values: of `$1`, `$2` …, as text.
   /// - Throws: `CommandFailure`.
   package func rows<Row: Decodable>(
-    with parts: String = "", _ statement: String, _ values: [String] = [],
-    as type: Row.Type = Row.self
+    with parts: String = "", _ statement: String, _ values: [String] = [], as type: Row.Type = Row.self
   ) throws(CommandFailure) -> [Row] {
     let sql = "WITH \(parts) t AS (\(statement)) SELECT coalesce(json_agg(t), '[]')::text FROM t"
-    let text = try connected { connection in
-      try connection.query(sql, values.map { .text($0) }).first?[0]?.text ?? "[]"
+    let text = try connected { connection in try connection.query(sql, values.map { .text($0) }).first?[0]?.text ?? "[]"
     }
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
-    do {
-      return try decoder.decode([Row].self, from: Data(text.utf8))
-    } catch {
-      throw CommandFailure(
-        .software, "the database has something in \(Row.self) that cannot be read")
+    do { return try decoder.decode([Row].self, from: Data(text.utf8)) } catch {
+      throw CommandFailure(.software, "the database has something in \(Row.self) that cannot be read")
     }
   }
 
@@ -79,12 +71,8 @@ package struct FleetDatabase: Sendable {
     _ = try connected { _ = try $0.query(statement, values.map { .text($0) }) }
   }
 
-  package func connected<R>(
-    _ body: (PostgresConnection) throws -> R
-  ) throws(CommandFailure) -> R {
-    do {
-      return try pool.withConnection(until: limit.map { .now + $0 }, body)
-    } catch {
+  package func connected<R>(_ body: (PostgresConnection) throws -> R) throws(CommandFailure) -> R {
+    do { return try pool.withConnection(until: limit.map { .now + $0 }, body) } catch {
       throw CommandFailure(ofFleet: error)
     }
   }
@@ -99,21 +87,15 @@ extension CommandFailure {
       case let error as PostgresError where error.kind == .connection:
         .init(
           .unavailable, "PostgreSQL cannot be reached: \(error.message)",
-          remedy:
-            "see that it runs, and correct `store.url`; `threadkeeper fleet doctor` checks more"
-        )
+          remedy: "see that it runs, and correct `store.url`; `threadkeeper fleet doctor` checks more")
       // No schema, no table, no function, no column.
-      case let error as PostgresError
-      where ["3F000", "42P01", "42883", "42703"].contains(error.sqlState):
-        .init(
-          .configuration, "this database has no fleet, or an older one",
-          remedy: "run `threadkeeper fleet init`")
+      case let error as PostgresError where ["3F000", "42P01", "42883", "42703"].contains(error.sqlState):
+        .init(.configuration, "this database has no fleet, or an older one", remedy: "run `threadkeeper fleet init`")
       case let error as PostgresError where error.sqlState == "42501":
         .init(
           .notPermitted, "the database does not let this role do it: \(error.message)",
           remedy: "have its administrator run what `threadkeeper fleet init --print-sql` prints")
-      case let error as PostgresError:
-        .init(.temporary, "the database refuses it: \(error.message)")
+      case let error as PostgresError: .init(.temporary, "the database refuses it: \(error.message)")
       case let error as KeychainError: .init(error)
       default: .init(.software, "\(error)")
       }

@@ -16,8 +16,8 @@ package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// - Throws: `CommandFailure` with status 64.
   package init(_ text: String) throws(CommandFailure) {
-    guard let parts = text.wholeMatch(of: /([0-9]{1,5})\/([a-z0-9_-]{1,32})/)?.output,
-      let shard = Int(parts.1), Self.shards.contains(shard)
+    guard let parts = text.wholeMatch(of: /([0-9]{1,5})\/([a-z0-9_-]{1,32})/)?.output, let shard = Int(parts.1),
+      Self.shards.contains(shard)
     else {
       throw CommandFailure(
         .usage, "`\(text)` is no home of a fleet",
@@ -46,11 +46,8 @@ package struct HomeOverrides: Codable, Equatable, Sendable {
         remedy: "it can have \(Self.names.map { "`\($0)`" }.joined(separator: ", "))")
     }
     // Checked as those of a node are.
-    let variables = values.map {
-      ("THREADKEEPER_" + $0.uppercased().replacing(".", with: "_"), $1)
-    }
-    let result = SettingsLoader.load(
-      text: "", as: "/", environment: Dictionary(variables) { $1 }, stateDirectory: "/")
+    let variables = values.map { ("THREADKEEPER_" + $0.uppercased().replacing(".", with: "_"), $1) }
+    let result = SettingsLoader.load(text: "", as: "/", environment: Dictionary(variables) { $1 }, stateDirectory: "/")
     guard let read = result.settings else {
       throw CommandFailure(.usage, result.problems.first?.message ?? "the settings cannot be used")
     }
@@ -114,9 +111,9 @@ extension FleetDatabase {
   /// Adds homes. One that is there already keeps its settings, but for those that are named.
   ///
   /// - Throws: `CommandFailure` with status 64 where there is no such shard, and then nothing is added.
-  package func add(
-    _ homes: [FleetHomes.Row], progress: (Int) -> Void = { _ in }
-  ) throws(CommandFailure) -> FleetHomes.Added {
+  package func add(_ homes: [FleetHomes.Row], progress: (Int) -> Void = { _ in }) throws(CommandFailure)
+    -> FleetHomes.Added
+  {
     struct Shard: Decodable { var id: Int }
     struct Change: Decodable { var isNew: Bool }
     let shards = Set(try rows("SELECT id FROM threadkeeper.shard", as: Shard.self).map(\.id))
@@ -127,8 +124,7 @@ extension FleetDatabase {
     }
     var outcome = FleetHomes.Added()
     // One that is named twice has what is said of it last.
-    let named = Dictionary(
-      homes.map { (HomeAddress(shard: $0.shard, name: $0.name), $0) }, uniquingKeysWith: { $1 })
+    let named = Dictionary(homes.map { (HomeAddress(shard: $0.shard, name: $0.name), $0) }, uniquingKeysWith: { $1 })
     var rest = Array(named.values)[...]
     while !rest.isEmpty {
       let part = Array(rest.prefix(FleetHomes.inStatement))

@@ -42,9 +42,7 @@ package struct FleetInit {
   /// - Parameters:
   ///   - shards: how many there are to be; nil: those that there are.
   ///   - name: of a new fleet; it stands in the client ids at the broker.
-  package func run(
-    shards: Int?, name: String?, progress: (String) -> Void
-  ) throws(CommandFailure) -> Report {
+  package func run(shards: Int?, name: String?, progress: (String) -> Void) throws(CommandFailure) -> Report {
     progress("Looking at the database")
     func create(_ shards: Int) throws(CommandFailure) -> FleetStatus {
       let name = name ?? "fleet"
@@ -58,8 +56,7 @@ package struct FleetInit {
         .usage, "this database has the fleet `\(status.fleet.name)`",
         remedy: "leave `--name` out: its sessions at the broker are called by it")
     }
-    return Report(
-      fleet: status.fleet.name, shards: status.shards.count, keysMade: try makeKeys(progress))
+    return Report(fleet: status.fleet.name, shards: status.shards.count, keysMade: try makeKeys(progress))
   }
 
   /// What a program has sealed counts when the other one has opened it again.
@@ -75,10 +72,8 @@ package struct FleetInit {
       guard let plaintext = try? ShardKeys.make(shard: shard).plaintext else {
         throw CommandFailure(.system, "no key can be made")
       }
-      let sealed = try KeyCommand("fleet.seal_command", settings.fleet.sealCommand)
-        .run(plaintext, shard: shard)
-      let opened = try KeyCommand("fleet.unseal_command", settings.fleet.unsealCommand)
-        .run(sealed, shard: shard)
+      let sealed = try KeyCommand("fleet.seal_command", settings.fleet.sealCommand).run(plaintext, shard: shard)
+      let opened = try KeyCommand("fleet.unseal_command", settings.fleet.unsealCommand).run(sealed, shard: shard)
       guard opened == plaintext, sealed != plaintext else {
         throw CommandFailure(
           .configuration,

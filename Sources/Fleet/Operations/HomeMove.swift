@@ -29,9 +29,9 @@ package struct HomeMove {
   private let settings: Settings
   private let database: FleetDatabase
 
-  package init(
-    _ home: HomeAddress, to shard: Int, _ settings: Settings, _ database: FleetDatabase
-  ) throws(CommandFailure) {
+  package init(_ home: HomeAddress, to shard: Int, _ settings: Settings, _ database: FleetDatabase)
+    throws(CommandFailure)
+  {
     (self.home, self.settings, self.database) = (home, settings, database)
     target = HomeAddress(shard: shard, name: home.name)
   }
@@ -39,9 +39,7 @@ package struct HomeMove {
   package func run(progress: (String) -> Void) throws(CommandFailure) -> Report {
     // Before a node has to release anything.
     _ = try place()
-    return try ShardHold.with(
-      [home.shard, target.shard], settings, database, progress: progress
-    ) { stores in
+    return try ShardHold.with([home.shard, target.shard], settings, database, progress: progress) { stores in
       progress("Moving \(home)")
       let old = try ShardRecords(stores[0]).records(of: home.name)
       let there = try ShardRecords(stores[1])
@@ -51,8 +49,7 @@ package struct HomeMove {
         try moveRow(stores)
       } else if there.records(of: home.name).count < old.count {
         throw CommandFailure(
-          .usage,
-          "\(target) is another home than what shard \(home.shard) has of \(home), which stays there",
+          .usage, "\(target) is another home than what shard \(home.shard) has of \(home), which stays there",
           remedy: "`threadkeeper fleet homes add \(home)` has that served again")
       }
       // Its note stays: by it the old shard empties what the broker keeps below the old base topic.
@@ -63,8 +60,7 @@ package struct HomeMove {
         try stores[0].commit(changes)
       }
       return Report(
-        home: "\(target)", records: old.count,
-        baseTopic: "\(settings.mqtt.baseTopic)/\(target)",
+        home: "\(target)", records: old.count, baseTopic: "\(settings.mqtt.baseTopic)/\(target)",
         formerBaseTopic: "\(settings.mqtt.baseTopic)/\(home)")
     }
   }
@@ -81,8 +77,7 @@ package struct HomeMove {
     let homes = places.filter(\.isHome)
     guard places.count == 2, homes.count == 1 else {
       throw CommandFailure(
-        .usage,
-        "\(home) cannot be moved to \(target): there must be the home, the shard, and no such home in it",
+        .usage, "\(home) cannot be moved to \(target): there must be the home, the shard, and no such home in it",
         remedy: "`threadkeeper fleet homes list` and `threadkeeper fleet status` list them")
     }
     return homes[0].shard
@@ -97,8 +92,7 @@ package struct HomeMove {
           WHERE (id, epoch) IN (($1::int, $4::bigint), ($2::int, $5::bigint)) RETURNING id),
         moved AS (UPDATE threadkeeper.home SET shard = $2::int
           WHERE shard = $1::int AND name = $3 AND (SELECT count(*) FROM fence) = 2 RETURNING name),
-        """, "SELECT name FROM moved",
-      ["\(home.shard)", "\(target.shard)", home.name] + stores.map { "\($0.epoch)" })
+        """, "SELECT name FROM moved", ["\(home.shard)", "\(target.shard)", home.name] + stores.map { "\($0.epoch)" })
     guard moved.count == 1 else {
       throw CommandFailure(
         .temporary, "another process has shard \(home.shard) or \(target.shard) by now",
@@ -106,16 +100,13 @@ package struct HomeMove {
     }
   }
 
-  private func copy(
-    _ records: [StoredRecord], from old: ShardStore, to new: ShardStore, _ there: ShardRecords
-  ) throws {
+  private func copy(_ records: [StoredRecord], from old: ShardStore, to new: ShardStore, _ there: ShardRecords) throws {
     var next = there.highest + 1
     // A home that was there before, or whose move was interrupted, has a number already.
     let number = there.numbers[home.name] ?? next
     if number == next { next += 1 }
     var changes = RecordChanges()
-    changes.records = there.records(of: home.name)
-      .map { .init(id: $0.id, home: number, state: nil, secret: .none) }
+    changes.records = there.records(of: home.name).map { .init(id: $0.id, home: number, state: nil, secret: .none) }
     let note = HomeNote(name: home.name, base: "\(settings.mqtt.baseTopic)/\(target)")
     changes.records.append(.init(id: RecordID(number), home: number, state: note.record))
     let secrets = try Dictionary(
@@ -173,17 +164,15 @@ struct HashChange {
   private var replacements: [[UInt8]: [UInt8]] = [:]
 
   /// - Parameter signers: public keys, by whose hashes envelopes are numbered.
-  init(
-    from old: SecretBytes, to new: SecretBytes, _ datasets: [SecretBytes], signers: [[UInt8]]
-  ) throws {
+  init(from old: SecretBytes, to new: SecretBytes, _ datasets: [SecretBytes], signers: [[UInt8]]) throws {
     var (before, after) = (try DatasetReader(key: old), try DatasetReader(key: new))
     var pairs = signers.map { (before.hash($0, as: .signer), after.hash($0, as: .signer)) }
     for dataset in datasets {
       var bytes = dataset.withUnsafeBytes { [UInt8]($0) }
       defer { wipe(&bytes) }
-      guard let old = before.summary(of: bytes)?.parameters,
-        let new = after.summary(of: bytes)?.parameters
-      else { continue }
+      guard let old = before.summary(of: bytes)?.parameters, let new = after.summary(of: bytes)?.parameters else {
+        continue
+      }
       pairs += [(old.whole, new.whole), (old.networkKey, new.networkKey)]
       if let old = old.pskc, let new = new.pskc { pairs.append((old, new)) }
     }

@@ -43,17 +43,13 @@ package struct KeyCommand: Sendable {
     guard written == input.count else { throw failure("cannot get its input") }
     do {
       var output = try ToolProcess(
-        command, variables: ["THREADKEEPER_SHARD": "\(shard)"], input: .descriptor(ends[0]),
-        mostOutput: Self.most, timeout: limit, showsErrors: true
+        command, variables: ["THREADKEEPER_SHARD": "\(shard)"], input: .descriptor(ends[0]), mostOutput: Self.most,
+        timeout: limit, showsErrors: true
       ).output(until: nil)
       defer { wipe(&output) }
       guard !output.isEmpty else { throw failure("prints nothing") }
       return SecretBytes(copying: output)
-    } catch let error as CommandFailure {
-      throw error
-    } catch {
-      throw failure("\(error)")
-    }
+    } catch let error as CommandFailure { throw error } catch { throw failure("\(error)") }
   }
 }
 #endif

@@ -36,16 +36,14 @@ enum ShardHold {
   ///   - body: gets the stores in the order of `shards`.
   /// - Throws: `CommandFailure`: 75 where a node does not release one in time.
   static func with<R>(
-    _ shards: [Int], _ settings: Settings, _ database: FleetDatabase,
-    progress: (String) -> Void, _ body: ([ShardStore]) throws -> R
+    _ shards: [Int], _ settings: Settings, _ database: FleetDatabase, progress: (String) -> Void,
+    _ body: ([ShardStore]) throws -> R
   ) throws(CommandFailure) -> R {
     // A key service that does not answer keeps no shard from its node.
     progress("Asking the key service")
     var keys: [Int: ShardKeys] = [:]
     for shard in shards { keys[shard] = try .opened(shard, settings, database) }
-    let signals = [SIGINT, SIGTERM].map {
-      ($0, signal($0) { stopSignal.store($0, ordering: .relaxed) })
-    }
+    let signals = [SIGINT, SIGTERM].map { ($0, signal($0) { stopSignal.store($0, ordering: .relaxed) }) }
     defer {
       for (number, before) in signals { signal(number, before) }
       let stop = stopSignal.load(ordering: .relaxed)
@@ -82,20 +80,15 @@ enum ShardHold {
         }
       }
       return try body(shards.compactMap { stores[$0] })
-    } catch {
-      throw CommandFailure(ofFleet: error)
-    }
+    } catch { throw CommandFailure(ofFleet: error) }
   }
 
   private static func claim(
-    _ shard: Int, _ holder: [String], _ database: FleetDatabase,
-    until deadline: ContinuousClock.Instant
+    _ shard: Int, _ holder: [String], _ database: FleetDatabase, until deadline: ContinuousClock.Instant
   ) throws(CommandFailure) -> Int64 {
     struct Claimed: Decodable { var epoch: Int64 }
     while true {
-      guard stopSignal.load(ordering: .relaxed) == 0 else {
-        throw CommandFailure(.temporary, "it was stopped")
-      }
+      guard stopSignal.load(ordering: .relaxed) == 0 else { throw CommandFailure(.temporary, "it was stopped") }
       let claimed = try database.rows(
         with: """
           free AS (SELECT s.id FROM threadkeeper.lease l JOIN threadkeeper.shard s ON s.id = l.shard
@@ -105,8 +98,7 @@ enum ShardHold {
           taken AS (UPDATE threadkeeper.lease l SET node = $2, process = $3::uuid, address = '',
               epoch = r.epoch, until = $4::timestamptz
             FROM raised r WHERE l.shard = r.id RETURNING l.epoch),
-          """, "SELECT epoch FROM taken",
-        ["\(shard)"] + holder, as: Claimed.self)
+          """, "SELECT epoch FROM taken", ["\(shard)"] + holder, as: Claimed.self)
       if let claimed = claimed.first { return claimed.epoch }
       guard ContinuousClock.now < deadline else {
         throw CommandFailure(
@@ -122,25 +114,20 @@ extension ShardKeys {
   /// What opens a shard, by `fleet.unseal_command`.
   ///
   /// - Throws: `CommandFailure`.
-  package static func opened(
-    _ shard: Int, _ settings: Settings, _ database: FleetDatabase
-  ) throws(CommandFailure) -> ShardKeys {
+  package static func opened(_ shard: Int, _ settings: Settings, _ database: FleetDatabase) throws(CommandFailure)
+    -> ShardKeys
+  {
     struct Slot: Decodable { var sealed: String }
     let slots: [Slot] = try database.rows(
-      "SELECT encode(sealed, 'hex') AS sealed FROM threadkeeper.key_slot WHERE shard = $1::int",
-      ["\(shard)"])
+      "SELECT encode(sealed, 'hex') AS sealed FROM threadkeeper.key_slot WHERE shard = $1::int", ["\(shard)"])
     guard let sealed = slots.first.flatMap({ Hexadecimal.decode($0.sealed) }) else {
-      throw CommandFailure(
-        .configuration, "shard \(shard) has no key slot", remedy: "run `threadkeeper fleet init`")
+      throw CommandFailure(.configuration, "shard \(shard) has no key slot", remedy: "run `threadkeeper fleet init`")
     }
-    let plaintext = try KeyCommand("fleet.unseal_command", settings.fleet.unsealCommand)
-      .run(SecretBytes(copying: sealed), shard: shard)
-    do {
-      return try ShardKeys(opening: plaintext, shard: shard)
-    } catch {
+    let plaintext = try KeyCommand("fleet.unseal_command", settings.fleet.unsealCommand).run(
+      SecretBytes(copying: sealed), shard: shard)
+    do { return try ShardKeys(opening: plaintext, shard: shard) } catch {
       throw CommandFailure(
-        .notPermitted,
-        "`fleet.unseal_command` gives back something else than the key of shard \(shard)",
+        .notPermitted, "`fleet.unseal_command` gives back something else than the key of shard \(shard)",
         remedy: "is it the key service of this fleet? `threadkeeper fleet doctor` tries it")
     }
   }

@@ -10,15 +10,15 @@ enum FleetDocument {
     let (fine, others) = (status.shards.filter(\.isServed), status.shards.filter { !$0.isServed })
     let shards = (others + fine).prefix(most).map { shard in
       [
-        "\(shard.shard)", shard.isServed ? "served" : shard.state.replacing("_", with: " "),
-        shard.node ?? "", number(shard.leaseAge), "\(shard.homes)", number(shard.routers),
-        number(shard.alerts), number(shard.waiting), number(shard.commitMs),
+        "\(shard.shard)", shard.isServed ? "served" : shard.state.replacing("_", with: " "), shard.node ?? "",
+        number(shard.leaseAge), "\(shard.homes)", number(shard.routers), number(shard.alerts), number(shard.waiting),
+        number(shard.commitMs),
       ]
     }
     let nodes = status.nodes.map { node in
       [
-        node.name, node.isSilent ? "silent" : node.draining ? "drained" : "runs", node.address,
-        node.version, "\(node.shards)", "\(node.capacity)", number(node.seenAgo),
+        node.name, node.isSilent ? "silent" : node.draining ? "drained" : "runs", node.address, node.version,
+        "\(node.shards)", "\(node.capacity)", number(node.seenAgo),
       ]
     }
     return html(
@@ -26,18 +26,13 @@ enum FleetDocument {
       main: table(
         "Shards",
         [
-          "Shard", "State", "Node", "Lease renewed, s ago", "Homes", "Routers", "Alerts",
-          "Messages that wait", "Commit, ms",
-        ], shards)
-        + table(
-          "Nodes",
-          ["Node", "State", "Address", "Version", "Shards", "At most", "Seen, s ago"], nodes))
+          "Shard", "State", "Node", "Lease renewed, s ago", "Homes", "Routers", "Alerts", "Messages that wait",
+          "Commit, ms",
+        ], shards) + table("Nodes", ["Node", "State", "Address", "Version", "Shards", "At most", "Seen, s ago"], nodes))
   }
 
   /// - Parameter verdict: `good`, `warn` or `bad`, and a sentence.
-  static func html(
-    title: String, nonce: String, verdict: (sign: String, text: String), main: String
-  ) -> String {
+  static func html(title: String, nonce: String, verdict: (sign: String, text: String), main: String) -> String {
     """
     <!doctype html>
     <html lang="en">
@@ -67,9 +62,7 @@ enum FleetDocument {
 
   static func verdict(_ status: FleetStatus) -> (sign: String, text: String) {
     let unserved = status.shards.count { !$0.isServed }
-    guard unserved == 0 else {
-      return ("bad", "\(unserved) of \(status.shards.count) shards are not served.")
-    }
+    guard unserved == 0 else { return ("bad", "\(unserved) of \(status.shards.count) shards are not served.") }
     guard let node = status.nodes.first(where: \.isSilent) else {
       return ("good", "All \(status.shards.count) shards are served.")
     }
@@ -77,16 +70,12 @@ enum FleetDocument {
   }
 
   private static func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "" }
-  private static func number(_ value: Double?) -> String {
-    value.map { "\(($0 * 10).rounded() / 10)" } ?? ""
-  }
+  private static func number(_ value: Double?) -> String { value.map { "\(($0 * 10).rounded() / 10)" } ?? "" }
 
   private static func table(_ title: String, _ heads: [String], _ rows: [[String]]) -> String {
     let id = "h-\(title.lowercased())"
     let head = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
-    let body = rows.map { row in
-      "<tr>\(row.map { "<td>\(escaped($0))</td>" }.joined())</tr>\n"
-    }.joined()
+    let body = rows.map { row in "<tr>\(row.map { "<td>\(escaped($0))</td>" }.joined())</tr>\n" }.joined()
     return """
       <section aria-labelledby="\(id)"><h2 id="\(id)">\(title)</h2>
       <div class="wide card" tabindex="0"><table><tr>\(head)</tr>
@@ -107,7 +96,5 @@ enum FleetDocument {
   }
 }
 
-extension FleetStatus.Shard {
-  var isServed: Bool { node != nil && state == "serving" }
-}
+extension FleetStatus.Shard { var isServed: Bool { node != nil && state == "serving" } }
 #endif

@@ -21,9 +21,7 @@ package struct FleetPage: PageSource {
     package var database: String?
     package var broker: String?
 
-    package init(database: String? = nil, broker: String? = nil) {
-      (self.database, self.broker) = (database, broker)
-    }
+    package init(database: String? = nil, broker: String? = nil) { (self.database, self.broker) = (database, broker) }
   }
 
   private let shards: @Sendable () -> [Served]
@@ -34,13 +32,10 @@ package struct FleetPage: PageSource {
   ///   - shards: that this process serves now, in order.
   ///   - problems: now, without waiting.
   package init(
-    _ database: FleetDatabase, shards: @escaping @Sendable () -> [Served],
-    problems: @escaping @Sendable () -> Problems
+    _ database: FleetDatabase, shards: @escaping @Sendable () -> [Served], problems: @escaping @Sendable () -> Problems
   ) {
     (self.shards, self.problems) = (shards, problems)
-    fleet = SharedValue(for: .seconds(1)) {
-      try await SystemThread.result { try FleetStatus(database) }
-    }
+    fleet = SharedValue(for: .seconds(1)) { try await SystemThread.result { try FleetStatus(database) } }
   }
 
   package var readiness: Readiness {
@@ -61,11 +56,8 @@ package struct FleetPage: PageSource {
     let status = try? await fleet.value
     return [
       DaemonMetrics.build,
-      Metric(
-        .gauge, "threadkeeper_database_connected", "Whether the database answers.",
-        status == nil ? 0 : 1),
-      Metric(
-        .gauge, "threadkeeper_node_shards", "Shards that this process serves.", Double(parts.count)),
+      Metric(.gauge, "threadkeeper_database_connected", "Whether the database answers.", status == nil ? 0 : 1),
+      Metric(.gauge, "threadkeeper_node_shards", "Shards that this process serves.", Double(parts.count)),
     ] + Metric.joined(by: "shard", parts) + (status.map { Self.metrics(of: $0) } ?? [])
   }
 
@@ -75,16 +67,13 @@ package struct FleetPage: PageSource {
       snapshot: monitor, figures: bridge.monitor.figures, discovery: .off,
       isStoreWritable: bridge.store.condition == .healthy && monitor.storeProblem == nil,
       eventsWaiting: bridge.waitingMessages)
-    return daemon.ofBridge
-      + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(bridge.homes.count))]
+    return daemon.ofBridge + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(bridge.homes.count))]
       + HomeMetrics(bridge.loop.homes.counts).counts
   }
 
   private static func metrics(of status: FleetStatus) -> [Metric] {
     func counts(_ name: String, _ help: String, _ counts: KeyValuePairs<String, Int>) -> Metric {
-      Metric(
-        .gauge, "threadkeeper_fleet_\(name)", help,
-        counts.map { .init(Double($0.value), [("state", $0.key)]) })
+      Metric(.gauge, "threadkeeper_fleet_\(name)", help, counts.map { .init(Double($0.value), [("state", $0.key)]) })
     }
     let served = status.shards.count(where: \.isServed)
     let silent = status.nodes.count(where: \.isSilent)
@@ -99,16 +88,13 @@ package struct FleetPage: PageSource {
         "nodes", "Nodes of the fleet, by whether they give a sign of life.",
         ["seen": status.nodes.count - silent, "silent": silent]),
       Metric(
-        .gauge, "threadkeeper_fleet_lease_age_seconds",
-        "Since the lease was renewed that was renewed first.",
+        .gauge, "threadkeeper_fleet_lease_age_seconds", "Since the lease was renewed that was renewed first.",
         status.shards.compactMap(\.leaseAge).max() ?? 0),
     ]
   }
 
   package func document(nonce: String) async -> String? {
-    do {
-      return FleetDocument.html(try await fleet.value, nonce: nonce)
-    } catch {
+    do { return FleetDocument.html(try await fleet.value, nonce: nonce) } catch {
       let failure = CommandFailure(ofFleet: error)
       return FleetDocument.html(
         title: "threadkeeper fleet", nonce: nonce, verdict: ("bad", "\(failure.message)."),

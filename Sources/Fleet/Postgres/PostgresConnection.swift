@@ -28,9 +28,9 @@ package final class PostgresConnection: @unchecked Sendable {
     try Self.check(url)
     // What the URL says of these comes later, and counts.
     let settings = [
-      ("connect_timeout", Self.connectSeconds), ("tcp_user_timeout", "5000"),
-      ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
-      ("fallback_application_name", "threadkeeper"), ("dbname", url), ("client_encoding", "UTF8"),
+      ("connect_timeout", Self.connectSeconds), ("tcp_user_timeout", "5000"), ("keepalives_idle", "5"),
+      ("keepalives_interval", "2"), ("keepalives_count", "2"), ("fallback_application_name", "threadkeeper"),
+      ("dbname", url), ("client_encoding", "UTF8"),
     ]
     let (keywords, values) = (settings.map { strdup($0.0) }, settings.map { strdup($0.1) })
     defer { for text in keywords + values { free(text) } }
@@ -39,9 +39,9 @@ package final class PostgresConnection: @unchecked Sendable {
     guard let connection else { throw .unsent("out of memory") }
     handle = connection
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
-    guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0,
-      PQenterPipelineMode(handle) == 1
-    else { throw .unsent(Self.line(PQerrorMessage(handle))) }
+    guard PQstatus(handle) == CONNECTION_OK, PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else {
+      throw .unsent(Self.line(PQerrorMessage(handle)))
+    }
     // The server's waits end, too: for a lock, for a client that has gone, for one that was stopped in a transaction.
     do {
       try query(
@@ -50,9 +50,7 @@ package final class PostgresConnection: @unchecked Sendable {
           set_config('idle_in_transaction_session_timeout', '10s', false),
           set_config('client_connection_check_interval', '2s', false)
         """)
-    } catch {
-      throw .unsent(error.message)
-    }
+    } catch { throw .unsent(error.message) }
   }
 
   deinit {
@@ -70,12 +68,9 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   /// Runs one statement.
-  @discardableResult
-  package func query(
-    _ sql: String, _ values: [PostgresValue] = []
-  ) throws(PostgresError) -> PostgresRows {
-    try pipeline([(sql, values)])[0]
-  }
+  @discardableResult package func query(_ sql: String, _ values: [PostgresValue] = []) throws(PostgresError)
+    -> PostgresRows
+  { try pipeline([(sql, values)])[0] }
 
   /// Runs statements in one round trip, and in one transaction, unless they say otherwise: all are done or none.
   ///
@@ -90,8 +85,7 @@ package final class PostgresConnection: @unchecked Sendable {
       if names[sql] == nil, new[sql] == nil {
         count += 1
         new[sql] = "t\(count)"
-        try check(
-          PQsendPrepare(handle, new[sql], sql, Int32(values.count), values.map(\.type.rawValue)))
+        try check(PQsendPrepare(handle, new[sql], sql, Int32(values.count), values.map(\.type.rawValue)))
         answers.append(sql)
       }
       try check(send(names[sql] ?? new[sql] ?? "", values))
@@ -124,9 +118,7 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   /// Runs `body` in a transaction.
-  package func transaction<R>(
-    _ begin: String = "BEGIN", _ body: (PostgresConnection) throws -> R
-  ) throws -> R {
+  package func transaction<R>(_ begin: String = "BEGIN", _ body: (PostgresConnection) throws -> R) throws -> R {
     try query(begin)
     do {
       let result = try body(self)
@@ -154,9 +146,7 @@ package final class PostgresConnection: @unchecked Sendable {
     return memory.withUnsafeBytes { memory in
       PQsendQueryPrepared(
         handle, name, Int32(values.count),
-        places.map {
-          $0.flatMap { memory.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
-        },
+        places.map { $0.flatMap { memory.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) } },
         values.map { Int32($0.bytes?.count ?? 0) }, values.map { _ in 1 }, 1)
     }
   }
@@ -192,8 +182,7 @@ package final class PostgresConnection: @unchecked Sendable {
       guard left > .zero else { throw lost("the server does not answer in time") }
       var look = pollfd(fd: PQsocket(handle), events: Int16(events), revents: 0)
       let (seconds, fraction) = left.components
-      let found = poll(
-        &look, 1, Int32(clamping: seconds * 1_000 + fraction / 1_000_000_000_000_000 + 1))
+      let found = poll(&look, 1, Int32(clamping: seconds * 1_000 + fraction / 1_000_000_000_000_000 + 1))
       if found > 0 { return Int32(look.revents) }
       if found < 0, errno != EINTR { throw lost("poll: \(String(cString: strerror(errno)))") }
     }
@@ -201,33 +190,25 @@ package final class PostgresConnection: @unchecked Sendable {
 
   private func error(of result: PostgresRows) -> PostgresError {
     func field(_ code: Character) -> String {
-      PQresultErrorField(result.result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) }
-        ?? ""
+      PQresultErrorField(result.result, Int32(code.asciiValue ?? 0)).map { String(cString: $0) } ?? ""
     }
     let state = field("C")
     let message = field("M")
-    let error = PostgresError(
-      sqlState: state, message: message.isEmpty ? Self.line(PQerrorMessage(handle)) : message)
+    let error = PostgresError(sqlState: state, message: message.isEmpty ? Self.line(PQerrorMessage(handle)) : message)
     // Neither do statements outlive what they were prepared for.
-    if error.kind == .connection || PQstatus(handle) == CONNECTION_BAD || state == "0A000"
-      || state == "26000"
-    {
-      return lost(
-        error.message, state, kind: PQstatus(handle) == CONNECTION_BAD ? .connection : error.kind)
+    if error.kind == .connection || PQstatus(handle) == CONNECTION_BAD || state == "0A000" || state == "26000" {
+      return lost(error.message, state, kind: PQstatus(handle) == CONNECTION_BAD ? .connection : error.kind)
     }
     return error
   }
 
-  private func lost(
-    _ message: String, _ state: String = "", kind: PostgresError.Kind = .connection
-  ) -> PostgresError {
+  private func lost(_ message: String, _ state: String = "", kind: PostgresError.Kind = .connection) -> PostgresError {
     isBroken = true
     return PostgresError(kind, message, sqlState: state)
   }
 
   private static func line(_ text: UnsafePointer<CChar>?) -> String {
-    (text.map { String(cString: $0) } ?? "").split(whereSeparator: \.isNewline)
-      .joined(separator: "; ")
+    (text.map { String(cString: $0) } ?? "").split(whereSeparator: \.isNewline).joined(separator: "; ")
   }
 
   /// libpq quotes what it cannot read, and that may be part of a password.
@@ -245,8 +226,7 @@ package final class PostgresConnection: @unchecked Sendable {
       && ["host", "hostaddr", "dbname", "user"].allSatisfy { !parts[$0, default: ""].contains("@") }
     guard isWhole else {
       throw .unsent(
-        "the address of the database cannot be read: in `postgresql://…`, write @ and / of a password as %40 and %2F"
-      )
+        "the address of the database cannot be read: in `postgresql://…`, write @ and / of a password as %40 and %2F")
     }
   }
 }

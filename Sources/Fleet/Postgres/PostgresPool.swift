@@ -25,8 +25,7 @@ package final class PostgresPool: Sendable {
     until deadline: ContinuousClock.Instant? = nil, _ body: (PostgresConnection) throws -> R
   ) throws -> R {
     let left = (deadline ?? .now + PostgresConnection.limit) - .now
-    guard places.wait(timeout: .now() + .nanoseconds(Int(left / .nanoseconds(1)))) == .success
-    else {
+    guard places.wait(timeout: .now() + .nanoseconds(Int(left / .nanoseconds(1)))) == .success else {
       throw PostgresError.unsent("all connections to PostgreSQL are in use")
     }
     defer { places.signal() }
@@ -37,9 +36,7 @@ package final class PostgresPool: Sendable {
   }
 
   private func take() throws(PostgresError) -> PostgresConnection {
-    while let connection = idle.withLock({ $0.popLast() }) {
-      if connection.isUsable { return connection }
-    }
+    while let connection = idle.withLock({ $0.popLast() }) { if connection.isUsable { return connection } }
     return try PostgresConnection(url: url)
   }
 }

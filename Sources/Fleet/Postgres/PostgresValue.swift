@@ -25,9 +25,7 @@ package struct PostgresValue: Sendable {
 
   package static func ints(_ values: [Int64]) -> Self {
     var array = PostgresArray(.ints, of: .int)
-    for value in values {
-      array.append(8) { $0.storeBytes(of: value.bigEndian, as: Int64.self) }
-    }
+    for value in values { array.append(8) { $0.storeBytes(of: value.bigEndian, as: Int64.self) } }
     return array.value
   }
 }
@@ -50,15 +48,11 @@ struct PostgresArray {
   mutating func reserve(_ count: Int) { bytes.reserveCapacity(bytes.count + count) }
 
   /// - Parameter fill: gets `length` zeros.
-  mutating func append(
-    _ length: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void
-  ) rethrows {
+  mutating func append(_ length: Int, _ fill: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows {
     bytes.append(contentsOf: Int32(length).bigEndianBytes)
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(0, count: length))
-    try bytes.withUnsafeMutableBytes {
-      try fill(UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
-    }
+    try bytes.withUnsafeMutableBytes { try fill(UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
     count += 1
   }
 
@@ -74,9 +68,7 @@ struct PostgresArray {
   }
 }
 
-extension FixedWidthInteger {
-  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-}
+extension FixedWidthInteger { var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } } }
 
 /// What a statement has returned, in binary form.
 package final class PostgresRows: RandomAccessCollection {
@@ -98,8 +90,7 @@ package struct PostgresRow {
 
   /// Nil: NULL.
   package subscript(_ column: Int) -> PostgresField? {
-    PQgetisnull(rows.result, row, Int32(column)) == 1
-      ? nil : PostgresField(row: self, column: Int32(column))
+    PQgetisnull(rows.result, row, Int32(column)) == 1 ? nil : PostgresField(row: self, column: Int32(column))
   }
 }
 
@@ -112,8 +103,8 @@ package struct PostgresField {
     try withExtendedLifetime(row.rows) {
       try body(
         UnsafeRawBufferPointer(
-          start: PQgetvalue(row.rows.result, row.row, column),
-          count: Int(PQgetlength(row.rows.result, row.row, column))))
+          start: PQgetvalue(row.rows.result, row.row, column), count: Int(PQgetlength(row.rows.result, row.row, column))
+        ))
     }
   }
 

@@ -9,22 +9,18 @@ package enum FleetSchema {
   /// Makes what is missing, and the shards 1 to `count`.
   ///
   /// - Throws: `PostgresError`; `CommandFailure` where this program is too old for the database.
-  package static func create(
-    name: String, shards count: Int, on connection: PostgresConnection
-  ) throws {
+  package static func create(name: String, shards count: Int, on connection: PostgresConnection) throws {
     if try connection.query("SELECT to_regclass('threadkeeper.fleet')::text").first?[0] == nil {
       _ = try connection.pipeline(tables.split(separator: "\n\n").map { (String($0), []) })
     }
     let row = try connection.query("SELECT oldest FROM threadkeeper.fleet").first
     guard row?[0]?.int ?? 0 <= version else {
       throw CommandFailure(
-        .configuration, "this program is too old for the database",
-        remedy: "install the newer version of threadkeeper")
+        .configuration, "this program is too old for the database", remedy: "install the newer version of threadkeeper")
     }
     if row == nil {
       try connection.query(
-        "INSERT INTO threadkeeper.fleet (name, version, oldest) VALUES ($1, $2, $2)",
-        [.text(name), .int(version)])
+        "INSERT INTO threadkeeper.fleet (name, version, oldest) VALUES ($1, $2, $2)", [.text(name), .int(version)])
     }
     _ = try connection.pipeline(
       ["shard (id)", "lease (shard)"].map { table in

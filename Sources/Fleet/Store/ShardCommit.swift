@@ -19,37 +19,27 @@ struct ShardCommit {
 
   /// - Parameter copies: the secrets of records that others are given.
   init(
-    _ changes: RecordChanges, on state: ShardState, _ copies: [RecordID: SecretBytes],
-    shard: Int, epoch: Int64, by keys: ShardKeys
+    _ changes: RecordChanges, on state: ShardState, _ copies: [RecordID: SecretBytes], shard: Int, epoch: Int64,
+    by keys: ShardKeys
   ) throws {
     var manifest = state.manifest
     lastMessage = try changes.messages.reduce(state.lastMessage) { last, message in
-      guard message.id > last else {
-        throw KeychainError(.duplicateItem, "message \(message.id) comes after \(last)")
-      }
+      guard message.id > last else { throw KeychainError(.duplicateItem, "message \(message.id) comes after \(last)") }
       return message.id
     }
-    guard manifest.advance(by: 1) else {
-      throw KeychainError(.internalError, "shard \(shard) has no generation left")
-    }
+    guard manifest.advance(by: 1) else { throw KeychainError(.internalError, "shard \(shard) has no generation left") }
     var records = SealedParts(changes, Int64(manifest.generation), keys)
     for change in changes.records {
       let old = state.rows[change.id.rawValue]
       if let old { try manifest.remove(.record(old), key: keys.manifest.sum) }
-      if let new = try records.add(change, old, copies) {
-        try manifest.insert(.record(new), key: keys.manifest.sum)
-      }
+      if let new = try records.add(change, old, copies) { try manifest.insert(.record(new), key: keys.manifest.sum) }
     }
     var draft = AuditDraft()
     draft.add(changes.audit)
     let lines = try draft.rows(
-      after: state.lastAudit, by: "threadkeeper", at: KeychainOptions().now(), store: keys.store,
-      key: keys.audit
-    )
+      after: state.lastAudit, by: "threadkeeper", at: KeychainOptions().now(), store: keys.store, key: keys.audit)
     if let last = lines.last {
-      if let old = state.lastAudit {
-        try manifest.remove(old.manifestElement, key: keys.manifest.sum)
-      }
+      if let old = state.lastAudit { try manifest.remove(old.manifestElement, key: keys.manifest.sum) }
       try manifest.insert(last.manifestElement, key: keys.manifest.sum)
     }
     sealedManifest = try manifest.sealed(store: keys.store, by: keys.manifest)
@@ -63,11 +53,10 @@ struct ShardCommit {
     statement = (
       rows.allSatisfy { state.rows[$0.id] == nil } ? Self.adding : Self.replacing,
       [
-        .int(shard), .int(epoch), .int(Int64(state.manifest.generation)), .bytes(sealedManifest),
-        .int(published), .int(state.published), .ints(rows.map(\.id)), .ints(rows.map(\.home)),
-        .ints(rows.map(\.secretVersion)), records.states.value, records.secrets.value,
-        .ints(removed), .ints(lines.map(\.number)), audit.value, .int(lastMessage),
-        .bytes(messages.isEmpty ? nil : try MessageRow.seal(messages, by: keys)),
+        .int(shard), .int(epoch), .int(Int64(state.manifest.generation)), .bytes(sealedManifest), .int(published),
+        .int(state.published), .ints(rows.map(\.id)), .ints(rows.map(\.home)), .ints(rows.map(\.secretVersion)),
+        records.states.value, records.secrets.value, .ints(removed), .ints(lines.map(\.number)), audit.value,
+        .int(lastMessage), .bytes(messages.isEmpty ? nil : try MessageRow.seal(messages, by: keys)),
       ]
     )
   }
@@ -122,11 +111,10 @@ private struct SealedParts {
   }
 
   /// - Returns: nil where the record is deleted.
-  mutating func add(
-    _ change: RecordChanges.Record, _ old: RecordRow?, _ copies: [RecordID: SecretBytes]
-  ) throws -> RecordRow? {
-    guard let state = change.state,
-      case (var row, let secret)? = try change.row(over: old, version: version, copies)
+  mutating func add(_ change: RecordChanges.Record, _ old: RecordRow?, _ copies: [RecordID: SecretBytes]) throws
+    -> RecordRow?
+  {
+    guard let state = change.state, case (var row, let secret)? = try change.row(over: old, version: version, copies)
     else {
       if let old { removed.append(old.id) }
       return nil
@@ -167,8 +155,7 @@ enum MessageRow {
       bytes += message.bytes
     }
     return try bytes.withUnsafeBytes { bytes in
-      try SealedPart.seal(
-        bytes, at: .message(messages.last?.id ?? 0, keys.store), by: keys.messages)
+      try SealedPart.seal(bytes, at: .message(messages.last?.id ?? 0, keys.store), by: keys.messages)
     }
   }
 
@@ -176,8 +163,7 @@ enum MessageRow {
   static func open(_ row: PostgresRow, by keys: ShardKeys) throws -> [StoredMessage] {
     let (last, sealed) = (row[0]?.int ?? 0, row[1]?.bytes ?? [])
     return try sealed.withUnsafeBytes { sealed in
-      try SealedPart.open(sealed, at: .message(last, keys.store), by: { _ in keys.messages.key }) {
-        bytes in
+      try SealedPart.open(sealed, at: .message(last, keys.store), by: { _ in keys.messages.key }) { bytes in
         var (messages, rest) = ([StoredMessage](), bytes[...])
         while rest.count >= 12 {
           let head = rest.prefix(12)

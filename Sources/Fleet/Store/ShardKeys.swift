@@ -48,9 +48,7 @@ package struct ShardKeys: Sendable {
       }
       return (store, try arena.key(copying: UnsafeRawBufferPointer(rebasing: bytes[21...])))
     }
-    func key(_ number: UInt64) throws -> GuardedKey {
-      try arena.subkey(number, context: "tk-shard", of: root)
-    }
+    func key(_ number: UInt64) throws -> GuardedKey { try arena.subkey(number, context: "tk-shard", of: root) }
     self.store = store
     records = (KeyID(.records, epoch: 1), try key(1))
     manifest = try ManifestKey(KeyID(.manifest, epoch: 1), key(2), in: arena)
@@ -77,21 +75,18 @@ package struct ShardKeys: Sendable {
   /// What the broker keeps of a state, in hexadecimal digits: `contents 16 | hash 16`. The second proves generation and
   /// contents also to who has an older state.
   func anchorHash(of manifest: Manifest) throws -> String {
-    let contents = try anchor.withUnsafeBytes {
-      try BLAKE2b.hash(manifest.bytes, key: $0, count: 16)
-    }
+    let contents = try anchor.withUnsafeBytes { try BLAKE2b.hash(manifest.bytes, key: $0, count: 16) }
     return try anchorHash(of: Int64(manifest.generation), contents)
   }
 
   /// Whether this shard has had such a state.
   func isGenuine(_ hash: String, of generation: Int64) throws -> Bool {
     let digits = Array(hash.utf8)
-    guard digits.count == 64,
-      digits.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
-    else { return false }
+    guard digits.count == 64, digits.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else {
+      return false
+    }
     let contents = stride(from: 0, to: 32, by: 2).map {
-      UInt8(
-        hash.utf8.dropFirst($0).prefix(2).reduce(0) { $0 << 4 | Int($1 < 97 ? $1 - 48 : $1 - 87) })
+      UInt8(hash.utf8.dropFirst($0).prefix(2).reduce(0) { $0 << 4 | Int($1 < 97 ? $1 - 48 : $1 - 87) })
     }
     return try anchorHash(of: generation, contents) == hash
   }

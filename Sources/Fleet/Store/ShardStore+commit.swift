@@ -28,20 +28,15 @@ extension ShardStore {
       if !state.withLock({ $0.isLoaded }) { _ = try read { _ in } }
       try checkWritable()
       let copies = try copies(for: changes.records)
-      let commit = try state.withLock {
-        try ShardCommit(changes, on: $0, copies, shard: shard, epoch: epoch, by: keys)
-      }
+      let commit = try state.withLock { try ShardCommit(changes, on: $0, copies, shard: shard, epoch: epoch, by: keys) }
       try send(commit)
       state.withLock { $0.apply(commit) }
     }
   }
 
   /// Of what does not open there are none: it is lost, whether this commit fails or not.
-  private func copies(
-    for records: [RecordChanges.Record]
-  ) throws -> [RecordID: SecretBytes] {
-    let sources = Set(
-      records.compactMap { if case .copy(let source) = $0.secret { source.rawValue } else { nil } })
+  private func copies(for records: [RecordChanges.Record]) throws -> [RecordID: SecretBytes] {
+    let sources = Set(records.compactMap { if case .copy(let source) = $0.secret { source.rawValue } else { nil } })
     guard !sources.isEmpty else { return [:] }
     let rows = state.withLock { state in
       sources.subtracting(state.damaged).compactMap { state.rows[$0] }.filter(\.hasSecret)
@@ -76,15 +71,12 @@ extension ShardStore {
       do {
         row = try pool.withConnection(until: limit) {
           try $0.query(
-            "SELECT epoch, generation, manifest FROM threadkeeper.shard WHERE id = $1 FOR UPDATE",
-            [.int(shard)]
+            "SELECT epoch, generation, manifest FROM threadkeeper.shard WHERE id = $1 FOR UPDATE", [.int(shard)]
           ).first
         }
       } catch let error as PostgresError {
         // A wait for a lock has ended.
-        guard error.kind == .connection || error.sqlState == "55P03" else {
-          throw loseUnknown(error)
-        }
+        guard error.kind == .connection || error.sqlState == "55P03" else { throw loseUnknown(error) }
         usleep(Self.pause)
         continue
       }
@@ -96,8 +88,7 @@ extension ShardStore {
       if found == next - 1 { return false }
       throw lose(.moved, "the database has generation \(found) of \(place), not \(next - 1)")
     }
-    throw lose(
-      .connection, "it is not known whether \(place) was written before its lease was over")
+    throw lose(.connection, "it is not known whether \(place) was written before its lease was over")
   }
 
   private func loseUnknown(_ error: PostgresError) -> PostgresError {
@@ -139,13 +130,10 @@ extension ShardStore {
 extension ShardStore {
   package func lastAuditRecord() throws -> Int64 {
     try checkHeld()
-    return try pool.withConnection { try auditRows($0, "ORDER BY id DESC LIMIT 1") }.first?.number
-      ?? 0
+    return try pool.withConnection { try auditRows($0, "ORDER BY id DESC LIMIT 1") }.first?.number ?? 0
   }
 
-  package func forEachAuditRecord(
-    after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void
-  ) throws {
+  package func forEachAuditRecord(after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void) throws {
     try checkHeld()
     var (previous, left) = (nil as AuditRow?, limit)
     if number > 0 {
@@ -171,11 +159,9 @@ extension ShardStore {
   package func auditProblem() throws -> String? {
     let known = state.withLock { $0.lastAudit?.number ?? 0 }
     var last: Int64 = 0
-    do {
-      try forEachAuditRecord(after: 0, limit: .max) { last = $0.number }
-    } catch let error as KeychainError where error.status == .decode {
-      return error.message
-    }
+    do { try forEachAuditRecord(after: 0, limit: .max) { last = $0.number } } catch let error as KeychainError
+      where error.status == .decode
+    { return error.message }
     guard condition == .healthy, last >= known else {
       return "the chain is whole up to record \(last), but \(place) is not what its manifest says:"
         + " records after it may have been cut off, or other rows were altered"
@@ -183,9 +169,7 @@ extension ShardStore {
     return nil
   }
 
-  func auditRows(
-    _ connection: PostgresConnection, _ condition: String, _ number: Int64? = nil
-  ) throws -> [AuditRow] {
+  func auditRows(_ connection: PostgresConnection, _ condition: String, _ number: Int64? = nil) throws -> [AuditRow] {
     try connection.query(
       "SELECT id, sealed FROM threadkeeper.audit WHERE shard = $1 \(condition)",
       [.int(shard)] + (number.map { [.int($0)] } ?? [])

@@ -21,9 +21,7 @@ package final class LeaseTerm: Sendable {
 
   package var lasts: Bool { .now < end }
 
-  private static func nanoseconds(_ end: Instant) -> Int64 {
-    Int64((end - origin) / .nanoseconds(1))
-  }
+  private static func nanoseconds(_ end: Instant) -> Int64 { Int64((end - origin) / .nanoseconds(1)) }
 }
 
 /// The store of one shard, in PostgreSQL. Whoever has the shard's lease has the only one.
@@ -48,9 +46,7 @@ package final class ShardStore: DaemonStore {
   /// - Parameters:
   ///   - epoch: of the claim.
   ///   - term: of the lease.
-  package init(
-    shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys, term: LeaseTerm
-  ) {
+  package init(shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys, term: LeaseTerm) {
     (self.shard, self.epoch, self.pool, self.keys, self.term) = (shard, epoch, pool, keys, term)
   }
 
@@ -67,15 +63,11 @@ package final class ShardStore: DaemonStore {
   package func hashKey() throws -> SecretBytes { keys.hashKey }
   /// They belong to the shard's key, so there are always some.
   package func identitySecrets() throws -> SecretBytes? { try keys.daemonSecrets }
-  package func identitySecrets(madeBy actor: String) throws -> SecretBytes {
-    try keys.daemonSecrets
-  }
+  package func identitySecrets(madeBy actor: String) throws -> SecretBytes { try keys.daemonSecrets }
 
   package func checkWritable() throws {
     try checkHeld()
-    if case .readOnly(let reason) = condition {
-      throw KeychainError(.readOnly, "\(place) takes no changes: \(reason)")
-    }
+    if case .readOnly(let reason) = condition { throw KeychainError(.readOnly, "\(place) takes no changes: \(reason)") }
   }
 
   package func check() throws { try checkWritable() }
@@ -123,9 +115,7 @@ package final class ShardStore: DaemonStore {
       state = found
       return true
     }
-    guard isSame else {
-      throw lose(.moved, "the database has another state of \(place) than before")
-    }
+    guard isSame else { throw lose(.moved, "the database has another state of \(place) than before") }
     return damaged
   }
 
@@ -134,9 +124,7 @@ package final class ShardStore: DaemonStore {
     var lost: [DamagedRecord] = []
     let (found, damaged) = try snapshot(withSecrets: true) { _ in
     } secret: { row, sealed in
-      if try sealed.withUnsafeBytes({ try opened(.recordSecret, $0, row) }) == nil {
-        lost.append(row.asDamaged)
-      }
+      if try sealed.withUnsafeBytes({ try opened(.recordSecret, $0, row) }) == nil { lost.append(row.asDamaged) }
     }
     state.withLock { if $0.condition == .healthy { $0.condition = found.condition } }
     return damaged + lost
@@ -150,9 +138,7 @@ package final class ShardStore: DaemonStore {
         (SELECT max(id) FROM threadkeeper.outbox WHERE shard = $1)
       FROM threadkeeper.shard WHERE id = $1
       """, [.int(shard)])
-    guard let row = rows.first, row[0]?.int == epoch else {
-      throw lose(.claimed, "another process has \(place)")
-    }
+    guard let row = rows.first, row[0]?.int == epoch else { throw lose(.claimed, "another process has \(place)") }
     var state = ShardState()
     state.isOpen = true
     // Where no message waits, a bridge numbers them from 1 again.
@@ -161,9 +147,7 @@ package final class ShardStore: DaemonStore {
       state.lastMessage = max(state.published, last)
       guard RowNumber(stored: first) != nil, let found = RowNumber(stored: state.lastMessage) else {
         throw KeychainError(
-          .decode,
-          "\(place) was altered: messages \(first) to \(state.lastMessage) have numbers that none can have"
-        )
+          .decode, "\(place) was altered: messages \(first) to \(state.lastMessage) have numbers that none can have")
       }
       state.lastMessage = found.rawValue
     }
@@ -172,12 +156,8 @@ package final class ShardStore: DaemonStore {
       if let sealed = row[2]?.bytes {
         state.manifest = try Manifest(opening: sealed, store: keys.store, by: keys.manifest)
       }
-      if Int64(state.manifest.generation) != row[1]?.int {
-        state.condition = .readOnly(.manifestMismatch)
-      }
-    } catch is SodiumError {
-      state.condition = .readOnly(.manifestUnreadable)
-    }
+      if Int64(state.manifest.generation) != row[1]?.int { state.condition = .readOnly(.manifestMismatch) }
+    } catch is SodiumError { state.condition = .readOnly(.manifestUnreadable) }
     return state
   }
 
@@ -215,14 +195,12 @@ package final class ShardStore: DaemonStore {
             if withSecrets, let sealed = fields[5] { try secret(row, sealed) }
             try body(
               StoredRecord(
-                id: RecordID(row.id), home: row.home,
-                state: bytes.withUnsafeBytes { Array($0) }, hasSecret: row.hasSecret))
+                id: RecordID(row.id), home: row.home, state: bytes.withUnsafeBytes { Array($0) },
+                hasSecret: row.hasSecret))
           }
         }
         state.lastAudit = try auditRows(connection, "ORDER BY id DESC LIMIT 1").first
-        if let last = state.lastAudit {
-          try found.insert(last.manifestElement, key: keys.manifest.sum)
-        }
+        if let last = state.lastAudit { try found.insert(last.manifestElement, key: keys.manifest.sum) }
         if state.condition == .healthy, !found.hasSameContents(as: state.manifest) {
           state.condition = .readOnly(.manifestMismatch)
         }
@@ -243,21 +221,15 @@ package final class ShardStore: DaemonStore {
   }
 
   /// Nil where it does not open.
-  private func opened(
-    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ row: RecordRow
-  ) throws -> SecretBytes? {
+  private func opened(_ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ row: RecordRow) throws
+    -> SecretBytes?
+  {
     do {
-      return try row.open(part, sealed, of: keys.store, by: { _ in keys.records.key }) {
-        SecretBytes(copying: $0)
-      }
-    } catch let error as KeychainError where error.isItemDamaged {
-      return nil
-    }
+      return try row.open(part, sealed, of: keys.store, by: { _ in keys.records.key }) { SecretBytes(copying: $0) }
+    } catch let error as KeychainError where error.isItemDamaged { return nil }
   }
 
-  package func withSecret<R>(
-    of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
+  package func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     if !state.withLock({ $0.isLoaded }) { _ = try load { _ in } }
     while true {
       try checkHeld()
@@ -270,29 +242,22 @@ package final class ShardStore: DaemonStore {
         }
         return nil
       }
-      let secret =
-        isDamaged ? nil : try pool.withConnection { try secrets(of: [row], $0) }[id]
+      let secret = isDamaged ? nil : try pool.withConnection { try secrets(of: [row], $0) }[id]
       if let secret { return try secret.withUnsafeBytes(body) }
       // Or a commit has replaced it in this moment, perhaps one whose outcome is asked for.
-      guard turn.withLock({ _ in state.withLock { $0.rows[id.rawValue]?.version } }) != row.version
-      else {
+      guard turn.withLock({ _ in state.withLock { $0.rows[id.rawValue]?.version } }) != row.version else {
         throw KeychainError(
-          .decode,
-          "record \(row.id) of home \(row.home) was altered or is damaged. It is kept: restore a backup"
-        )
+          .decode, "record \(row.id) of home \(row.home) was altered or is damaged. It is kept: restore a backup")
       }
     }
   }
 
   /// Those that open, and are what this store has read or written.
-  func secrets(
-    of rows: [RecordRow], _ connection: PostgresConnection
-  ) throws -> [RecordID: SecretBytes] {
+  func secrets(of rows: [RecordRow], _ connection: PostgresConnection) throws -> [RecordID: SecretBytes] {
     let found = try connection.query(
       "SELECT id, secret FROM threadkeeper.record WHERE shard = $1 AND id = ANY ($2)",
       [.int(shard), .ints(rows.map(\.id))])
-    let sealed = Dictionary(
-      found.map { ($0[0]?.int ?? 0, $0[1]) }, uniquingKeysWith: { first, _ in first })
+    let sealed = Dictionary(found.map { ($0[0]?.int ?? 0, $0[1]) }, uniquingKeysWith: { first, _ in first })
     var secrets: [RecordID: SecretBytes] = [:]
     for row in rows {
       guard let sealed = sealed[row.id] ?? nil, sealed.bytes.tag == row.secretTag else { continue }
@@ -314,13 +279,9 @@ package final class ShardStore: DaemonStore {
       isMore = rows.count == 16
       for row in rows {
         last = row[0]?.int ?? 0
-        do {
-          messages += try MessageRow.open(row, by: keys).filter { $0.id > first }
-        } catch is SodiumError {
+        do { messages += try MessageRow.open(row, by: keys).filter { $0.id > first } } catch is SodiumError {
           throw KeychainError(
-            .decode,
-            "messages up to \(last) of \(place) were altered or are damaged. They are kept: restore a backup"
-          )
+            .decode, "messages up to \(last) of \(place) were altered or are damaged. They are kept: restore a backup")
         }
       }
     }

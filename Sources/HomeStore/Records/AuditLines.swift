@@ -11,9 +11,7 @@ extension AuditNote {
     func line(_ action: AuditAction, _ subject: String) -> RecordChanges.AuditLine {
       .init(actor: actor, action, subject)
     }
-    func item(_ service: String, _ account: String? = nil, _ group: String = Self.ownGroup)
-      -> String
-    {
+    func item(_ service: String, _ account: String? = nil, _ group: String = Self.ownGroup) -> String {
       "genp \(service)/\(home)\(account.map { " \($0)" } ?? "") (\(group))"
     }
     func subject(_ subject: ConsentSubject) -> String {
@@ -22,17 +20,13 @@ extension AuditNote {
     }
     switch self {
     case .credentialsStored(let agent, let decision):
-      let subject = item(
-        "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup)
+      let subject = item("thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup)
       return line(decision == .store ? .added : .secretChanged, subject)
     case .credentialsDeleted(let agent):
       return line(
-        .deleted,
-        item(
-          "thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
+        .deleted, item("thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
     case .sharedStored(let user, let network, let isNew):
-      return line(
-        isNew ? .added : .secretChanged, item("thread-shared", network.description, user.text))
+      return line(isNew ? .added : .secretChanged, item("thread-shared", network.description, user.text))
     case .sharedDeleted(let user, let network):
       return line(.deleted, item("thread-shared", network.description, user.text))
     case .preferredChanged(let before, let network):
@@ -40,11 +34,8 @@ extension AuditNote {
         network == nil ? .deleted : before == nil ? .added : .secretChanged,
         item("thread-preferred", (network ?? before)?.description))
     case .preferredConfirmed:
-      return line(
-        .changed,
-        item("thread-preferred-confirmed", state.preferred?.dataset.network.description))
-    case .formerDeleted(let network):
-      return line(.deleted, item("thread-preferred-history", network.description))
+      return line(.changed, item("thread-preferred-confirmed", state.preferred?.dataset.network.description))
+    case .formerDeleted(let network): return line(.deleted, item("thread-preferred-history", network.description))
     case .routerRemoved(let agent, let team, let reason):
       let why =
         switch reason {
@@ -53,29 +44,22 @@ extension AuditNote {
         case .forRoom: ": for another id of its team"
         case .forHome: ": for another id of the home"
         }
-      return line(
-        .routerRemoved, "\(agent) home \(home) from \(team?.text ?? "nobody")\(why)")
+      return line(.routerRemoved, "\(agent) home \(home) from \(team?.text ?? "nobody")\(why)")
     case .consent(let record):
       let scope = record.scope.map { $0 == .always ? " (always)" : " (once)" } ?? ""
       return line(
-        record.outcome.auditAction,
-        "\(record.idText) \(subject(record.subject)) to \(record.requester.shown)\(scope)")
+        record.outcome.auditAction, "\(record.idText) \(subject(record.subject)) to \(record.requester.shown)\(scope)")
     case .granted(let grant):
-      return line(
-        .consentGranted,
-        "\(grant.id.grantText) \(subject(grant.subject)) to \(grant.requester.shown)")
+      return line(.consentGranted, "\(grant.id.grantText) \(subject(grant.subject)) to \(grant.requester.shown)")
     case .given(let what, let requester, let id):
-      return line(
-        .credentialsGiven, "\(subject(what)) to \(requester.shown) by \(state.text(of: id))")
+      return line(.credentialsGiven, "\(subject(what)) to \(requester.shown) by \(state.text(of: id))")
     case .notGiven(let what, let requester, let id, let obstacle):
       return line(
-        .credentialsNotGiven,
-        "\(subject(what)) to \(requester.shown) by \(state.text(of: id)): \(obstacle.message)")
+        .credentialsNotGiven, "\(subject(what)) to \(requester.shown) by \(state.text(of: id)): \(obstacle.message)")
     case .enrolled(let user): return line(.added, item("client-enrolment", user.text))
     case .enrolledAgain(let user, let hasNewKeys):
       return line(hasNewKeys ? .secretChanged : .changed, item("client-enrolment", user.text))
-    case .revoked(let user, let isKept):
-      return line(isKept ? .changed : .deleted, item("client-enrolment", user.text))
+    case .revoked(let user, let isKept): return line(isKept ? .changed : .deleted, item("client-enrolment", user.text))
     }
   }
 
@@ -85,9 +69,7 @@ extension AuditNote {
 
 extension Home {
   /// Of a grant, or of the question that was decided.
-  fileprivate func text(of id: ConsentID) -> String {
-    grants.contains { $0.id == id } ? id.grantText : id.questionText
-  }
+  fileprivate func text(of id: ConsentID) -> String { grants.contains { $0.id == id } ? id.grantText : id.questionText }
 }
 
 extension ConsentRecord.Outcome {

@@ -18,9 +18,7 @@ package struct DatasetReader: Sendable {
   /// - Parameter key: 32 bytes that belong to the store.
   /// - Throws: for another length: no hash could be made, and all datasets would seem to be equal.
   package init(key: SecretBytes) throws(SodiumError) {
-    guard key.count == Self.keyLength else {
-      throw .wrongLength(expected: Self.keyLength, found: key.count)
-    }
+    guard key.count == Self.keyLength else { throw .wrongLength(expected: Self.keyLength, found: key.count) }
     self.key = key
   }
 
@@ -42,9 +40,7 @@ package struct DatasetReader: Sendable {
     bytes.withUnsafeBytes { Self.hash($0, subject.rawValue, key) }
   }
 
-  private static func hash(
-    _ bytes: UnsafeRawBufferPointer, _ subject: UInt8, _ key: SecretBytes
-  ) -> Hash128 {
+  private static func hash(_ bytes: UnsafeRawBufferPointer, _ subject: UInt8, _ key: SecretBytes) -> Hash128 {
     var hash = Hash128()
     withScratchMemory(bytes.count + 1) { message in
       message[0] = subject
@@ -67,9 +63,7 @@ extension DatasetSummary {
   /// - Returns: nil for what is no active dataset with which a Matter device can attach, and for a key of another
   ///   length.
   package init?(_ dataset: OperationalDataset, key: SecretBytes) {
-    guard var reader = try? DatasetReader(key: key),
-      let summary = reader.summary(of: dataset.bytes)
-    else { return nil }
+    guard var reader = try? DatasetReader(key: key), let summary = reader.summary(of: dataset.bytes) else { return nil }
     self = summary
   }
 }
@@ -94,17 +88,13 @@ package struct SecretMoves {
   /// - Parameters:
   ///   - dataset: that came with the input.
   ///   - stored: the id that a record has before the commit.
-  package mutating func take(
-    _ moves: [SecretMove], in home: Int, dataset: [UInt8]?,
-    stored: (RecordKey) -> RecordID?
-  ) {
+  package mutating func take(_ moves: [SecretMove], in home: Int, dataset: [UInt8]?, stored: (RecordKey) -> RecordID?) {
     for move in moves {
       let source: Source =
         switch move.from {
         case .input: dataset.map { .bytes(SecretBytes(copying: $0)) } ?? .nothing
         case .nothing: .nothing
-        case .record(let key):
-          sources[home]?[key] ?? stored(key).map { .stored($0) } ?? .nothing
+        case .record(let key): sources[home]?[key] ?? stored(key).map { .stored($0) } ?? .nothing
         }
       sources[home, default: [:]][move.to] = source
     }

@@ -56,8 +56,7 @@ package struct LoadedStore {
       if record.home == 0 {
         damagedDaemonRecords.append(record.id)
       } else {
-        found[record.home, default: Loaded(number: record.home)]
-          .lose(record.id, hasSecret: record.hasSecret)
+        found[record.home, default: Loaded(number: record.home)].lose(record.id, hasSecret: record.hasSecret)
       }
     }
     self.daemonRecords = daemonRecords
@@ -75,8 +74,7 @@ package struct LoadedStore {
       }
     }
     // What a damaged record has called a home is known where only one can be meant.
-    let isOnlyOne =
-      unnamed.count == 1 && settings.count { named[ExactName($0.name)] == nil } == 1
+    let isOnlyOne = unnamed.count == 1 && settings.count { named[ExactName($0.name)] == nil } == 1
     // Otherwise each new home may be one of them, until it has a preferred network.
     let lost = isOnlyOne ? 0 : unnamed.reduce(0) { $0 + max(1, $1.damaged) }
     for home in settings {
@@ -110,12 +108,8 @@ extension LoadedStore.Loaded {
       return
     }
     do throws(RecordError) {
-      if let older = book.updateValue(record.id, forKey: try home.load(record.state)) {
-        replacedRecords.append(older)
-      }
-    } catch {
-      lose(record.id, hasSecret: record.hasSecret)
-    }
+      if let older = book.updateValue(record.id, forKey: try home.load(record.state)) { replacedRecords.append(older) }
+    } catch { lose(record.id, hasSecret: record.hasSecret) }
   }
 
   fileprivate mutating func lose(_ record: RecordID, hasSecret: Bool) {
@@ -163,18 +157,14 @@ extension LoadedStore {
   ///   - closed: records of which the state or the secret does not open.
   ///   - daemon: records of no home in which nothing is found.
   package func damage(_ closed: [DamagedRecord], daemon: [RecordID] = []) -> [DamagedThing] {
-    let homes = Dictionary(
-      (served + former).map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+    let homes = Dictionary((served + former).map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
     var places: [RecordID: Int64] = [:]
     for id in daemon { places[id] = 0 }
-    for home in homes.values {
-      for id in home.damagedRecords { places[id] = home.number }
-    }
+    for home in homes.values { for id in home.damagedRecords { places[id] = home.number } }
     for record in closed { places[record.id] = record.home }
     return places.sorted { $0.key < $1.key }.map { id, number in
       DamagedThing(
-        id: id, number: number,
-        home: number == 0 ? nil : homes[number]?.name ?? Loaded.lostName(number),
+        id: id, number: number, home: number == 0 ? nil : homes[number]?.name ?? Loaded.lostName(number),
         key: homes[number]?.book.first { $0.value == id }?.key)
     }
   }
@@ -194,11 +184,7 @@ extension RecordStore {
     var (low, high) = (0 as Int64, RowNumber.all.upperBound)
     while low < high {
       let middle = low + (high - low) / 2
-      if let message = try messages(after: middle, limit: 1).first {
-        low = message.id
-      } else {
-        high = middle
-      }
+      if let message = try messages(after: middle, limit: 1).first { low = message.id } else { high = middle }
     }
     return low
   }

@@ -33,9 +33,9 @@ package struct StoredHome {
   /// - Parameters:
   ///   - dataset: that belongs to the input.
   ///   - actor: who is named in the audit.
-  package mutating func handle(
-    _ input: HomeInput, dataset: OperationalDataset? = nil, actor: String?, at now: WireTime
-  ) -> HomeOutput {
+  package mutating func handle(_ input: HomeInput, dataset: OperationalDataset? = nil, actor: String?, at now: WireTime)
+    -> HomeOutput
+  {
     let output = home.handle(input, at: now, rules: settings.rules)
     secrets.take(output.secrets, in: 0, dataset: dataset?.bytes) { book[$0] }
     audit += output.audit.map { $0.line(by: actor, in: settings.name, home) }
@@ -47,9 +47,7 @@ package struct StoredHome {
   /// - Returns: nil where the record has none.
   package func withDataset<R>(
     of key: RecordKey, in records: some RecordAccess, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
-    try book[key].flatMap { try records.withSecret(of: $0, body) }
-  }
+  ) throws -> R? { try book[key].flatMap { try records.withSecret(of: $0, body) } }
 
   /// Writes what has changed. Nothing can be done with the home afterwards: what is on disk is to be read again.
   package consuming func commit(to records: some RecordAccess) throws {
@@ -64,9 +62,7 @@ package struct StoredHome {
       let id = book[key] ?? RecordID(next)
       if book[key] == nil { next += 1 }
       changes.records.append(
-        .init(
-          id: id, home: number, state: state,
-          secret: state == nil ? .none : secrets.secret(of: key, in: 0, id)))
+        .init(id: id, home: number, state: state, secret: state == nil ? .none : secrets.secret(of: key, in: 0, id)))
     }
     if let note, !changes.records.isEmpty {
       changes.records.append(.init(id: RecordID(number), home: number, state: note.record))
@@ -117,16 +113,14 @@ package struct HomeNote: Hashable, Sendable {
 
   package var record: [UInt8] {
     let count = UInt16(clamping: name.utf8.count)
-    return [0, Self.form, UInt8(count >> 8), UInt8(count & 0xFF)] + Array(name.utf8)
-      + Array(base.utf8)
+    return [0, Self.form, UInt8(count >> 8), UInt8(count & 0xFF)] + Array(name.utf8) + Array(base.utf8)
   }
 
   /// - Returns: nil for what this version cannot have written.
   package init?(_ record: [UInt8]) {
     guard record.count >= 4, record[0] == 0, record[1] == Self.form else { return nil }
     let end = 4 + Int(record[2]) << 8 + Int(record[3])
-    guard end <= record.count,
-      let name = String(validating: record[4..<end], as: UTF8.self),
+    guard end <= record.count, let name = String(validating: record[4..<end], as: UTF8.self),
       let base = String(validating: record[end...], as: UTF8.self)
     else { return nil }
     self.init(name: name, base: base)

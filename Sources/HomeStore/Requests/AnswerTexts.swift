@@ -25,8 +25,7 @@ extension AnswerFailure {
         .init(
           .notAuthorized, field: "border_agent_id",
           command == .deleteCredentials
-            ? "this border agent id belongs to another team"
-            : OwnershipAdvice.message(agent, home: home))
+            ? "this border agent id belongs to another team" : OwnershipAdvice.message(agent, home: home))
       case .mayNotPrefer:
         .init(
           .notAuthorized,
@@ -39,12 +38,8 @@ extension AnswerFailure {
             + "\(command == .forgetNetwork ? "networks" : "preferred") forget`")
       case .mayNotDecide:
         .init(
-          .notAuthorized,
-          "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"
-        )
-      case .onceOnly:
-        .init(
-          .notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
+          .notAuthorized, "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT")
+      case .onceOnly: .init(.notAuthorized, field: "scope", "through Home Assistant a request is approved once only")
       case .adoptionsOnly(let id):
         .init(
           .notAuthorized, field: "id",
@@ -53,39 +48,31 @@ extension AnswerFailure {
       case .wrongButton:
         .init(
           .notAuthorized, field: "token",
-          "this is not the token of the request in `bridge/consent`: press the button that is shown now"
-        )
+          "this is not the token of the request in `bridge/consent`: press the button that is shown now")
       case .buttonsAltered(let id):
         .init(
           .notAuthorized,
           "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): "
             + "decide in a minute, or with `threadkeeper consent approve \(id.questionText)`")
       case .noKey: .noKey
-      case .unknownRouter(let agent):
-        .init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
+      case .unknownRouter(let agent): .init(.notFound, field: "border_agent_id", "no border router \(agent) is listed")
       case .damaged:
         .init(
-          .damagedCredentials,
-          "it is not found, and records of the home are damaged: one of them may be it",
-          help:
-            "restore a backup, or let the routers announce themselves again and give the damaged "
+          .damagedCredentials, "it is not found, and records of the home are damaged: one of them may be it",
+          help: "restore a backup, or let the routers announce themselves again and give the damaged "
             + "records up with `threadkeeper store forget-damaged`")
       case .noCredentials(let agent):
         .init(
           .notFound, field: "border_agent_id",
-          "no credentials of \(command == .deleteCredentials ? "\(agent)" : "this border router") are stored"
-        )
+          "no credentials of \(command == .deleteCredentials ? "\(agent)" : "this border router") are stored")
       case .noPreferred:
-        .init(
-          .notFound,
-          command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
+        .init(.notFound, command == .forgetPreferred ? "no network is preferred" : "there is no preferred network")
       // 64: nothing that waiting could change.
       case .notPreferred(let network):
         .init(
           .conflict, field: "ext_pan_id",
           "the network \(network) is not the preferred one, whose credentials alone are accepted",
-          help: "`threadkeeper preferred set \(network)` makes it the preferred one",
-          exit: 64)
+          help: "`threadkeeper preferred set \(network)` makes it the preferred one", exit: 64)
       case .nothingToAccept(let network):
         .init(
           .notFound, field: "ext_pan_id",
@@ -101,8 +88,7 @@ extension AnswerFailure {
           .invalidPayload, field: "ext_pan_id",
           "the logins \(users.prefix(8).map { ShownName.account($0.text) }.joined(separator: ", ")) "
             + "share different keys of the preferred network",
-          help:
-            "approve the question about one of them, which `threadkeeper consent list` has; where none waits, "
+          help: "approve the question about one of them, which `threadkeeper consent list` has; where none waits, "
             + "`threadkeeper preferred set @FILE` takes any dataset")
       case .preferredWithoutCredentials(let network):
         .init(
@@ -114,20 +100,17 @@ extension AnswerFailure {
           "no credentials of this network are stored, and no listed border router is on it",
           help: "`threadkeeper networks` shows the networks of border routers, `threadkeeper "
             + "credentials list` and `threadkeeper preferred show --history` what is stored")
-      case .noCredentialsOfNetwork:
-        .init(.notFound, field: "ext_pan_id", "no credentials of this network are stored")
+      case .noCredentialsOfNetwork: .init(.notFound, field: "ext_pan_id", "no credentials of this network are stored")
       case .noCredentialsOfRouterForNetwork:
         .init(
-          .notFound, field: "border_agent_id",
-          "no credentials of this border router are stored for this network",
+          .notFound, field: "border_agent_id", "no credentials of this border router are stored for this network",
           help: "`threadkeeper credentials list` shows what is stored")
       case .partialCredentials(let agent, let lacks):
         .init(
           .incompleteDataset, field: "border_agent_id",
           "the dataset of \(agent) is not complete, so its network is not preferred with it; it lacks "
             + lacks.map(\.name).joined(separator: ", "),
-          help:
-            "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
+          help: "set the whole dataset of its network on the router, or name its Extended PAN ID alone")
       case .unknownFormer:
         .init(
           .notFound, field: "id", "no network is kept under this id",
@@ -135,21 +118,18 @@ extension AnswerFailure {
       case .noNetworkOfName:
         .init(
           .notFound, field: "network_name", "no network of this name is stored",
-          help:
-            "`threadkeeper preferred show --history` lists the names; name a network that was only "
+          help: "`threadkeeper preferred show --history` lists the names; name a network that was only "
             + "seen by its Extended PAN ID, which `threadkeeper networks` lists")
       case .severalOfName(let networks):
         .init(
           .invalidPayload, field: "network_name",
-          "\(networks.count) networks have this name: "
-            + networks.map(\.description).joined(separator: ", "),
+          "\(networks.count) networks have this name: " + networks.map(\.description).joined(separator: ", "),
           help: "name one by its Extended PAN ID")
       case .severalKeys(let network, let keys):
         .init(
           .invalidPayload, field: "ext_pan_id",
           "different keys of this network are known: \(HomeRefusal.text(of: keys, naming: name)); say whose "
-            + "with `border_agent_id`, or with an `id`",
-          help: HomeRefusal.advice(about: keys, of: network, home: home))
+            + "with `border_agent_id`, or with an `id`", help: HomeRefusal.advice(about: keys, of: network, home: home))
       // 64: nothing that waiting could change.
       case .isPreferred:
         .init(
@@ -161,33 +141,25 @@ extension AnswerFailure {
         .init(
           .notFound, field: request?.id == nil ? "ext_pan_id" : "id",
           "nothing of this network is kept in the history"
-            + (isUsed
-              ? "; routers use it, and `threadkeeper credentials delete` deletes theirs" : ""),
+            + (isUsed ? "; routers use it, and `threadkeeper credentials delete` deletes theirs" : ""),
           help: "`threadkeeper preferred show --history` lists what is kept")
       case .tooFarAhead:
         .init(
-          .conflict, field: "dataset",
-          "its active timestamp is more than a year ahead of the clock",
+          .conflict, field: "dataset", "its active timestamp is more than a year ahead of the clock",
           help: "`threadkeeper preferred set` takes it, if it is the right one")
       case .tooManyRouters(let most):
         .init(
-          .tooManyRouters, field: "border_agent_id",
-          "this team has \(most) border agent ids already",
-          help: "remove those that are gone with `threadkeeper routers remove`, or raise "
-            + "`limits.routers_per_team`")
+          .tooManyRouters, field: "border_agent_id", "this team has \(most) border agent ids already",
+          help: "remove those that are gone with `threadkeeper routers remove`, or raise " + "`limits.routers_per_team`"
+        )
       case .homeIsFull(let most):
         .init(
-          .tooManyRouters, field: "border_agent_id",
-          "this home has \(most) border agent ids already",
-          help: "remove those that are gone with `threadkeeper routers remove`, or raise "
-            + "`limits.routers`")
+          .tooManyRouters, field: "border_agent_id", "this home has \(most) border agent ids already",
+          help: "remove those that are gone with `threadkeeper routers remove`, or raise " + "`limits.routers`")
       case .tooMany where command?.needsConsent == true: .tooLargeToSeal
-      case .tooMany(let most):
-        .init(.tooLarge, "there are more than \(most), which no answer can hold")
+      case .tooMany(let most): .init(.tooLarge, "there are more than \(most), which no answer can hold")
       case .changed:
-        .init(
-          .conflict,
-          "what was agreed to has changed since: repeat the request, and a person is asked again")
+        .init(.conflict, "what was agreed to has changed since: repeat the request, and a person is asked again")
       case .keyIsGone: .init(.notEnrolled, ConsentRecord.Obstacle.notEnrolled.message)
       case .nothingToAskAgain(let agent, let state):
         .init(.conflict, field: "border_agent_id", state.obstacle(of: name(agent)))
@@ -201,20 +173,16 @@ extension AnswerFailure {
   private init(_ refusal: ConsentRefusal, about id: String) {
     self =
       switch refusal {
-      case .rateLimited(let waiting):
-        .init(.rateLimited, "\(waiting) requests wait for consent already")
+      case .rateLimited(let waiting): .init(.rateLimited, "\(waiting) requests wait for consent already")
       case .denied: .init(.consentDenied, "the same request was refused a moment ago")
       case .staleID(let outcome):
         .init(
           .staleID, field: "id",
-          outcome.map { "the request \(id) is \($0.wireName) already" }
-            ?? "no request \(id) waits for consent")
-      case .notAuthorized:
-        .init(.notAuthorized, "nobody approves a request of his own, or of his own team")
+          outcome.map { "the request \(id) is \($0.wireName) already" } ?? "no request \(id) waits for consent")
+      case .notAuthorized: .init(.notAuthorized, "nobody approves a request of his own, or of his own team")
       case .notFound: .init(.notFound, "there is no such grant")
       case .tooManyGrants(let count):
-        .init(
-          .conflict, "there are \(count) grants already; revoke some, or approve for once")
+        .init(.conflict, "there are \(count) grants already; revoke some, or approve for once")
       }
   }
 }
@@ -225,9 +193,7 @@ extension HomeRefusal {
   private static let mostOwners = 4
 
   /// Who has which keys.
-  fileprivate static func text(
-    of keys: [KnownKeys], naming name: (BorderAgentID) -> String
-  ) -> String {
+  fileprivate static func text(of keys: [KnownKeys], naming name: (BorderAgentID) -> String) -> String {
     var list = keys.prefix(mostKeys).map { one in
       var owners = one.owners.prefix(mostOwners).map { text(of: $0, naming: name) }
       if one.owners.count > mostOwners { owners.append("\(one.owners.count - mostOwners) more") }
@@ -238,36 +204,27 @@ extension HomeRefusal {
     return list.joined(separator: "; ")
   }
 
-  private static func text(
-    of owner: RecordKey, naming name: (BorderAgentID) -> String
-  ) -> String {
+  private static func text(of owner: RecordKey, naming name: (BorderAgentID) -> String) -> String {
     guard case .router(let agent) = owner else { return owner.keyOwner ?? "" }
     let (id, shown) = (agent.description, name(agent))
     return shown.contains(id) ? shown : "\(id) \(shown)"
   }
 
   /// How to choose between them.
-  fileprivate static func advice(
-    about keys: [KnownKeys], of network: ExtendedPANID, home: String?
-  ) -> String {
+  fileprivate static func advice(about keys: [KnownKeys], of network: ExtendedPANID, home: String?) -> String {
     let option = OwnershipAdvice.option(home)
     let owners = keys.flatMap(\.owners)
     let hasCurrent = keys.contains(where: \.areCurrent)
     var ways: [String] = []
     if hasCurrent {
-      ways.append(
-        "`threadkeeper preferred set \(PreferredNetwork.currentID)\(option)` keeps the current ones"
-      )
+      ways.append("`threadkeeper preferred set \(PreferredNetwork.currentID)\(option)` keeps the current ones")
     }
     if owners.contains(where: { if case .router = $0 { true } else { false } }) {
-      ways.append(
-        "`threadkeeper preferred set \(network) --router ID\(option)` takes those of a border router"
-      )
+      ways.append("`threadkeeper preferred set \(network) --router ID\(option)` takes those of a border router")
     }
     let former = owners.first(where: { if case .former = $0 { true } else { false } })
     if let former = former?.keyOwner {
-      ways.append(
-        "`threadkeeper preferred set \(former)\(option)` takes earlier ones by their id")
+      ways.append("`threadkeeper preferred set \(former)\(option)` takes earlier ones by their id")
     }
     if owners.contains(where: { if case .shared = $0 { true } else { false } }) {
       ways.append(
@@ -312,9 +269,7 @@ package enum OwnershipAdvice {
   }
 
   /// For a command.
-  static func option(_ home: String?) -> String {
-    home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? ""
-  }
+  static func option(_ home: String?) -> String { home.map { " --home \(isPlain($0) ? $0 : "HOME")" } ?? "" }
 
   /// Whether a shell takes it as one plain word: the command is meant to be pasted.
   private static func isPlain(_ text: String) -> Bool {

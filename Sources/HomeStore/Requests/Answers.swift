@@ -35,9 +35,9 @@ package struct AnswerWriter {
   ///   - context: of the request.
   /// - Returns: nil where a person is asked first.
   /// - Throws: `AnswerFailure`, also for what is stored and does not open.
-  package func data(
-    of answer: HomeAnswer, to request: ThreadRequest? = nil, _ context: RequestContext? = nil
-  ) throws(AnswerFailure) -> AnswerData? {
+  package func data(of answer: HomeAnswer, to request: ThreadRequest? = nil, _ context: RequestContext? = nil)
+    throws(AnswerFailure) -> AnswerData?
+  {
     var data = AnswerData()
     switch answer {
     case .waiting: return nil
@@ -70,9 +70,7 @@ package struct AnswerWriter {
         if !sharedBy.isEmpty { data.sharedBy = sharedBy.map(\.text) }
       }
     case .questions(let questions):
-      data.pending = questions.map {
-        waiting($0, isAdministrator: context?.isAdministrator ?? false)
-      }
+      data.pending = questions.map { waiting($0, isAdministrator: context?.isAdministrator ?? false) }
     // A decision is taken, or a command has done its work: nothing is to be said.
     case .decided, .revoked, .asksAgain, .removed, .accepted, .enrolled, .revokedClient: break
     }
@@ -82,22 +80,17 @@ package struct AnswerWriter {
   /// Lists hold secrets for a program on this machine, of its own team. What cannot be opened is left out of several,
   /// and named; where nothing else was asked for, nothing is answered.
   private func write(
-    _ found: [StoredCredentials], to request: ThreadRequest?, _ context: RequestContext?,
-    _ data: inout AnswerData
+    _ found: [StoredCredentials], to request: ThreadRequest?, _ context: RequestContext?, _ data: inout AnswerData
   ) throws(AnswerFailure) {
     var isList = false
-    if let command = request?.command {
-      isList = command == .listCredentials || command == .listActiveCredentials
-    }
+    if let command = request?.command { isList = command == .listCredentials || command == .listActiveCredentials }
     var records: [CredentialRecord] = []
     var damaged: [String] = []
     var failure: AnswerFailure?
     for one in found {
       var record = CredentialRecord(one)
       if !isList || context?.reply == .caller {
-        do throws(AnswerFailure) {
-          record.dataset = try opened(one.dataset, at: one.secret)
-        } catch {
+        do throws(AnswerFailure) { record.dataset = try opened(one.dataset, at: one.secret) } catch {
           switch error.known {
           case .damagedCredentials: damaged += one.agent.map { [$0.description] } ?? []
           // Nobody has agreed to what is there now.
@@ -116,30 +109,22 @@ package struct AnswerWriter {
   }
 
   /// What lies there may be another one since the home has decided to give this one, and nobody has agreed to that.
-  package func opened(
-    _ agreed: DatasetSummary, at key: RecordKey
-  ) throws(AnswerFailure) -> OperationalDataset {
+  package func opened(_ agreed: DatasetSummary, at key: RecordKey) throws(AnswerFailure) -> OperationalDataset {
     let found: OperationalDataset?
-    do {
-      found = try dataset(key)
-    } catch let error as KeychainError where !error.isItemDamaged {
+    do { found = try dataset(key) } catch let error as KeychainError where !error.isItemDamaged {
       throw AnswerFailure(.store, error.message)
-    } catch {
-      found = nil
-    }
+    } catch { found = nil }
     if let found {
-      guard let whole = agreed.parameters?.whole, summarize(found)?.parameters?.whole == whole
-      else { throw AnswerFailure(.changed, to: nil) }
+      guard let whole = agreed.parameters?.whole, summarize(found)?.parameters?.whole == whole else {
+        throw AnswerFailure(.changed, to: nil)
+      }
       return found
     }
     let message =
       switch key {
       case .home: "the stored preferred network is damaged; restore a backup"
-      case .shared:
-        "what is stored is damaged: delete it with `threadkeeper networks forget`, or restore a backup"
-      default:
-        "what is stored is damaged: delete it with `threadkeeper credentials delete`, "
-          + "or restore a backup"
+      case .shared: "what is stored is damaged: delete it with `threadkeeper networks forget`, or restore a backup"
+      default: "what is stored is damaged: delete it with `threadkeeper credentials delete`, " + "or restore a backup"
       }
     throw AnswerFailure(.damagedCredentials, message)
   }
@@ -150,8 +135,7 @@ package struct AnswerWriter {
     let transactions = question.replies.compactMap(\.transaction) + transactions(id)
     return WaitingQuestion(
       id: id.questionText, command: question.subject.command.wireName,
-      extendedPANID: question.subject.command == .network
-        ? question.subject.onlyNetwork?.description : nil,
+      extendedPANID: question.subject.command == .network ? question.subject.onlyNetwork?.description : nil,
       expiresAt: question.expiresAt.date.formatted(.iso8601), transactions: transactions,
       reason: isAdministrator ? question.reason(home: namesHome ? home : nil) : nil)
   }
@@ -172,13 +156,11 @@ extension AnswerFailure {
   package init(ofStore error: any Error) {
     let error = error as? KeychainError
     self.init(
-      error?.status == .readOnly ? .readOnly : .store,
-      error?.message ?? "the store fails; the daemon's log says why")
+      error?.status == .readOnly ? .readOnly : .store, error?.message ?? "the store fails; the daemon's log says why")
   }
 
   /// A caller that has hung up before its request was handled.
-  package static let nobodyWaits = AnswerFailure(
-    .expired, "nobody waits for the answer any more")
+  package static let nobodyWaits = AnswerFailure(.expired, "nobody waits for the answer any more")
 }
 
 extension PreferredCheck {
@@ -192,16 +174,12 @@ extension PreferredCheck {
 }
 
 extension ReplyAddress {
-  package var transaction: String? {
-    if case .topic(_, _, let transaction) = self { transaction } else { nil }
-  }
+  package var transaction: String? { if case .topic(_, _, let transaction) = self { transaction } else { nil } }
 }
 
 extension CredentialRecord {
   fileprivate init(_ one: StoredCredentials) {
-    self.init(
-      agent: one.agent, network: one.dataset.network, networkName: one.dataset.name,
-      isActive: one.isActive)
+    self.init(agent: one.agent, network: one.dataset.network, networkName: one.dataset.name, isActive: one.isActive)
     let parameters = one.dataset.parameters
     channel = parameters.map { Int($0.channelNumber) }
     panID = parameters?.panID
@@ -216,13 +194,9 @@ extension FormerNetworkRecord {
     let parameters = former.dataset.parameters
     self.init(
       id: FormerNetwork.text(of: former.id), networkName: former.dataset.name,
-      extendedPANID: former.dataset.network.description,
-      channel: parameters?.channelNumber,
-      activeTimestamp: former.dataset.activeSeconds,
-      until: former.until.date.formatted(.iso8601))
+      extendedPANID: former.dataset.network.description, channel: parameters?.channelNumber,
+      activeTimestamp: former.dataset.activeSeconds, until: former.until.date.formatted(.iso8601))
   }
 }
 
-extension WireTime {
-  package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) }
-}
+extension WireTime { package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) } }

@@ -63,9 +63,7 @@ extension Requester {
     switch identity {
     case .login(let name): return "login \(ShownName.account(name.text)) (\(team))"
     case .systemUser(let number):
-      let user =
-        userName.map { "user \(ShownName.account($0)) (uid \(number), \(team))" }
-        ?? "uid \(number) (\(team))"
+      let user = userName.map { "user \(ShownName.account($0)) (uid \(number), \(team))" } ?? "uid \(number) (\(team))"
       let claim = program.flatMap { ShownName.quoted($0) }.map { ", program calls itself \($0)" }
       return user + (claim ?? "")
     }
@@ -75,17 +73,14 @@ extension Requester {
   package var shortName: String {
     switch identity {
     case .login(let name): ShownName.account(name.text)
-    case .systemUser(let number):
-      userName.map { "user \(ShownName.account($0))" } ?? "uid \(number)"
+    case .systemUser(let number): userName.map { "user \(ShownName.account($0))" } ?? "uid \(number)"
     }
   }
 }
 
 extension ConsentNetwork {
   /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
-  package var shown: String {
-    Self.shown(id: id.description, name: name.text, team: team?.text)
-  }
+  package var shown: String { Self.shown(id: id.description, name: name.text, team: team?.text) }
 
   package static func shown(id: String, name: String, team: String?) -> String {
     let owner = team.map { ", stored by team \(ShownName.account($0))" } ?? ""
@@ -125,14 +120,12 @@ extension ConsentSubject {
   /// The networks for people: `"home-thread" (1111111122222222)`. Of many, the first ones.
   package var networkNames: String {
     let more = networks.count - Self.named
-    return networks.prefix(Self.named).map(\.shown).joined(separator: ", ")
-      + (more > 0 ? " and \(more) more" : "")
+    return networks.prefix(Self.named).map(\.shown).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 
   /// The network whose credentials somebody has: `"home-thread" (1111111122222222)`.
   private var offered: String {
-    networks.map { ConsentNetwork.shown(id: $0.id.description, name: $0.name.text, team: nil) }
-      .joined(separator: ", ")
+    networks.map { ConsentNetwork.shown(id: $0.id.description, name: $0.name.text, team: nil) }.joined(separator: ", ")
   }
 
   /// The names alone, for templates: `home-thread`.
@@ -144,25 +137,22 @@ extension ConsentSubject {
   }
 
   /// Why a request matters, in one sentence for the person who decides.
-  fileprivate func reason(
-    _ requester: Requester, home: String?, keyHasChanged: Bool, _ keyChange: KeyChange?
-  ) -> String {
+  fileprivate func reason(_ requester: Requester, home: String?, keyHasChanged: Bool, _ keyChange: KeyChange?) -> String
+  {
     let place = home.map { ", home \(ShownName.account($0))" } ?? ""
     guard command != .accept else {
       let claim = requester.program.flatMap { ShownName.quoted($0) }
       let change =
         keyHasChanged
         ? "The home has other keys for this network: they are replaced, and border routers that still use them "
-          + "no longer match. "
-        : ""
+          + "no longer match. " : ""
       return "\(requester.shown)\(claim.map { ", which calls itself \($0)," } ?? "") has the "
         + "credentials of the preferred network \(offered)\(place). Use them? \(change)From then on border "
         + "routers are checked against them, and whoever you agree to is given them"
     }
     let what =
       networks.count == 1
-      ? "the network key of \(networkNames)"
-      : "the network keys of \(networks.count) networks: \(networkNames)"
+      ? "the network key of \(networkNames)" : "the network keys of \(networks.count) networks: \(networkNames)"
     let change =
       (keyHasChanged ? "; the network key has changed since \"always\" was approved for this" : "")
       + (keyChange.flatMap { warning(of: $0, home) }.map { "; \($0)" } ?? "")
@@ -193,8 +183,7 @@ extension KeyChange {
   fileprivate var shownReporters: String {
     reporters.map { reporter in
       guard let agent = reporter.agent else {
-        return
-          "a program of this machine (\(ShownName.quoted(reporter.name ?? "") ?? "without a name"))"
+        return "a program of this machine (\(ShownName.quoted(reporter.name ?? "") ?? "without a name"))"
       }
       let router = ConsentSubject.Router.shown(agent: agent.description, name: reporter.name)
       let user = reporter.user.map { "login \(ShownName.account($0.text))" }
@@ -214,8 +203,7 @@ extension ConsentQuestion {
   /// Who asks, in few words, what was checked of it first: `user bob`, `otbr "Attic"` for a login.
   package var shortRequester: String {
     guard let router = subject.router, router.name != nil else { return requester.shortName }
-    return "\(requester.shortName) "
-      + ShownName.named(router.name, router.agent, needsID: router.needsID)
+    return "\(requester.shortName) " + ShownName.named(router.name, router.agent, needsID: router.needsID)
   }
 }
 
@@ -291,9 +279,7 @@ package struct ButtonTokens: Sendable {
   package func token(forPreferring network: ExtendedPANID) -> String { token("prefer/\(network)") }
 
   /// Of the keys that are preferred since then.
-  package func token(forKeepingKeysSince time: WireTime) -> String {
-    token("keep/\(time.milliseconds)")
-  }
+  package func token(forKeepingKeysSince time: WireTime) -> String { token("keep/\(time.milliseconds)") }
 
   private func token(_ subject: String) -> String {
     // Where hashing fails these stay: a token that is valid for nothing.
@@ -307,9 +293,7 @@ package struct ButtonTokens: Sendable {
     return Hexadecimal.encode(hash)
   }
 
-  package func isValid(_ token: String?, for question: ConsentID) -> Bool {
-    isSame(token, self.token(for: question))
-  }
+  package func isValid(_ token: String?, for question: ConsentID) -> Bool { isSame(token, self.token(for: question)) }
 
   package func isValid(_ token: String?, forPreferring network: ExtendedPANID) -> Bool {
     isSame(token, self.token(forPreferring: network))

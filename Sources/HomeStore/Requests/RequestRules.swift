@@ -21,9 +21,7 @@ package struct RequestRules: Sendable {
 
   package init(tokens: ButtonTokens = ButtonTokens()) { self.tokens = tokens }
 
-  package func isHomeAssistant(_ user: ExactName) -> Bool {
-    homeAssistant != nil && homeAssistantLogin == user
-  }
+  package func isHomeAssistant(_ user: ExactName) -> Bool { homeAssistant != nil && homeAssistantLogin == user }
 }
 
 /// Who answers a request.
@@ -58,9 +56,7 @@ extension RequestRules {
     var summary: DatasetSummary?
     if let dataset = request.dataset {
       summary = summarize(dataset)
-      guard summary != nil else {
-        throw AnswerFailure(.badDataset, field: "dataset", "the dataset is not complete")
-      }
+      guard summary != nil else { throw AnswerFailure(.badDataset, field: "dataset", "the dataset is not complete") }
     }
     let input = try HomeRequest(request, summary)
     return .home(.request(input, context), dataset: request.dataset)
@@ -68,35 +64,28 @@ extension RequestRules {
 
   /// What a person decides; whether it may is found out before anything is looked up, so that no other user learns which
   /// ids there are.
-  private func decision(
-    _ request: ThreadRequest, _ context: RequestContext, buttonsAltered: Bool
-  ) throws(AnswerFailure) -> ConsentDecision {
+  private func decision(_ request: ThreadRequest, _ context: RequestContext, buttonsAltered: Bool) throws(AnswerFailure)
+    -> ConsentDecision
+  {
     let (approver, extent) = try approver(context)
     if request.command == .askConsent, let agent = request.agent {
       // Whoever may deny may have the question asked again.
       return ConsentDecision(.askAgain(agent), by: approver)
     }
     guard let id = request.id.flatMap(ConsentID.init(question:)) else {
-      throw AnswerFailure(
-        .staleID, field: "id",
-        "no request has such an id: expected c- and 16 hexadecimal digits")
+      throw AnswerFailure(.staleID, field: "id", "no request has such an id: expected c- and 16 hexadecimal digits")
     }
     let isApproval = request.command == .approveConsent
     var decision = ConsentDecision(
-      isApproval ? .approve(id, request.scope == .always ? .always : .once) : .deny(id),
-      by: approver)
+      isApproval ? .approve(id, request.scope == .always ? .always : .once) : .deny(id), by: approver)
     decision.extent = extent
-    if case .login(let user) = context.requester.identity, isHomeAssistant(user), !context.isSigned
-    {
-      decision.button = .init(
-        hasToken: tokens.isValid(request.token, for: id), isAltered: buttonsAltered)
+    if case .login(let user) = context.requester.identity, isHomeAssistant(user), !context.isSigned {
+      decision.button = .init(hasToken: tokens.isValid(request.token, for: id), isAltered: buttonsAltered)
     }
     return decision
   }
 
-  private func approver(
-    _ context: RequestContext
-  ) throws(AnswerFailure) -> (ConsentApprover, ConsentDecision.Extent?) {
+  private func approver(_ context: RequestContext) throws(AnswerFailure) -> (ConsentApprover, ConsentDecision.Extent?) {
     switch context.requester.identity {
     case .login(let user):
       guard approvers.contains(user) || isHomeAssistant(user) else {
@@ -108,9 +97,7 @@ extension RequestRules {
           "decisions must be sealed and signed with an enrolled key, unless "
             + "`consent.approvers_trust` says otherwise")
       }
-      return (
-        .login(user, team: context.requester.team), context.isApprover ? nil : homeAssistant
-      )
+      return (.login(user, team: context.requester.team), context.isApprover ? nil : homeAssistant)
     case .systemUser(let number):
       guard context.isAdministrator else {
         throw AnswerFailure(.notAuthorized, "only the daemon's own user and root decide here")
@@ -122,9 +109,7 @@ extension RequestRules {
 
 extension HomeRequest {
   /// - Parameter summary: of the request's dataset.
-  fileprivate init(
-    _ request: ThreadRequest, _ summary: DatasetSummary?
-  ) throws(AnswerFailure) {
+  fileprivate init(_ request: ThreadRequest, _ summary: DatasetSummary?) throws(AnswerFailure) {
     switch (request.command, request.agent, request.network, summary) {
     case (.storeCredentials, let agent?, _, let summary?): self = .storeCredentials(agent, summary)
     case (.deleteCredentials, let agent?, _, _): self = .deleteCredentials(agent)
@@ -134,8 +119,7 @@ extension HomeRequest {
     case (.isPreferredAvailable, _, _, _): self = .isPreferredAvailable
     case (.checkPreferred, _, _, let summary?): self = .checkPreferred(summary)
     case (.setPreferred, _, _, let summary?): self = .setPreferred(.dataset(summary))
-    case (.setPreferred, let agent, let network?, _):
-      self = .setPreferred(.network(network, router: agent))
+    case (.setPreferred, let agent, let network?, _): self = .setPreferred(.network(network, router: agent))
     case (.setPreferred, _, _, _):
       if let name = request.networkName {
         self = .setPreferred(.name(ExactName(name)))
@@ -158,8 +142,7 @@ extension HomeRequest {
     case (.getNetwork, _, let network?, _): self = .getNetwork(network)
     case (.nearbyNetworks, _, _, _): self = .nearbyNetworks
     case (.pendingConsents, _, _, _): self = .pendingQuestions
-    default:
-      throw AnswerFailure(.unsupported, "\(request.command.rawValue) is not in this version")
+    default: throw AnswerFailure(.unsupported, "\(request.command.rawValue) is not in this version")
     }
   }
 }
@@ -190,8 +173,7 @@ package struct LocalRequest: Sendable {
     requester.userName = userName
     requester.program = request.program
     let command = administrator ?? "command of user \(user)"
-    var context = RequestContext(
-      requester, reply: .caller, actor: isAdministrator ? command : requester.shortActor)
+    var context = RequestContext(requester, reply: .caller, actor: isAdministrator ? command : requester.shortActor)
     context.isAdministrator = isAdministrator
     return context
   }
@@ -201,14 +183,11 @@ package struct LocalRequest: Sendable {
   /// - Parameters:
   ///   - names: of all homes, in the order of the settings.
   ///   - home: of a name, as it is on disk; nil: there is none.
-  package func home(
-    of names: [String], in home: (String) -> Home?
-  ) throws(AnswerFailure) -> String {
+  package func home(of names: [String], in home: (String) -> Home?) throws(AnswerFailure) -> String {
     if let named = request.home {
       guard home(named) != nil else {
         throw AnswerFailure(
-          .invalidPayload, field: "home", "there is no such home",
-          help: "homes: \(names.joined(separator: ", "))")
+          .invalidPayload, field: "home", "there is no such home", help: "homes: \(names.joined(separator: ", "))")
       }
       return named
     }
@@ -216,9 +195,7 @@ package struct LocalRequest: Sendable {
     switch request.command {
     case .approveConsent, .denyConsent:
       guard let id = request.id.flatMap(ConsentID.init(question:)) else { return first }
-      return names.first { name in
-        home(name)?.knows(id) == true
-      } ?? first
+      return names.first { name in home(name)?.knows(id) == true } ?? first
     default: return first
     }
   }

@@ -27,8 +27,7 @@ final class AuditLog: Sendable {
       case .certificate, .key: [.label]
       }
     let words = names.compactMap { item[$0]?.string }.filter { !$0.isEmpty }
-    ledger.audit.add(
-      action, ([item.itemClass.code] + words + ["(\(item.accessGroup))"]).joined(separator: " "))
+    ledger.audit.add(action, ([item.itemClass.code] + words + ["(\(item.accessGroup))"]).joined(separator: " "))
   }
 
   /// Appends the transaction's records, before the manifest is written. The manifest counts the last
@@ -38,11 +37,9 @@ final class AuditLog: Sendable {
     let (id, root) = try keys.current(.audit, ledger, in: tx)
     let key = try AuditKey(id, root, in: keys.arena)
     let last = try AuditRow.last(in: tx)
-    let rows = try ledger.audit.rows(
-      after: last, by: auditor, at: options.now(), store: store, key: key)
+    let rows = try ledger.audit.rows(after: last, by: auditor, at: options.now(), store: store, key: key)
     for row in rows {
-      try tx.execute(
-        "INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(row.number), .blob(row.sealed))
+      try tx.execute("INSERT INTO audit (id, sealed) VALUES (?, ?)", .integer(row.number), .blob(row.sealed))
     }
     if let last { try ledger.remove(last.manifestElement) }
     if let new = rows.last { try ledger.insert(new.manifestElement) }
@@ -51,37 +48,31 @@ final class AuditLog: Sendable {
 
 extension Keychain {
   /// Names whom the changes in the rest of this transaction are made for.
-  package func act(as actor: String, in tx: WriteTransaction) {
-    ChangeLedger.of(tx).audit.actor = actor
-  }
+  package func act(as actor: String, in tx: WriteTransaction) { ChangeLedger.of(tx).audit.actor = actor }
 
   /// Adds a line about something that is no change of an item.
   ///
   /// - Parameter subject: never a secret. Its first 300 bytes are kept.
-  package func note(
-    _ action: AuditAction, _ subject: @autoclosure () -> String, in tx: WriteTransaction
-  ) throws(KeychainError) {
+  package func note(_ action: AuditAction, _ subject: @autoclosure () -> String, in tx: WriteTransaction)
+    throws(KeychainError)
+  {
     guard auditLog.isKept else { return }
     try checkWritable()
-    try KeychainError.wrap("writing the audit") {
-      auditLog.note(action, subject(), try ledger(tx))
-    }
+    try KeychainError.wrap("writing the audit") { auditLog.note(action, subject(), try ledger(tx)) }
   }
 
   /// The number of the last record; 0 when there is none.
   package func lastAuditRecord() throws(KeychainError) -> Int64 {
-    try KeychainError.wrap("reading the audit") {
-      try database.read { try AuditRow.last(in: $0)?.number ?? 0 }
-    }
+    try KeychainError.wrap("reading the audit") { try database.read { try AuditRow.last(in: $0)?.number ?? 0 } }
   }
 
   /// Gives each record after `number` to `body`, oldest first and at most `limit` of them, and compares it with the one
   /// before.
   ///
   /// - Throws: `decode` at the first that is missing, altered or not in its place; what `body` throws.
-  package func forEachAuditRecord(
-    after number: Int64 = 0, limit: Int = .max, _ body: (AuditRecord) throws -> Void
-  ) throws(KeychainError) {
+  package func forEachAuditRecord(after number: Int64 = 0, limit: Int = .max, _ body: (AuditRecord) throws -> Void)
+    throws(KeychainError)
+  {
     try KeychainError.wrap("reading the audit") {
       try database.read { tx in
         var previous = number > 0 ? try AuditRow.find(number, in: tx) : nil
@@ -102,9 +93,7 @@ extension Keychain {
     }
   }
 
-  private func record(
-    _ row: AuditRow, after previous: AuditRow?, in tx: ReadTransaction
-  ) throws -> AuditRecord {
+  private func record(_ row: AuditRow, after previous: AuditRow?, in tx: ReadTransaction) throws -> AuditRecord {
     let record = try row.opened(after: previous, store: storeID) { id in
       try AuditKey(id, keys.key(id, in: tx), in: keys.arena)
     }

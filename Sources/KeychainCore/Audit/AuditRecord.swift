@@ -45,18 +45,14 @@ package struct AuditRecord: Equatable, Sendable {
   }
 
   /// Nil when it is not in this form.
-  static func decode(_ bytes: UnsafeRawBufferPointer, number: Int64) -> (
-    record: AuditRecord, link: [UInt8]
-  )? {
+  static func decode(_ bytes: UnsafeRawBufferPointer, number: Int64) -> (record: AuditRecord, link: [UInt8])? {
     var reader = RowReader(bytes)
     func text() throws -> String {
       let count: UInt16 = try reader.number()
       return String(decoding: try reader.take(count), as: UTF8.self)
     }
-    guard let found: UInt8 = try? reader.number(), found == format,
-      let link = try? reader.take(AuditKey.linkLength),
-      let time: Int64 = try? reader.number(), let actor = try? text(),
-      let count: UInt16 = try? reader.number()
+    guard let found: UInt8 = try? reader.number(), found == format, let link = try? reader.take(AuditKey.linkLength),
+      let time: Int64 = try? reader.number(), let actor = try? text(), let count: UInt16 = try? reader.number()
     else { return nil }
     var lines: [Line] = []
     for _ in 0..<count {
@@ -114,19 +110,17 @@ package struct AuditDraft {
   /// - Parameters:
   ///   - own: who did what nobody is named for.
   ///   - time: microseconds since 1970.
-  package func rows(
-    after last: AuditRow?, by own: String, at time: Int64, store: StoreID, key: AuditKey
-  ) throws -> [AuditRow] {
+  package func rows(after last: AuditRow?, by own: String, at time: Int64, store: StoreID, key: AuditKey) throws
+    -> [AuditRow]
+  {
     var rows: [AuditRow] = []
     for (actor, lines) in byActor(own) {
       for start in stride(from: 0, to: lines.count, by: AuditRecord.mostLines) {
         let end = min(start + AuditRecord.mostLines, lines.count)
         let before = rows.last ?? last
         let number = (before?.number ?? 0) + 1
-        let record = AuditRecord(
-          number: number, time: time, actor: actor, lines: Array(lines[start..<end]))
-        let sealed = try key.seal(
-          record.encoded(link: key.link(to: before?.sealed)), number: number, store: store)
+        let record = AuditRecord(number: number, time: time, actor: actor, lines: Array(lines[start..<end]))
+        let sealed = try key.seal(record.encoded(link: key.link(to: before?.sealed)), number: number, store: store)
         rows.append(AuditRow(number: number, sealed: sealed))
       }
     }
@@ -167,24 +161,20 @@ extension AuditRow {
   ///
   /// - Parameter key: gives the key that the row names.
   /// - Throws: `decode` where it was altered, or is not in its place.
-  package func opened(
-    after previous: AuditRow?, store: StoreID, by key: (KeyID) throws -> AuditKey
-  ) throws -> AuditRecord {
+  package func opened(after previous: AuditRow?, store: StoreID, by key: (KeyID) throws -> AuditKey) throws
+    -> AuditRecord
+  {
     let opened: (record: AuditRecord, link: [UInt8])?
     let link: [UInt8]
     do {
       let id = try sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
       guard id.purpose == .audit else { throw SodiumError.notAuthentic }
       let key = try key(id)
-      opened = try key.open(sealed, number: number, store: store) {
-        AuditRecord.decode($0, number: number)
-      }
+      opened = try key.open(sealed, number: number, store: store) { AuditRecord.decode($0, number: number) }
       link = try key.link(to: previous?.sealed)
-    } catch is SodiumError {
-      throw broken("was altered, or belongs elsewhere")
-    } catch let error as KeychainError where error.status == .decode {
-      throw broken("was altered, or its key is missing")
-    }
+    } catch is SodiumError { throw broken("was altered, or belongs elsewhere") } catch let error as KeychainError
+      where error.status == .decode
+    { throw broken("was altered, or its key is missing") }
     guard let opened else { throw broken("is of another form") }
     guard opened.link == link else { throw broken("does not follow the one before it") }
     return opened.record
@@ -194,9 +184,7 @@ extension AuditRow {
     AuditRow(number: number, sealed: []).broken("is missing")
   }
 
-  func broken(_ what: String) -> KeychainError {
-    KeychainError(.decode, "record \(number) of the audit \(what)")
-  }
+  func broken(_ what: String) -> KeychainError { KeychainError(.decode, "record \(number) of the audit \(what)") }
 }
 
 /// What was done. The raw values are part of the format.
@@ -243,25 +231,17 @@ package struct AuditKey: Sendable {
   }
 
   func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
-    try plaintext.withUnsafeBytes {
-      try SealedPart.seal($0, at: Self.place(number, store), by: seal)
-    }
+    try plaintext.withUnsafeBytes { try SealedPart.seal($0, at: Self.place(number, store), by: seal) }
   }
 
-  func open<R>(
-    _ sealed: [UInt8], number: Int64, store: StoreID, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R {
-    try sealed.withUnsafeBytes {
-      try SealedPart.open($0, at: Self.place(number, store), by: { _ in seal.key }, body)
-    }
-  }
+  func open<R>(_ sealed: [UInt8], number: Int64, store: StoreID, _ body: (UnsafeRawBufferPointer) throws -> R) throws
+    -> R
+  { try sealed.withUnsafeBytes { try SealedPart.open($0, at: Self.place(number, store), by: { _ in seal.key }, body) } }
 
   /// What the next record says of a sealed one; zeros where there is none before.
   func link(to sealed: [UInt8]?) throws -> [UInt8] {
     guard let sealed else { return [UInt8](repeating: 0, count: Self.linkLength) }
-    return try hash.withUnsafeBytes {
-      try BLAKE2b.hash(sealed, key: $0, count: Self.linkLength)
-    }
+    return try hash.withUnsafeBytes { try BLAKE2b.hash(sealed, key: $0, count: Self.linkLength) }
   }
 
   private static func place(_ number: Int64, _ store: StoreID) -> SealedPart.Place {

@@ -27,9 +27,7 @@ struct BackupFile {
   private static let endLength = BackupTrailer.length + BackupTag.length
 
   /// Copies the database in it. Returns a hash of what was copied.
-  func copy(
-    to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void
-  ) throws -> [UInt8] {
+  func copy(to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void) throws -> [UInt8] {
     let copy = try FileBytes(replacing: path)
     var hash: [UInt8] = []
     try file.forEachPiece(of: databaseLength) { piece, offset in
@@ -57,35 +55,27 @@ struct BackupFile {
       hash = try BLAKE2b.hash256(hash + piece)
     }
     try found.add(trailer.bytes)
-    guard found.value == tag, hash == copied, trailer.store == store.storeID,
-      trailer.generation == manifest.generation
+    guard found.value == tag, hash == copied, trailer.store == store.storeID, trailer.generation == manifest.generation
     else { throw SodiumError.notAuthentic }
     let report = try store.verify(.everything)
-    guard report.matchesManifest, report.isWhole, store.condition == .healthy
-    else { throw SodiumError.notAuthentic }
+    guard report.matchesManifest, report.isWhole, store.condition == .healthy else { throw SodiumError.notAuthentic }
     return (report.locked, report.unreadable.count + report.unreadableRecords.count)
   }
 
   /// Does what looks at the copy: what is wrong with that is wrong with the file.
   func checking<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try KeychainError.wrap("verifying it", body)
-    } catch {
-      throw refusal(error)
-    }
+    do { return try KeychainError.wrap("verifying it", body) } catch { throw refusal(error) }
   }
 
   private func refusal(_ found: KeychainError) -> KeychainError {
     switch found.status {
     case .authFailed, .diskFull, .io, .notAvailable, .writePermission, .allocate:
       return KeychainError(
-        found.status, "the backup \(file.path) is not restored: \(found.message)",
-        isTemporary: found.isTemporary)
+        found.status, "the backup \(file.path) is not restored: \(found.message)", isTemporary: found.isTemporary)
     default:
       return KeychainError(
         .decode,
-        "the backup \(file.path) was altered or is damaged; the store is as it was. Found:"
-          + " \(found.message)")
+        "the backup \(file.path) was altered or is damaged; the store is as it was. Found:" + " \(found.message)")
     }
   }
 }
@@ -126,8 +116,7 @@ extension BackupTrailer {
   /// - Throws: `decode` when this is the end of something else, `notAvailable` for a newer format.
   init(decoding bytes: [UInt8], path: String) throws(KeychainError) {
     guard bytes.count == Self.length, bytes.starts(with: Self.magic) else {
-      throw KeychainError(
-        .decode, "\(path) is no backup of a threadkeeper store, or it ends too early")
+      throw KeychainError(.decode, "\(path) is no backup of a threadkeeper store, or it ends too early")
     }
     self = try KeychainError.wrap("reading a backup") {
       try bytes.withUnsafeBytes { bytes in
@@ -136,8 +125,7 @@ extension BackupTrailer {
         guard format == Self.format else {
           throw KeychainError(
             .notAvailable,
-            "\(path) is a backup of format \(format), this program knows \(Self.format):"
-              + " use the newer program")
+            "\(path) is a backup of format \(format), this program knows \(Self.format):" + " use the newer program")
         }
         let records: UInt32 = try reader.number()
         return Self(
@@ -162,9 +150,7 @@ struct BackupTag {
 
   /// Goes on with the next piece: `FileBytes.pieceLength` bytes, the last one fewer.
   mutating func add(_ piece: some Collection<UInt8>) throws {
-    value = try key.withUnsafeBytes {
-      try BLAKE2b.hash(value + piece, key: $0, count: Self.length)
-    }
+    value = try key.withUnsafeBytes { try BLAKE2b.hash(value + piece, key: $0, count: Self.length) }
   }
 }
 
@@ -200,9 +186,7 @@ package final class FileBytes: Sendable {
   package func length() throws(KeychainError) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw KeychainError(.param, "\(path) is no ordinary file")
-    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw KeychainError(.param, "\(path) is no ordinary file") }
     return Int(status.st_size)
   }
 
@@ -225,8 +209,7 @@ package final class FileBytes: Sendable {
     var done = 0
     while done < bytes.count {
       let written = bytes.withUnsafeBytes {
-        pwrite(
-          descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done))
+        pwrite(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done))
       }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw .system("write", path: path) }
@@ -235,9 +218,7 @@ package final class FileBytes: Sendable {
   }
 
   /// The first `length` bytes, piece by piece, with the offset of each.
-  func forEachPiece(
-    of length: Int, _ body: (_ piece: [UInt8], _ offset: Int) throws -> Void
-  ) throws {
+  func forEachPiece(of length: Int, _ body: (_ piece: [UInt8], _ offset: Int) throws -> Void) throws {
     var offset = 0
     while offset < length {
       let piece = try read(at: offset, count: min(Self.pieceLength, length - offset))
@@ -247,7 +228,5 @@ package final class FileBytes: Sendable {
   }
 
   /// Syncs it to the disk.
-  package func sync() throws(KeychainError) {
-    guard fsync(descriptor) == 0 else { throw .system("write", path: path) }
-  }
+  package func sync() throws(KeychainError) { guard fsync(descriptor) == 0 else { throw .system("write", path: path) } }
 }

@@ -65,9 +65,7 @@ package struct BackupRestore {
   /// - Throws: `duplicateKeychain` when there is a store and `isReplacing` is not set; `decode` for a
   ///   backup that was altered; `authFailed` when nothing opens it; `notAvailable` with `lockHolder`
   ///   when the store is in use. After any error the store is as it was.
-  package func run(
-    _ path: String, with secrets: [KeySlotSecret]
-  ) throws(KeychainError) -> RestoreReport {
+  package func run(_ path: String, with secrets: [KeySlotSecret]) throws(KeychainError) -> RestoreReport {
     try KeychainError.wrap("restoring the backup") {
       try Sodium.initialize()
       let file = try BackupFile(path)
@@ -76,9 +74,7 @@ package struct BackupRestore {
       let staging = try StagingDirectory(beside: location)
       // After the exchange this removes the old store.
       defer { staging.remove() }
-      let copied = try file.checking {
-        try file.copy(to: staging.location.databasePath, progress: progress)
-      }
+      let copied = try file.checking { try file.copy(to: staging.location.databasePath, progress: progress) }
 
       var report = RestoreReport(
         backup: file.trailer, replaced: replaced, behindBy: nil, records: file.trailer.records,
@@ -91,11 +87,7 @@ package struct BackupRestore {
         try staging.exchange()
         // The store is in its place now, and ahead of its anchor, which the next opening can fix.
         withExtendedLifetime((lock, newLock)) {
-          do throws(KeychainError) {
-            try anchor(file).write(generation)
-          } catch {
-            report.anchorProblem = error.message
-          }
+          do throws(KeychainError) { try anchor(file).write(generation) } catch { report.anchorProblem = error.message }
         }
       } catch {
         if report.madeKeyFile, let keyFile { unlink(keyFile) }
@@ -105,9 +97,7 @@ package struct BackupRestore {
     }
   }
 
-  private func anchor(_ file: BackupFile) -> Anchor {
-    Anchor(path: location.anchorPath(file.trailer.store))
-  }
+  private func anchor(_ file: BackupFile) -> Anchor { Anchor(path: location.anchorPath(file.trailer.store)) }
 
   /// Verifies the copy, and makes it this machine's store. Returns its generation.
   private func prepare(
@@ -116,9 +106,7 @@ package struct BackupRestore {
   ) throws -> UInt64 {
     let (staged, secret) = try file.checking { try openFirst(secrets, at: staging.location) }
     defer { staged.close() }
-    (report.locked, report.damaged) = try file.checking {
-      try file.verify(with: staged, copied: copied)
-    }
+    (report.locked, report.damaged) = try file.checking { try file.verify(with: staged, copied: copied) }
     report.leftOut = try leaveOutOtherDevice(staged)
     report.locked -= min(report.leftOut, report.locked)
     report.items -= min(UInt64(report.leftOut), report.items)
@@ -129,24 +117,17 @@ package struct BackupRestore {
     try inspect(staged)
     let generation = try goBeyond(report, staged)
     guard try staged.database.checkpointTruncate() else {
-      throw KeychainError(
-        .notAvailable, "somebody reads the store while it is made", isTemporary: true)
+      throw KeychainError(.notAvailable, "somebody reads the store while it is made", isTemporary: true)
     }
     return generation
   }
 
-  private func openFirst(
-    _ secrets: [KeySlotSecret], at location: StoreLocation
-  ) throws -> (Keychain, KeySlotSecret) {
+  private func openFirst(_ secrets: [KeySlotSecret], at location: StoreLocation) throws -> (Keychain, KeySlotSecret) {
     var refusal = KeychainError(.authFailed, "there is nothing to open it with")
     for position in 0...further.count {
-      let group =
-        try position == 0
-        ? secrets : further[position - 1](refusal, Keychain.slots(at: location))
+      let group = try position == 0 ? secrets : further[position - 1](refusal, Keychain.slots(at: location))
       for (number, secret) in group.enumerated() {
-        do {
-          return (try Keychain.open(at: location, with: secret, options: options), secret)
-        } catch {
+        do { return (try Keychain.open(at: location, with: secret, options: options), secret) } catch {
           guard error.status == .authFailed else { throw error }
           // Of what was tried last, what was likeliest.
           if number == 0 { refusal = error }
@@ -162,13 +143,11 @@ package struct BackupRestore {
     try staged.database.write { tx in
       var count = 0
       for accessible in Accessibility.allCases where accessible.isThisDeviceOnly {
-        guard let key = try KeyTable.newest(accessible.keyPurpose, in: tx),
-          try isOfOtherDevice(key, staged.keys, tx)
+        guard let key = try KeyTable.newest(accessible.keyPurpose, in: tx), try isOfOtherDevice(key, staged.keys, tx)
         else { continue }
         let ledger = try staged.ledger(tx)
         count += try staged.deleteClass(accessible, ledger, in: tx)
-        staged.auditLog.note(
-          .deleted, "the items and keys of another device, \(accessible)", ledger)
+        staged.auditLog.note(.deleted, "the items and keys of another device, \(accessible)", ledger)
       }
       return count
     }
@@ -182,15 +161,11 @@ package struct BackupRestore {
       do {
         _ = try keys.key(id, in: tx)
         return false
-      } catch let error as KeychainError {
-        return error.status == .notAvailable
-      }
+      } catch let error as KeychainError { return error.status == .notAvailable }
     }
   }
 
-  private func admitKeyFile(
-    to staged: Keychain, openedBy secret: KeySlotSecret, _ report: inout RestoreReport
-  ) throws {
+  private func admitKeyFile(to staged: Keychain, openedBy secret: KeySlotSecret, _ report: inout RestoreReport) throws {
     if case .systemdCredential = secret { return }
     guard let keyFile, try staged.slotsOpened(by: .keyFile(path: keyFile)).isEmpty else { return }
     report.madeKeyFile = try KeyFile.createIfAbsent(keyFile)
@@ -214,8 +189,7 @@ package struct BackupRestore {
 
 // glibc declares it for _GNU_SOURCE only, which Swift's module of it does not set. The flag 1 is
 // RENAME_NOREPLACE, 2 is RENAME_EXCHANGE.
-@_silgen_name("renameat2")
-func renameat2(
+@_silgen_name("renameat2") func renameat2(
   _: Int32, _: UnsafePointer<CChar>, _: Int32, _: UnsafePointer<CChar>, _: UInt32
 ) -> Int32
 
@@ -237,9 +211,7 @@ struct StagingDirectory {
   }
 
   /// The store in it. Its anchor lies in it too, and counts for nothing.
-  var location: StoreLocation {
-    StoreLocation(directory: path, anchorDirectory: path + "/anchor")
-  }
+  var location: StoreLocation { StoreLocation(directory: path, anchorDirectory: path + "/anchor") }
 
   /// Puts it in the store's place; from here on it holds what was there.
   func exchange() throws(KeychainError) {

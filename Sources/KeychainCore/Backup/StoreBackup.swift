@@ -12,21 +12,17 @@ extension Keychain {
   /// - Parameter progress: gets the bytes that are written and about how many there will be; what it throws ends the
   ///   backup.
   /// - Throws: `readOnly` for a store that is not what it should be; `diskFull`, `io`.
-  package func backup(
-    into draft: BackupDraft,
-    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
-  ) throws(KeychainError) -> BackupTrailer {
+  package func backup(into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in })
+    throws(KeychainError) -> BackupTrailer
+  {
     if health.condition == .healthy { try verify(.manifest) }
     if case .readOnly(let reason) = health.condition {
-      throw KeychainError(
-        .readOnly, "a backup of this store would be worth nothing: \(reason)")
+      throw KeychainError(.readOnly, "a backup of this store would be worth nothing: \(reason)")
     }
     return try KeychainError.wrap("writing the backup") {
       let file = draft.file
       let total = try expectedLength()
-      try database.copy(to: file.path) {
-        try progress(UInt64((try? file.length()) ?? 0), total)
-      }
+      try database.copy(to: file.path) { try progress(UInt64((try? file.length()) ?? 0), total) }
       let trailer = try seal(file)
       try file.sync()
       return trailer
@@ -35,9 +31,7 @@ extension Keychain {
 
   private func expectedLength() throws -> UInt64 {
     try database.read { tx in
-      func number(_ sql: StaticString) throws -> UInt64 {
-        UInt64(clamping: try tx.first(sql) { $0.integer(0) } ?? 0)
-      }
+      func number(_ sql: StaticString) throws -> UInt64 { UInt64(clamping: try tx.first(sql) { $0.integer(0) } ?? 0) }
       let free = try number("PRAGMA freelist_count")
       return try (number("PRAGMA page_count") - free) * number("PRAGMA page_size")
     }
@@ -52,8 +46,8 @@ extension Keychain {
       let length = try file.length()
       let records = try tx.first("SELECT count(*) FROM records") { $0.integer(0) } ?? 0
       let trailer = BackupTrailer(
-        store: storeID, generation: counted.generation, created: options.now(),
-        databaseLength: UInt64(length), records: UInt32(clamping: records), items: counted.items)
+        store: storeID, generation: counted.generation, created: options.now(), databaseLength: UInt64(length),
+        records: UInt32(clamping: records), items: counted.items)
       var tag = try BackupTag(keys.key(manifestKey.seal.id, in: tx), in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
       try tag.add(trailer.bytes)
@@ -81,20 +75,15 @@ package final class BackupDraft {
     try Self.checkIsFree(path, replacing: isReplacing)
     self.path = path
     self.isReplacing = isReplacing
-    file = try FileBytes(
-      replacing: path + Self.suffix + String(UInt64.random(in: 0 ... .max), radix: 16))
+    file = try FileBytes(replacing: path + Self.suffix + String(UInt64.random(in: 0 ... .max), radix: 16))
   }
 
   /// - Throws: `duplicateItem` when there is such a file, unless it may go.
-  package static func checkIsFree(
-    _ path: String, replacing isReplacing: Bool
-  ) throws(KeychainError) {
+  package static func checkIsFree(_ path: String, replacing isReplacing: Bool) throws(KeychainError) {
     guard isReplacing || !StoreLocation.isThere(path) else { throw isTaken(path) }
   }
 
-  deinit {
-    if !isPlaced, isStill { unlink(file.path) }
-  }
+  deinit { if !isPlaced, isStill { unlink(file.path) } }
 
   /// Gives it its name. It must be whole, and on the disk.
   ///
@@ -131,8 +120,8 @@ package final class BackupDraft {
   /// Whether the draft's name still leads to the file that is open.
   private var isStill: Bool {
     var (own, named) = (stat(), stat())
-    return fstat(file.descriptor, &own) == 0 && lstat(file.path, &named) == 0
-      && own.st_dev == named.st_dev && own.st_ino == named.st_ino
+    return fstat(file.descriptor, &own) == 0 && lstat(file.path, &named) == 0 && own.st_dev == named.st_dev
+      && own.st_ino == named.st_ino
   }
 
   private static func isTaken(_ path: String) -> KeychainError {

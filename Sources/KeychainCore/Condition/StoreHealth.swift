@@ -30,9 +30,7 @@ final class StoreHealth: Sendable {
 
   /// Refuses a change of a store that is open for reading, or that is not what it should be.
   func checkWritable() throws(KeychainError) {
-    guard access != .readOnly else {
-      throw KeychainError(.readOnly, "the store is open for reading only")
-    }
+    guard access != .readOnly else { throw KeychainError(.readOnly, "the store is open for reading only") }
     if case .readOnly(let reason) = condition {
       throw KeychainError(.readOnly, "the store takes no changes: \(reason)")
     }
@@ -41,8 +39,7 @@ final class StoreHealth: Sendable {
   /// Where rows were taken out or altered, nobody can tell what is missing from a list.
   func checkListing() throws(KeychainError) {
     if hidesItems {
-      throw KeychainError(
-        .decode, "the store was altered: what is missing from it cannot be told. Restore a backup")
+      throw KeychainError(.decode, "the store was altered: what is missing from it cannot be told. Restore a backup")
     }
   }
 
@@ -60,17 +57,14 @@ final class StoreHealth: Sendable {
   func acceptRollback() { state.withLock { $0.condition = .healthy } }
 
   func note(_ notice: StoreNotice) {
-    state.withLock { state in
-      if notice.mayRepeat || !state.notices.contains(notice) { state.notices.append(notice) }
-    }
+    state.withLock { state in if notice.mayRepeat || !state.notices.contains(notice) { state.notices.append(notice) } }
   }
 
   /// The answer for a row that does not open; the row is remembered.
   func corrupt(row: Int64, _ what: String) -> KeychainError {
     state.withLock { _ = $0.quarantine.insert(row) }
     return KeychainError(
-      .decode,
-      "item row \(row): \(what) was altered or is damaged. The row is kept: restore a backup")
+      .decode, "item row \(row): \(what) was altered or is damaged. The row is kept: restore a backup")
   }
 
   /// Whether an error says that something was altered, rather than that it cannot be read now.
@@ -88,22 +82,17 @@ package enum StoreNotice: Equatable, Sendable, CustomStringConvertible {
   case anchorNotWritten(path: String, reason: String)
 
   /// Whether somebody may have put an old copy of the store in its place.
-  package var mayHideRollback: Bool {
-    if case .anchorNotWritten = self { false } else { true }
-  }
+  package var mayHideRollback: Bool { if case .anchorNotWritten = self { false } else { true } }
 
   var mayRepeat: Bool { if case .anchorAltered = self { true } else { false } }
 
   package var description: String {
     switch self {
-    case .anchorMissing(let path):
-      "there was no anchor at \(path): a rollback before now cannot be noticed"
-    case .anchorUnreadable(let path):
-      "the anchor at \(path) could not be read: a rollback before now cannot be noticed"
+    case .anchorMissing(let path): "there was no anchor at \(path): a rollback before now cannot be noticed"
+    case .anchorUnreadable(let path): "the anchor at \(path) could not be read: a rollback before now cannot be noticed"
     case .anchorAltered(let path):
       "the anchor at \(path) was altered or removed: a rollback before now cannot be noticed"
-    case .anchorNotWritten(let path, let reason):
-      "the anchor at \(path) could not be written: \(reason)"
+    case .anchorNotWritten(let path, let reason): "the anchor at \(path) could not be written: \(reason)"
     }
   }
 }
@@ -134,12 +123,9 @@ package enum StoreCondition: Equatable, Sendable {
 
     package var description: String {
       switch self {
-      case .manifestMismatch:
-        "rows of the store were added, removed or replaced behind its back: restore a backup"
-      case .fileDamaged:
-        "the file of the store is damaged: restore a backup"
-      case .manifestUnreadable:
-        "the manifest of the store was altered: restore a backup"
+      case .manifestMismatch: "rows of the store were added, removed or replaced behind its back: restore a backup"
+      case .fileDamaged: "the file of the store is damaged: restore a backup"
+      case .manifestUnreadable: "the manifest of the store was altered: restore a backup"
       case .rolledBack(let behindBy):
         "the store is \(behindBy) changes older than its anchor: an old copy was put in its place."
           + " If you did that, accept it with `threadkeeper store restore --in-place`"
@@ -153,10 +139,9 @@ package enum StoreCondition: Equatable, Sendable {
 extension Keychain {
   /// Compares the store with its manifest, on a snapshot: others can write meanwhile. A mismatch
   /// turns the store read-only. With `everything` the file is read again, and not what SQLite has in memory of it.
-  @discardableResult
-  package func verify(
-    _ depth: VerificationDepth = .manifest
-  ) throws(KeychainError) -> VerificationReport {
+  @discardableResult package func verify(_ depth: VerificationDepth = .manifest) throws(KeychainError)
+    -> VerificationReport
+  {
     try KeychainError.wrap("verifying the store") {
       // With the keys as they are now: another process may have renewed them.
       try read { tx in
@@ -186,55 +171,42 @@ extension Keychain {
   /// What is wrong with the audit, or nil. Everything is opened: the links, and that the last record is
   /// the one that the manifest counts.
   package func auditProblem() throws(KeychainError) -> String? {
-    do {
-      try forEachAuditRecord { _ in }
-    } catch {
+    do { try forEachAuditRecord { _ in } } catch {
       guard error.status == .decode else { throw error }
       return error.message
     }
     guard try verify(.manifest).matchesManifest else {
-      return
-        "the chain is whole up to record \(try lastAuditRecord()), but the store is"
+      return "the chain is whole up to record \(try lastAuditRecord()), but the store is"
         + " not what its manifest says: records after it may have been cut off, or other rows were altered"
     }
     return nil
   }
 
-  private func matches(
-    _ manifest: Manifest, key: GuardedKey, in tx: ReadTransaction
-  ) throws -> Bool {
+  private func matches(_ manifest: Manifest, key: GuardedKey, in tx: ReadTransaction) throws -> Bool {
     var found = Manifest()
-    do {
-      try ManifestElement.forEach(in: tx, health) { try found.insert($0, key: key) }
-    } catch let error where StoreHealth.isDamage(error) {
+    do { try ManifestElement.forEach(in: tx, health) { try found.insert($0, key: key) } } catch let error
+      where StoreHealth.isDamage(error)
+    {
       // A row that cannot even be read as one.
       return false
     }
     return found.hasSameContents(as: manifest)
   }
 
-  private func openEverything(
-    _ report: inout VerificationReport, in tx: ReadTransaction
-  ) throws {
-    try tx.forEach(
-      "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", bound: []
-    ) { row in
-      do {
-        _ = try secret(of: item(from: row, in: tx), in: tx)
-      } catch let error as KeychainError where error.status == .decode {
-        report.unreadable.append(row.integer(0))
-      } catch let error as KeychainError
+  private func openEverything(_ report: inout VerificationReport, in tx: ReadTransaction) throws {
+    try tx.forEach("SELECT id, uuid, class, version, metadata FROM items ORDER BY id", bound: []) { row in
+      do { _ = try secret(of: item(from: row, in: tx), in: tx) } catch let error as KeychainError
+        where error.status == .decode
+      { report.unreadable.append(row.integer(0)) } catch let error as KeychainError
         where error.status == .interactionNotAllowed || error.status == .notAvailable
-      {
-        report.locked += 1
-      }
+      { report.locked += 1 }
       return true
     }
     (report.records, report.unreadableRecords) = try openRecords(in: tx)
     report.impossibleMessages =
       try tx.first(
-        "SELECT count(*) FROM messages WHERE id NOT BETWEEN ? AND ?",
-        .integer(RowNumber.all.lowerBound), .integer(RowNumber.all.upperBound)
+        "SELECT count(*) FROM messages WHERE id NOT BETWEEN ? AND ?", .integer(RowNumber.all.lowerBound),
+        .integer(RowNumber.all.upperBound)
       ) { Int($0.integer(0)) } ?? 0
   }
 }

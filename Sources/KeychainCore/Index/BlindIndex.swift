@@ -19,20 +19,14 @@ struct BlindIndex {
   let key: GuardedKey
 
   /// - Parameter value: gives the value of an attribute, nil for one that is missing.
-  func primaryKey(
-    of itemClass: ItemClass, value: (ItemAttribute) -> AttributeValue?
-  ) throws -> ItemID {
+  func primaryKey(of itemClass: ItemClass, value: (ItemAttribute) -> AttributeValue?) throws -> ItemID {
     var message = Self.message(.primaryKey, itemClass)
-    for attribute in itemClass.primaryKey {
-      Self.append(attribute, value(attribute) ?? .data([]), to: &message)
-    }
+    for attribute in itemClass.primaryKey { Self.append(attribute, value(attribute) ?? .data([]), to: &message) }
     return try hash(&message)
   }
 
   /// Nil where there is nothing to find: an empty attribute is not indexed.
-  func side(
-    _ attribute: ItemAttribute, of itemClass: ItemClass, _ attributes: ItemAttributes
-  ) throws -> ItemID? {
+  func side(_ attribute: ItemAttribute, of itemClass: ItemClass, _ attributes: ItemAttributes) throws -> ItemID? {
     guard let value = attributes[attribute], !value.isEmpty else { return nil }
     var message = Self.message(.attribute, itemClass)
     Self.append(attribute, value, to: &message)
@@ -47,9 +41,7 @@ struct BlindIndex {
     return message
   }
 
-  private static func append(
-    _ attribute: ItemAttribute, _ value: AttributeValue, to message: inout [UInt8]
-  ) {
+  private static func append(_ attribute: ItemAttribute, _ value: AttributeValue, to message: inout [UInt8]) {
     message.append(attribute.rawValue)
     value.withCanonicalBytes { bytes in
       message.write(UInt32(clamping: bytes.count))
@@ -82,13 +74,10 @@ extension Keychain {
   ///
   /// - Parameter tx: a store of an early version has no audit key; a write transaction makes it.
   /// - Throws: `decode` when the key is damaged, or missing and `tx` cannot make it.
-  package func pseudonym(
-    for label: String, in tx: ReadTransaction
-  ) throws(KeychainError) -> String {
+  package func pseudonym(for label: String, in tx: ReadTransaction) throws(KeychainError) -> String {
     try KeychainError.wrap("deriving a pseudonym") {
-      try subkey(.pseudonyms, in: tx).withUnsafeBytes {
-        try BLAKE2b.hash(Array(label.utf8), key: $0, count: 16)
-      }.hexadecimal
+      try subkey(.pseudonyms, in: tx).withUnsafeBytes { try BLAKE2b.hash(Array(label.utf8), key: $0, count: 16) }
+        .hexadecimal
     }
   }
 
@@ -123,28 +112,20 @@ struct SearchPlan {
   private(set) var isUnique = false
 
   /// Every row is opened.
-  static let scan = SearchPlan(
-    "SELECT id, uuid, class, version, metadata FROM items ORDER BY id", [[]])
+  static let scan = SearchPlan("SELECT id, uuid, class, version, metadata FROM items ORDER BY id", [[]])
 
-  private init(_ sql: StaticString, _ values: [[SQLiteValue]]) {
-    (self.sql, self.values) = (sql, values)
-  }
+  private init(_ sql: StaticString, _ values: [[SQLiteValue]]) { (self.sql, self.values) = (sql, values) }
 
-  private init(_ sql: StaticString, _ values: [ItemID]) {
-    self.init(sql, values.map { [.blob($0.bytes)] })
-  }
+  private init(_ sql: StaticString, _ values: [ItemID]) { self.init(sql, values.map { [.blob($0.bytes)] }) }
 
   /// - Parameter indexes: one for each epoch of the index key.
   init(_ query: ItemQuery, indexes: [BlindIndex]) throws {
     self = .scan
     if let reference = query.reference {
-      self.init(
-        "SELECT id, uuid, class, version, metadata FROM items WHERE id = ?",
-        [[.integer(reference.rowID)]])
+      self.init("SELECT id, uuid, class, version, metadata FROM items WHERE id = ?", [[.integer(reference.rowID)]])
     } else if let itemClass = query.itemClass {
       if let keys = try Self.primaryKeys(query, itemClass, indexes) {
-        self.init(
-          "SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?", keys)
+        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?", keys)
         isUnique = true
         return
       }
@@ -152,14 +133,10 @@ struct SearchPlan {
       let firsts = try indexes.compactMap { try $0.side(first, of: itemClass, query.attributes) }
       let seconds = try indexes.compactMap { try $0.side(second, of: itemClass, query.attributes) }
       if !firsts.isEmpty {
-        self.init(
-          "SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id",
-          firsts)
+        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id", firsts)
         indexed = first
       } else if !seconds.isEmpty {
-        self.init(
-          "SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id",
-          seconds)
+        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id", seconds)
         indexed = second
       }
     }
@@ -167,9 +144,9 @@ struct SearchPlan {
 
   /// Every primary key that the query could mean, as it stands in the index; nil when the query leaves
   /// a part of it open, or means too many.
-  private static func primaryKeys(
-    _ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]
-  ) throws -> [ItemID]? {
+  private static func primaryKeys(_ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]) throws
+    -> [ItemID]?
+  {
     var groups: [AttributeValue?] = [nil]
     for attribute in itemClass.primaryKey where attribute != .synchronizable {
       guard query.attributes[attribute] == nil else { continue }

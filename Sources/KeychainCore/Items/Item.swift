@@ -38,9 +38,7 @@ extension Item {
   func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
     var place = SealedPart.Place(role: part, store: store, subject: id)
     guard part != .itemKey else { return place }
-    (place.itemClass, place.version) = (
-      itemClass.rawValue, part == .secret ? secretVersion : version
-    )
+    (place.itemClass, place.version) = (itemClass.rawValue, part == .secret ? secretVersion : version)
     return place
   }
 
@@ -61,9 +59,7 @@ extension Item {
     }
     let count = bytes.count
     bytes.append(0x80)
-    bytes.append(
-      contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1)
-    )
+    bytes.append(contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1))
     return bytes
   }
 
@@ -71,13 +67,9 @@ extension Item {
   /// store of a newer version.
   mutating func decode(_ padded: UnsafeRawBufferPointer) throws {
     // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
-    guard let count = padded.lastIndex(where: { $0 != 0 }), padded[count] == 0x80 else {
-      throw SodiumError.badPadding
-    }
+    guard let count = padded.lastIndex(where: { $0 != 0 }), padded[count] == 0x80 else { throw SodiumError.badPadding }
     var reader = RowReader(UnsafeRawBufferPointer(rebasing: padded[..<count]))
-    guard let accessible = Accessibility(rawValue: try reader.number()) else {
-      throw SodiumError.badPadding
-    }
+    guard let accessible = Accessibility(rawValue: try reader.number()) else { throw SodiumError.badPadding }
     self.accessible = accessible
     secretVersion = Int64(bitPattern: try reader.short())
     attributes = ItemAttributes(minimumCapacity: 12)
@@ -107,8 +99,7 @@ package struct NewItem: Sendable {
   package var accessible: Accessibility
 
   package init(
-    _ itemClass: ItemClass, attributes: ItemAttributes, secret: SecretBytes,
-    accessible: Accessibility = .whenUnlocked
+    _ itemClass: ItemClass, attributes: ItemAttributes, secret: SecretBytes, accessible: Accessibility = .whenUnlocked
   ) {
     self.itemClass = itemClass
     self.attributes = attributes
@@ -149,9 +140,7 @@ package struct ItemReference: Hashable, Sendable {
       else { return nil }
       return Self(itemClass, rowID: rowID, id: id)
     }
-    guard let reference else {
-      throw KeychainError(.param, "that is no persistent reference of this keychain")
-    }
+    guard let reference else { throw KeychainError(.param, "that is no persistent reference of this keychain") }
     self = reference
   }
 
@@ -179,9 +168,7 @@ package struct ItemQuery: Sendable {
   package var limit: Int?
   package var unreadable: Unreadable
 
-  package enum Synchronizable: Sendable {
-    case no, yes, any
-  }
+  package enum Synchronizable: Sendable { case no, yes, any }
 
   /// What to do about a row that was altered.
   package enum Unreadable: Sendable {
@@ -192,10 +179,9 @@ package struct ItemQuery: Sendable {
   }
 
   package init(
-    _ itemClass: ItemClass? = nil, _ attributes: ItemAttributes = [:],
-    accessible: Accessibility? = nil, accessGroups: [String]? = nil,
-    synchronizable: Synchronizable = .no, reference: ItemReference? = nil, limit: Int? = nil,
-    unreadable: Unreadable = .fail
+    _ itemClass: ItemClass? = nil, _ attributes: ItemAttributes = [:], accessible: Accessibility? = nil,
+    accessGroups: [String]? = nil, synchronizable: Synchronizable = .no, reference: ItemReference? = nil,
+    limit: Int? = nil, unreadable: Unreadable = .fail
   ) {
     self.itemClass = itemClass
     self.attributes = attributes

@@ -24,19 +24,17 @@ package enum ItemClass: UInt8, CaseIterable, Sendable {
   /// What no two items may have in common, in the order in which it is hashed: part of the format.
   package var primaryKey: [ItemAttribute] {
     switch self {
-    case .genericPassword:
-      [.account, .service, .accessGroup, .synchronizable]
+    case .genericPassword: [.account, .service, .accessGroup, .synchronizable]
     case .internetPassword:
       [
-        .account, .securityDomain, .server, .protocolType, .authenticationType, .port, .path,
-        .accessGroup, .synchronizable,
+        .account, .securityDomain, .server, .protocolType, .authenticationType, .port, .path, .accessGroup,
+        .synchronizable,
       ]
-    case .certificate:
-      [.certificateType, .issuer, .serialNumber, .accessGroup, .synchronizable]
+    case .certificate: [.certificateType, .issuer, .serialNumber, .accessGroup, .synchronizable]
     case .key:
       [
-        .keyClass, .applicationLabel, .applicationTag, .keyCreator, .keyType, .keySize,
-        .effectiveKeySize, .startDate, .endDate, .accessGroup, .synchronizable,
+        .keyClass, .applicationLabel, .applicationTag, .keyCreator, .keyType, .keySize, .effectiveKeySize, .startDate,
+        .endDate, .accessGroup, .synchronizable,
       ]
     }
   }
@@ -87,8 +85,7 @@ package enum Accessibility: UInt8, CaseIterable, Sendable {
   var wrapper: KeyPurpose {
     switch self {
     case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: .session
-    case .afterFirstUnlock, .always, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly:
-      .master
+    case .afterFirstUnlock, .always, .afterFirstUnlockThisDeviceOnly, .alwaysThisDeviceOnly: .master
     }
   }
 
@@ -174,20 +171,17 @@ extension ItemAttribute {
   /// The four letters of Keychain Services for each attribute. `crtr` and `type` mean another
   /// thing in a key than in a password, so a key's have attributes of their own here.
   private static let codes: [(ItemAttribute, String)] = [
-    (.account, "acct"), (.service, "svce"), (.accessGroup, "agrp"), (.synchronizable, "sync"),
-    (.label, "labl"), (.itemDescription, "desc"), (.comment, "icmt"), (.generic, "gena"),
-    (.creator, "crtr"), (.type, "type"), (.isInvisible, "invi"), (.isNegative, "nega"),
-    (.creationDate, "cdat"), (.modificationDate, "mdat"), (.accessControl, "accc"),
-    (.securityDomain, "sdmn"), (.server, "srvr"), (.protocolType, "ptcl"),
-    (.authenticationType, "atyp"), (.port, "port"), (.path, "path"),
-    (.certificateType, "ctyp"), (.certificateEncoding, "cenc"), (.subject, "subj"),
-    (.issuer, "issr"), (.serialNumber, "slnr"), (.subjectKeyID, "skid"), (.publicKeyHash, "pkhh"),
-    (.keyClass, "kcls"), (.applicationLabel, "klbl"), (.applicationTag, "atag"),
-    (.keySize, "bsiz"), (.effectiveKeySize, "esiz"), (.startDate, "sdat"), (.endDate, "edat"),
-    (.isPermanent, "perm"), (.canEncrypt, "encr"), (.canDecrypt, "decr"), (.canDerive, "drve"),
-    (.canSign, "sign"), (.canVerify, "vrfy"), (.canWrap, "wrap"), (.canUnwrap, "unwp"),
-    (.isSensitive, "sens"), (.isExtractable, "extr"), (.tokenID, "tkid"),
-    (.syncViewHint, "vwht"),
+    (.account, "acct"), (.service, "svce"), (.accessGroup, "agrp"), (.synchronizable, "sync"), (.label, "labl"),
+    (.itemDescription, "desc"), (.comment, "icmt"), (.generic, "gena"), (.creator, "crtr"), (.type, "type"),
+    (.isInvisible, "invi"), (.isNegative, "nega"), (.creationDate, "cdat"), (.modificationDate, "mdat"),
+    (.accessControl, "accc"), (.securityDomain, "sdmn"), (.server, "srvr"), (.protocolType, "ptcl"),
+    (.authenticationType, "atyp"), (.port, "port"), (.path, "path"), (.certificateType, "ctyp"),
+    (.certificateEncoding, "cenc"), (.subject, "subj"), (.issuer, "issr"), (.serialNumber, "slnr"),
+    (.subjectKeyID, "skid"), (.publicKeyHash, "pkhh"), (.keyClass, "kcls"), (.applicationLabel, "klbl"),
+    (.applicationTag, "atag"), (.keySize, "bsiz"), (.effectiveKeySize, "esiz"), (.startDate, "sdat"),
+    (.endDate, "edat"), (.isPermanent, "perm"), (.canEncrypt, "encr"), (.canDecrypt, "decr"), (.canDerive, "drve"),
+    (.canSign, "sign"), (.canVerify, "vrfy"), (.canWrap, "wrap"), (.canUnwrap, "unwp"), (.isSensitive, "sens"),
+    (.isExtractable, "extr"), (.tokenID, "tkid"), (.syncViewHint, "vwht"),
   ]
   private static let codeByAttribute: [ItemAttribute: String] = Dictionary(
     codes, uniquingKeysWith: { first, _ in first }
@@ -223,34 +217,28 @@ extension ItemAttribute: CustomStringConvertible {
 extension ItemClass {
   /// What every item can have, whatever its class.
   private static let common: Set<ItemAttribute> = [
-    .accessGroup, .synchronizable, .accessControl, .creationDate, .modificationDate, .label,
-    .syncViewHint, .tokenID,
+    .accessGroup, .synchronizable, .accessControl, .creationDate, .modificationDate, .label, .syncViewHint, .tokenID,
   ]
   private static let ofPasswords: Set<ItemAttribute> = [
     .account, .itemDescription, .comment, .creator, .type, .isInvisible, .isNegative,
   ]
   private static let ofCertificates: Set<ItemAttribute> = [
-    .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID,
-    .publicKeyHash,
+    .certificateType, .certificateEncoding, .subject, .issuer, .serialNumber, .subjectKeyID, .publicKeyHash,
   ]
   private static let ofKeys: Set<ItemAttribute> = [
-    .keyClass, .applicationLabel, .applicationTag, .keyCreator, .keyType, .keySize,
-    .effectiveKeySize, .startDate, .endDate, .isPermanent, .canEncrypt, .canDecrypt, .canDerive,
-    .canSign, .canVerify, .canWrap, .canUnwrap, .isSensitive, .isExtractable,
+    .keyClass, .applicationLabel, .applicationTag, .keyCreator, .keyType, .keySize, .effectiveKeySize, .startDate,
+    .endDate, .isPermanent, .canEncrypt, .canDecrypt, .canDerive, .canSign, .canVerify, .canWrap, .canUnwrap,
+    .isSensitive, .isExtractable,
   ]
 
   /// Whether an item of this class can have the attribute.
   package func has(_ attribute: ItemAttribute) -> Bool {
     if Self.common.contains(attribute) { return true }
     switch self {
-    case .genericPassword:
-      return Self.ofPasswords.contains(attribute) || attribute == .service || attribute == .generic
-    case .internetPassword:
-      return Self.ofPasswords.contains(attribute) || primaryKey.contains(attribute)
-    case .certificate:
-      return Self.ofCertificates.contains(attribute)
-    case .key:
-      return Self.ofKeys.contains(attribute)
+    case .genericPassword: return Self.ofPasswords.contains(attribute) || attribute == .service || attribute == .generic
+    case .internetPassword: return Self.ofPasswords.contains(attribute) || primaryKey.contains(attribute)
+    case .certificate: return Self.ofCertificates.contains(attribute)
+    case .key: return Self.ofKeys.contains(attribute)
     }
   }
 
@@ -283,8 +271,8 @@ extension ItemAttribute {
     case .creator, .type, .keyCreator: .numberOrText
     case .keyClass, .keyType: .decimalText
     case .protocolType, .authenticationType: .fourCharacters
-    case .synchronizable, .isInvisible, .isNegative, .isPermanent, .canEncrypt, .canDecrypt,
-      .canDerive, .canSign, .canVerify, .canWrap, .canUnwrap, .isSensitive, .isExtractable:
+    case .synchronizable, .isInvisible, .isNegative, .isPermanent, .canEncrypt, .canDecrypt, .canDerive, .canSign,
+      .canVerify, .canWrap, .canUnwrap, .isSensitive, .isExtractable:
       .truth
     case .creationDate, .modificationDate, .startDate, .endDate: .date
     default: .bytes

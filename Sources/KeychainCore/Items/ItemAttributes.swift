@@ -18,9 +18,7 @@ package struct ItemAttributes: Equatable, Sendable {
   /// Nil: it has no such attribute.
   package subscript(_ attribute: ItemAttribute) -> AttributeValue? {
     get {
-      for index in elements.indices where elements[index].key == attribute {
-        return elements[index].value
-      }
+      for index in elements.indices where elements[index].key == attribute { return elements[index].value }
       return nil
     }
     set {
@@ -43,13 +41,11 @@ package struct ItemAttributes: Equatable, Sendable {
   }
 
   /// - Parameter combine: chooses between the value here and the other one.
-  package func merging(
-    _ others: some Sequence<Element>, _ combine: (AttributeValue, AttributeValue) -> AttributeValue
-  ) -> ItemAttributes {
+  package func merging(_ others: some Sequence<Element>, _ combine: (AttributeValue, AttributeValue) -> AttributeValue)
+    -> ItemAttributes
+  {
     var merged = self
-    for (attribute, value) in others {
-      merged[attribute] = self[attribute].map { combine($0, value) } ?? value
-    }
+    for (attribute, value) in others { merged[attribute] = self[attribute].map { combine($0, value) } ?? value }
     return merged
   }
 
@@ -83,18 +79,10 @@ package enum AttributeValue: Sendable {
   case date(microseconds: Int64)
   case bool(Bool)
 
-  package var string: String? {
-    if case .string(let value) = self { value } else { nil }
-  }
-  package var data: [UInt8]? {
-    if case .data(let value) = self { value } else { nil }
-  }
-  package var integer: Int64? {
-    if case .integer(let value) = self { value } else { nil }
-  }
-  package var date: Int64? {
-    if case .date(let value) = self { value } else { nil }
-  }
+  package var string: String? { if case .string(let value) = self { value } else { nil } }
+  package var data: [UInt8]? { if case .data(let value) = self { value } else { nil } }
+  package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+  package var date: Int64? { if case .date(let value) = self { value } else { nil } }
   package var bool: Bool? {
     switch self {
     case .bool(let value): value
@@ -108,20 +96,14 @@ package enum AttributeValue: Sendable {
   /// like an attribute that is missing. Part of the format.
   package func withCanonicalBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     switch self {
-    case .string(var text):
-      return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
-    case .data(let bytes):
-      return try bytes.withUnsafeBytes(body)
-    case .bool(let value):
-      return try Self.withShortest(value ? 1 : 0, body)
-    case .integer(let value), .date(let value):
-      return try Self.withShortest(value, body)
+    case .string(var text): return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
+    case .data(let bytes): return try bytes.withUnsafeBytes(body)
+    case .bool(let value): return try Self.withShortest(value ? 1 : 0, body)
+    case .integer(let value), .date(let value): return try Self.withShortest(value, body)
     }
   }
 
-  private static func withShortest<R>(
-    _ number: Int64, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) rethrows -> R {
+  private static func withShortest<R>(_ number: Int64, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     try withUnsafeBytes(of: number.bigEndian) { bytes in
       try body(UnsafeRawBufferPointer(rebasing: bytes.suffix(shortestCount(number))))
     }
@@ -137,9 +119,7 @@ package enum AttributeValue: Sendable {
   /// Whether two values mean the same to a query. Texts are compared byte by byte, not by
   /// Unicode's equivalences, as Keychain Services does.
   package func matches(_ other: AttributeValue) -> Bool {
-    withCanonicalBytes { mine in
-      other.withCanonicalBytes { mine.elementsEqual($0) }
-    }
+    withCanonicalBytes { mine in other.withCanonicalBytes { mine.elementsEqual($0) } }
   }
 
   var isEmpty: Bool { withCanonicalBytes { $0.isEmpty } }
@@ -149,10 +129,8 @@ extension AttributeValue: Equatable {
   /// The same kind and the same bytes.
   package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
     switch (left, right) {
-    case (.string, .string), (.data, .data), (.integer, .integer), (.date, .date), (.bool, .bool):
-      left.matches(right)
-    default:
-      false
+    case (.string, .string), (.data, .data), (.integer, .integer), (.date, .date), (.bool, .bool): left.matches(right)
+    default: false
     }
   }
 }

@@ -7,11 +7,8 @@ extension Keychain {
   /// Opens the metadata of the row that stands in the first columns of `ItemRow`.
   func item(from row: SQLiteRow, in tx: ReadTransaction) throws -> Item {
     let rowID = row.integer(0)
-    guard let id = row.withBlob(1, { ItemID($0) }) else {
-      throw health.corrupt(row: rowID, "its name")
-    }
-    guard let itemClass = UInt8(exactly: row.integer(2)).flatMap(ItemClass.init(rawValue:))
-    else {
+    guard let id = row.withBlob(1, { ItemID($0) }) else { throw health.corrupt(row: rowID, "its name") }
+    guard let itemClass = UInt8(exactly: row.integer(2)).flatMap(ItemClass.init(rawValue:)) else {
       throw health.corrupt(row: rowID, "its class")
     }
     var item = Item(rowID: rowID, id: id, itemClass: itemClass, version: row.integer(3))
@@ -24,9 +21,7 @@ extension Keychain {
           try item.decode($0)
         }
       }
-    } catch let error where StoreHealth.isDamage(error) {
-      throw health.corrupt(row: rowID, "the metadata")
-    }
+    } catch let error where StoreHealth.isDamage(error) { throw health.corrupt(row: rowID, "the metadata") }
     return item
   }
 
@@ -40,9 +35,7 @@ extension Keychain {
     in tx: ReadTransaction, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try SealedPart.open(wrapped, at: item.place(of: .itemKey, storeID)) { id in
-      guard Int64(id.rawValue) == classKey,
-        wrapped.count == SealedPart.overhead + KeyArena.keyLength
-      else {
+      guard Int64(id.rawValue) == classKey, wrapped.count == SealedPart.overhead + KeyArena.keyLength else {
         throw SodiumError.notAuthentic
       }
       return try known ?? keys.key(id, in: tx)
@@ -57,9 +50,7 @@ extension Keychain {
   ///
   /// - Throws: `itemNotFound` when it is gone, `interactionNotAllowed` when its class is locked,
   ///   `decode` when the row was altered.
-  package func secret(
-    of item: Item, in tx: ReadTransaction
-  ) throws(KeychainError) -> SecretBytes {
+  package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
     try KeychainError.wrap("reading a secret") {
       let secret = try tx.first(
         "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items WHERE id = ?",
@@ -87,12 +78,9 @@ extension Keychain {
             let place = item.place(of: .secret, storeID)
             return try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
               try SealedPart.open(sealed, at: place, key: key, into: padded)
-              return try Padding.unpaddedCount(
-                UnsafeRawBufferPointer(padded), block: place.role.block ?? 1)
+              return try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: place.role.block ?? 1)
             }
-          } catch is SodiumError {
-            throw health.corrupt(row: item.rowID, "the secret")
-          }
+          } catch is SodiumError { throw health.corrupt(row: item.rowID, "the secret") }
         }
       }
     }

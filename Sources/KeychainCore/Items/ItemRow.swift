@@ -27,23 +27,18 @@ extension ItemRow {
   /// - Parameter health: learns of a row that cannot be read as one.
   init(_ row: SQLiteRow, _ health: StoreHealth) throws {
     guard let id = row.withBlob(1, { ItemID($0) }), let itemClass = UInt8(exactly: row.integer(2)),
-      let indexEpoch = UInt32(exactly: row.integer(8)),
-      let classKey = UInt32(exactly: row.integer(5))
+      let indexEpoch = UInt32(exactly: row.integer(8)), let classKey = UInt32(exactly: row.integer(5))
     else { throw health.corrupt(row: row.integer(0), "what names it") }
     self.init(
-      rowID: row.integer(0), itemClass: itemClass, id: id, version: row.integer(3),
-      metadataTag: row.tag(4),
+      rowID: row.integer(0), itemClass: itemClass, id: id, version: row.integer(3), metadataTag: row.tag(4),
       secretTag: row.tag(7), indexEpoch: indexEpoch, primaryIndex: row.withBlob(9) { ItemID($0) },
       index1: row.isNull(10) ? nil : row.withBlob(10) { ItemID($0) },
-      index2: row.isNull(11) ? nil : row.withBlob(11) { ItemID($0) },
-      classKey: KeyID(rawValue: classKey),
+      index2: row.isNull(11) ? nil : row.withBlob(11) { ItemID($0) }, classKey: KeyID(rawValue: classKey),
       wrappedKeyTag: row.tag(6))
   }
 
   /// All of them.
-  static func forEach(
-    in tx: ReadTransaction, _ health: StoreHealth, _ body: (ItemRow) throws -> Void
-  ) throws {
+  static func forEach(in tx: ReadTransaction, _ health: StoreHealth, _ body: (ItemRow) throws -> Void) throws {
     try tx.forEach(
       """
       SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
@@ -58,16 +53,13 @@ extension ItemRow {
 
   /// Of the same attributes: nothing has to be written into an index.
   fileprivate func isFound(as other: ItemRow) -> Bool {
-    (primaryIndex, index1, index2, indexEpoch)
-      == (other.primaryIndex, other.index1, other.index2, other.indexEpoch)
+    (primaryIndex, index1, index2, indexEpoch) == (other.primaryIndex, other.index1, other.index2, other.indexEpoch)
   }
 }
 
 extension Keychain {
   /// The row with that number; nil when there is none.
-  func row<R>(_ rowID: Int64, in tx: ReadTransaction, _ body: (ItemRow, SQLiteRow) throws -> R)
-    throws -> R?
-  {
+  func row<R>(_ rowID: Int64, in tx: ReadTransaction, _ body: (ItemRow, SQLiteRow) throws -> R) throws -> R? {
     try tx.first(
       """
       SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
@@ -95,17 +87,12 @@ extension Keychain {
   ) throws {
     func nonce(_ number: Int) -> UnsafeRawBufferPointer? {
       let length = XChaCha20Poly1305.nonceLength
-      return nonces.map {
-        UnsafeRawBufferPointer(rebasing: $0[(number * length)..<((number + 1) * length)])
-      }
+      return nonces.map { UnsafeRawBufferPointer(rebasing: $0[(number * length)..<((number + 1) * length)]) }
     }
-    func seal(
-      _ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int
-    ) throws -> [UInt8] {
-      try SealedPart.seal(bytes, at: item.place(of: part, storeID), by: key, nonce: nonce(number))
-    }
-    var row = ItemRow(
-      rowID: item.rowID, itemClass: item.itemClass.rawValue, id: item.id, version: item.version)
+    func seal(_ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int) throws
+      -> [UInt8]
+    { try SealedPart.seal(bytes, at: item.place(of: part, storeID), by: key, nonce: nonce(number)) }
+    var row = ItemRow(rowID: item.rowID, itemClass: item.itemClass.rawValue, id: item.id, version: item.version)
     var plaintext = item.encoded()
     defer { wipe(&plaintext) }
     guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
@@ -129,17 +116,14 @@ extension Keychain {
     }
     if let key, let secret {
       let bytes = try secret.withUnsafeBytes {
-        try SealedPart.seal(
-          $0, at: item.place(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
+        try SealedPart.seal($0, at: item.place(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
       }
       (row.secretTag, sealed) = (bytes.tag, bytes)
     }
     let values: [SQLiteValue] = [
-      .integer(row.version), .blob(metadata), .key(row.classKey), .optional(wrapped),
-      .optional(sealed),
+      .integer(row.version), .blob(metadata), .key(row.classKey), .optional(wrapped), .optional(sealed),
       .integer(row.rowID), .integer(Int64(row.indexEpoch)), .optional(row.primaryIndex?.bytes),
-      .optional(row.index1?.bytes), .optional(row.index2?.bytes), .blob(row.id.bytes),
-      .integer(Int64(row.itemClass)),
+      .optional(row.index1?.bytes), .optional(row.index2?.bytes), .blob(row.id.bytes), .integer(Int64(row.itemClass)),
     ]
     guard let old else {
       try tx.execute(

@@ -10,9 +10,7 @@ extension Keychain {
   /// query opens all rows.
   ///
   /// - Throws: `decode` when a row that may be meant was altered.
-  package func items(
-    matching query: ItemQuery, in tx: ReadTransaction
-  ) throws(KeychainError) -> [Item] {
+  package func items(matching query: ItemQuery, in tx: ReadTransaction) throws(KeychainError) -> [Item] {
     try KeychainError.wrap("searching") {
       if let limit = query.limit, limit <= 0 { return [] }
       if access == .readOnly { try keys.checkIndexKey(in: tx) }
@@ -24,9 +22,7 @@ extension Keychain {
     }
   }
 
-  private func search(
-    _ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction
-  ) throws -> [Item] {
+  private func search(_ query: ItemQuery, _ index: [LoadedKeys.Index], in tx: ReadTransaction) throws -> [Item] {
     let plan = try plan(query, index)
     var found: [Item] = []
     for values in plan.values {
@@ -35,9 +31,7 @@ extension Keychain {
         guard let item = try readable(row, query, in: tx) else { return true }
         if let indexed = plan.indexed, let wanted = query.attributes[indexed] {
           // The row was found by this value: if it says another, its index was altered.
-          guard item[indexed]?.matches(wanted) == true else {
-            throw health.corrupt(row: item.rowID, "its index")
-          }
+          guard item[indexed]?.matches(wanted) == true else { throw health.corrupt(row: item.rowID, "its index") }
         }
         guard query.matches(item) else { return true }
         found.append(item)
@@ -58,30 +52,22 @@ extension Keychain {
     return try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) })
   }
 
-  private func readable(
-    _ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction
-  ) throws -> Item? {
-    do {
-      return try item(from: row, in: tx)
-    } catch let error as KeychainError
+  private func readable(_ row: SQLiteRow, _ query: ItemQuery, in tx: ReadTransaction) throws -> Item? {
+    do { return try item(from: row, in: tx) } catch let error as KeychainError
       where error.status == .decode && query.unreadable == .skip
-    {
-      return nil
-    }
+    { return nil }
   }
 
   /// The first item that a query means, with its secret; nil when there is none. For a query that gives a
   /// whole primary key this looks at the store once, where `items` and `secret` look twice.
   ///
   /// - Throws: what these two throw.
-  package func first(
-    matching query: ItemQuery, in tx: ReadTransaction
-  ) throws(KeychainError) -> (item: Item, secret: SecretBytes)? {
+  package func first(matching query: ItemQuery, in tx: ReadTransaction) throws(KeychainError) -> (
+    item: Item, secret: SecretBytes
+  )? {
     try KeychainError.wrap("reading an item") {
       let known = keys.index
-      if access != .readOnly, case let plan = try plan(query, known), plan.isUnique,
-        plan.values.count == 1
-      {
+      if access != .readOnly, case let plan = try plan(query, known), plan.isUnique, plan.values.count == 1 {
         if let found = try lookUp(plan.values[0], query, in: tx) { return found }
         // A new index key may have come between the look at the keys and the one at the store.
         if keys.index.last?.key === known.last?.key {
@@ -96,21 +82,17 @@ extension Keychain {
     }
   }
 
-  private func lookUp(
-    _ key: [SQLiteValue], _ query: ItemQuery, in tx: ReadTransaction
-  ) throws -> (item: Item, secret: SecretBytes)? {
+  private func lookUp(_ key: [SQLiteValue], _ query: ItemQuery, in tx: ReadTransaction) throws -> (
+    item: Item, secret: SecretBytes
+  )? {
     let found = try tx.first(
       """
       SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
       FROM items WHERE primary_index = ?
       """, bound: key
     ) { row -> (Item, SecretBytes)? in
-      guard let item = try readable(row, query, in: tx), query.limit ?? 1 > 0, query.matches(item)
-      else { return nil }
-      return (
-        item,
-        try secret(of: item, from: row, in: tx)
-      )
+      guard let item = try readable(row, query, in: tx), query.limit ?? 1 > 0, query.matches(item) else { return nil }
+      return (item, try secret(of: item, from: row, in: tx))
     }
     return found ?? nil
   }
@@ -118,8 +100,7 @@ extension Keychain {
   /// How many items the keys of a class wrap.
   func count(ofClass accessible: Accessibility, in tx: ReadTransaction) throws -> Int {
     let count = try tx.first(
-      "SELECT count(*) FROM items WHERE class_key BETWEEN ? AND ?",
-      accessible.keyPurpose.firstID,
+      "SELECT count(*) FROM items WHERE class_key BETWEEN ? AND ?", accessible.keyPurpose.firstID,
       accessible.keyPurpose.lastID
     ) { Int($0.integer(0)) }
     return count ?? 0

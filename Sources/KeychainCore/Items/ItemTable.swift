@@ -7,8 +7,7 @@ extension Keychain {
   ///
   /// - Throws: `duplicateItem` when its primary key is taken (the transaction can go on),
   ///   `interactionNotAllowed` when its class is locked, `dataTooLarge`.
-  @discardableResult
-  package func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
+  @discardableResult package func add(_ new: NewItem, in tx: WriteTransaction) throws(KeychainError) -> Item {
     try health.checkWritable()
     return try KeychainError.wrap("adding an item") {
       guard new.secret.count <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
@@ -17,16 +16,14 @@ extension Keychain {
       var attributes = new.attributes
       let now = options.now()
       if attributes[.creationDate] == nil { attributes[.creationDate] = .date(microseconds: now) }
-      if attributes[.modificationDate] == nil {
-        attributes[.modificationDate] = .date(microseconds: now)
-      }
+      if attributes[.modificationDate] == nil { attributes[.modificationDate] = .date(microseconds: now) }
       // The name, the key and three nonces at once: to draw them takes a system call each time.
       return try withScratchMemory(16 + 32 + 3 * XChaCha20Poly1305.nonceLength) { random in
         RandomBytes.fill(random)
         var drawn = RowReader(UnsafeRawBufferPointer(random))
         var item = Item(
-          rowID: 0, id: try drawn.name(), itemClass: new.itemClass, accessible: new.accessible,
-          attributes: attributes, version: 1)
+          rowID: 0, id: try drawn.name(), itemClass: new.itemClass, accessible: new.accessible, attributes: attributes,
+          version: 1)
         let key = try (drawn.take(32), classKey)
         try write(&item, over: nil, key, new.secret, nonces: drawn.rest, ledger, in: tx)
         auditLog.note(.added, item, ledger)
@@ -39,13 +36,10 @@ extension Keychain {
   ///
   /// - Throws: `interactionNotAllowed` when the class is locked, `authFailed` when it needs a
   ///   passphrase and none is set.
-  func classKey(
-    _ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
+  func classKey(_ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction) throws -> RootKeys.Root {
     if accessible == .whenPasscodeSetThisDeviceOnly {
       guard try KeySlot.all(in: tx).contains(where: { $0.kind == .passphrase }) else {
-        throw KeychainError(
-          .authFailed, "such items need a passphrase, and none is set: add one to the store")
+        throw KeychainError(.authFailed, "such items need a passphrase, and none is set: add one to the store")
       }
     }
     return try keys.current(accessible.keyPurpose, ledger, in: tx)
@@ -61,17 +55,14 @@ extension Keychain {
   }
 
   /// Deletes the items of a class, and its keys. Returns how many items it were.
-  @discardableResult
-  func deleteClass(
-    _ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> Int {
+  @discardableResult func deleteClass(_ accessible: Accessibility, _ ledger: ChangeLedger, in tx: WriteTransaction)
+    throws -> Int
+  {
     let purpose = accessible.keyPurpose
-    let rows = try tx.all(
-      "SELECT id FROM items WHERE class_key BETWEEN ? AND ?", purpose.firstID, purpose.lastID
-    ) { $0.integer(0) }
-    for rowID in rows {
-      if let row = try row(rowID, in: tx, { row, _ in row }) { try remove(row, ledger, in: tx) }
+    let rows = try tx.all("SELECT id FROM items WHERE class_key BETWEEN ? AND ?", purpose.firstID, purpose.lastID) {
+      $0.integer(0)
     }
+    for rowID in rows { if let row = try row(rowID, in: tx, { row, _ in row }) { try remove(row, ledger, in: tx) } }
     let records = try KeyTable.records(in: tx).filter { $0.id.purpose == purpose }
     for (id, wrapped) in records {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
@@ -110,9 +101,7 @@ extension Keychain {
 }
 
 extension KeychainError {
-  static func noSuchItem() -> KeychainError {
-    KeychainError(.itemNotFound, "there is no such item any more")
-  }
+  static func noSuchItem() -> KeychainError { KeychainError(.itemNotFound, "there is no such item any more") }
 }
 
 extension Keychain {
@@ -124,18 +113,14 @@ extension Keychain {
   ///   - accessible: with another class the item's key is re-wrapped.
   /// - Throws: `itemNotFound`, `duplicateItem` (nothing has changed then, and the transaction can
   ///   go on), `interactionNotAllowed` when the secret or the class changes and is locked.
-  @discardableResult
-  package func update(
-    _ item: Item, attributes: ItemAttributes? = nil,
-    removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
+  @discardableResult package func update(
+    _ item: Item, attributes: ItemAttributes? = nil, removing: Set<ItemAttribute> = [], secret: SecretBytes? = nil,
     accessible: Accessibility? = nil, in tx: WriteTransaction
   ) throws(KeychainError) -> Item {
     try health.checkWritable()
     return try KeychainError.wrap("changing an item") {
       guard secret?.count ?? 0 <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
-      guard case (var now, let old, let wrapped)? = try stored(item.rowID, in: tx),
-        old.id == item.id
-      else {
+      guard case (var now, let old, let wrapped)? = try stored(item.rowID, in: tx), old.id == item.id else {
         throw KeychainError.noSuchItem()
       }
       let ledger = try ledger(tx)
@@ -149,8 +134,7 @@ extension Keychain {
         let classKey = try classKey(now.accessible, ledger, in: tx)
         try withScratchMemory(KeyArena.keyLength) { key in
           RandomBytes.fill(key)
-          try write(
-            &now, over: old, (UnsafeRawBufferPointer(key), classKey), secret, ledger, in: tx)
+          try write(&now, over: old, (UnsafeRawBufferPointer(key), classKey), secret, ledger, in: tx)
         }
       } else if isMoved {
         let classKey = try classKey(now.accessible, ledger, in: tx)
@@ -165,11 +149,8 @@ extension Keychain {
   }
 
   /// What a row says, and its key as it is wrapped; nil when there is no such row.
-  func stored(
-    _ rowID: Int64, in tx: ReadTransaction
-  ) throws -> (item: Item, row: ItemRow, wrappedKey: [UInt8])? {
-    try row(rowID, in: tx) { row, columns in (try item(from: columns, in: tx), row, columns.blob(6))
-    }
+  func stored(_ rowID: Int64, in tx: ReadTransaction) throws -> (item: Item, row: ItemRow, wrappedKey: [UInt8])? {
+    try row(rowID, in: tx) { row, columns in (try item(from: columns, in: tx), row, columns.blob(6)) }
   }
 
   /// Writes an item with its key wrapped again. The secret stays.
@@ -181,18 +162,16 @@ extension Keychain {
   ) throws {
     let read = item
     try wrapped.withUnsafeBytes { wrapped in
-      try withItemKey(
-        wrapped, of: read, classKey: Int64(old.classKey.rawValue), key: known, in: tx
-      ) { try write(&item, over: old, ($0, classKey), nil, ledger, in: tx) }
+      try withItemKey(wrapped, of: read, classKey: Int64(old.classKey.rawValue), key: known, in: tx) {
+        try write(&item, over: old, ($0, classKey), nil, ledger, in: tx)
+      }
     }
   }
 }
 
 extension Item {
   /// Merges `changes`; the date of the last change is stamped unless it is among them.
-  fileprivate mutating func change(
-    _ changes: ItemAttributes, removing: Set<ItemAttribute>, now: Int64
-  ) {
+  fileprivate mutating func change(_ changes: ItemAttributes, removing: Set<ItemAttribute>, now: Int64) {
     for attribute in removing { attributes[attribute] = nil }
     attributes[.modificationDate] = .date(microseconds: now)
     for (attribute, value) in changes { attributes[attribute] = value }

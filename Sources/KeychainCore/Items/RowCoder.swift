@@ -7,9 +7,7 @@ protocol ByteSink {
 }
 
 extension ByteSink {
-  mutating func write(_ number: some FixedWidthInteger) {
-    withUnsafeBytes(of: number.bigEndian) { write($0) }
-  }
+  mutating func write(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number.bigEndian) { write($0) } }
 
   mutating func write(_ name: some SixteenBytes) {
     write(name.high)
@@ -27,9 +25,7 @@ extension ByteSink {
   }
 }
 
-extension [UInt8]: ByteSink {
-  mutating func write(_ bytes: UnsafeRawBufferPointer) { append(contentsOf: bytes) }
-}
+extension [UInt8]: ByteSink { mutating func write(_ bytes: UnsafeRawBufferPointer) { append(contentsOf: bytes) } }
 
 /// Into memory that has room for it, for what is written too often for an array.
 struct RowWriter: ByteSink {
@@ -104,8 +100,7 @@ extension SixteenBytes {
   package static func random() -> Self {
     withScratchMemory(16) { memory in
       RandomBytes.fill(memory)
-      return Self(
-        high: memory.load(as: UInt64.self), low: memory.load(fromByteOffset: 8, as: UInt64.self))
+      return Self(high: memory.load(as: UInt64.self), low: memory.load(fromByteOffset: 8, as: UInt64.self))
     }
   }
 
@@ -146,16 +141,13 @@ package struct ItemID: SixteenBytes {
 extension [UInt8] {
   /// Lower-case, two digits a byte.
   var hexadecimal: String {
-    String(
-      decoding: flatMap { [$0.hexadecimalDigits.high, $0.hexadecimalDigits.low] }, as: UTF8.self)
+    String(decoding: flatMap { [$0.hexadecimalDigits.high, $0.hexadecimalDigits.low] }, as: UTF8.self)
   }
 }
 
 extension UInt8 {
   /// Lower-case.
-  var hexadecimalDigits: (high: UInt8, low: UInt8) {
-    (Self.digit(self >> 4), Self.digit(self & 15))
-  }
+  var hexadecimalDigits: (high: UInt8, low: UInt8) { (Self.digit(self >> 4), Self.digit(self & 15)) }
 
   private static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10

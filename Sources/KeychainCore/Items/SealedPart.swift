@@ -66,14 +66,12 @@ package struct SealedPart {
   ///
   /// - Parameter drawn: the nonce, where the caller has just drawn it for this; nil: it is drawn here.
   package static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer,
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID, key: UnsafeRawBufferPointer,
     nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
     let length = place.role.sealedCount(plaintext.count)
     return try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      let output = UnsafeMutableRawBufferPointer(
-        UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
+      let output = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
       try seal(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
       count = length
     }
@@ -81,18 +79,14 @@ package struct SealedPart {
 
   /// The same under a key that has a name.
   package static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by key: RootKeys.Root,
-    nonce: UnsafeRawBufferPointer? = nil
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by key: RootKeys.Root, nonce: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
-    try key.key.withUnsafeBytes {
-      try seal(plaintext, at: place, by: key.id, key: $0, nonce: nonce)
-    }
+    try key.key.withUnsafeBytes { try seal(plaintext, at: place, by: key.id, key: $0, nonce: nonce) }
   }
 
   /// The same into `output`, which has room for what it becomes.
   static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID,
-    key: UnsafeRawBufferPointer,
+    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID, key: UnsafeRawBufferPointer,
     nonce drawn: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
     var head = RowWriter(output)
@@ -105,26 +99,22 @@ package struct SealedPart {
       if place.role.block != nil { Padding.pad(padded, count: plaintext.count) }
       try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
         try XChaCha20Poly1305.seal(
-          UnsafeRawBufferPointer(padded), additionalData: additionalData,
-          nonce: UnsafeRawBufferPointer(nonce), key: key,
-          into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
+          UnsafeRawBufferPointer(padded), additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce),
+          key: key, into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
       }
     }
   }
 
   /// The bytes in a sealed part, before it is opened.
   package static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
-    guard sealed.count >= overhead else {
-      throw SodiumError.wrongLength(expected: overhead, found: sealed.count)
-    }
+    guard sealed.count >= overhead else { throw SodiumError.wrongLength(expected: overhead, found: sealed.count) }
     return sealed.count - overhead
   }
 
   /// The key that a part was sealed with. Not to be trusted before it opens.
   static func keyID(of sealed: UnsafeRawBufferPointer) throws -> KeyID {
     guard sealed.count >= overhead, sealed[0] == format else { throw SodiumError.notAuthentic }
-    return KeyID(
-      rawValue: UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
+    return KeyID(rawValue: UInt32(bigEndian: sealed.loadUnaligned(fromByteOffset: 1, as: UInt32.self)))
   }
 
   /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says. Padding stays.
@@ -152,15 +142,11 @@ package struct SealedPart {
     try withScratchMemory(max(sealed.count, overhead) - overhead) { plaintext in
       var count = plaintext.count
       do {
-        try key(keyID(of: sealed)).withUnsafeBytes {
-          try open(sealed, at: place, key: $0, into: plaintext)
-        }
+        try key(keyID(of: sealed)).withUnsafeBytes { try open(sealed, at: place, key: $0, into: plaintext) }
         if let block = place.role.block {
           count = try Padding.unpaddedCount(UnsafeRawBufferPointer(plaintext), block: block)
         }
-      } catch let error where StoreHealth.isDamage(error) {
-        throw damage() ?? error
-      }
+      } catch let error where StoreHealth.isDamage(error) { throw damage() ?? error }
       return try body(UnsafeRawBufferPointer(rebasing: plaintext[..<count]))
     }
   }

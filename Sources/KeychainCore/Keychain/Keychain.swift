@@ -60,9 +60,8 @@ package final class Keychain: Sendable {
   ///   - anchored: the generation that the anchor says; 0 if none.
   ///   - lock: of the store, where it is held for as long as this is open.
   init(
-    location: StoreLocation, database: SQLiteDatabase, storeID: StoreID, access: Access,
-    options: KeychainOptions, arena: KeyArena, roots: [KeyID: GuardedKey], opening: KeySetMark,
-    anchored: UInt64, lock: StoreLock?
+    location: StoreLocation, database: SQLiteDatabase, storeID: StoreID, access: Access, options: KeychainOptions,
+    arena: KeyArena, roots: [KeyID: GuardedKey], opening: KeySetMark, anchored: UInt64, lock: StoreLock?
   ) {
     self.location = location
     self.database = database
@@ -72,13 +71,13 @@ package final class Keychain: Sendable {
     holding = Locked(Holding(lock: lock))
     health = StoreHealth(access: access)
     keys = KeyRing(
-      roots: roots, of: opening, store: storeID, access: access, arena: arena,
-      devicePath: location.deviceKeyPath, health: health)
+      roots: roots, of: opening, store: storeID, access: access, arena: arena, devicePath: location.deviceKeyPath,
+      health: health)
     manifest = ManifestStore(store: storeID, keys: keys)
     auditLog = AuditLog(store: storeID, keys: keys, options: options)
     anchor = AnchorWriter(
-      Anchor(path: location.anchorPath(storeID)), generation: 0, written: anchored,
-      options: options, lockPath: access == .shared ? location.lockPath : nil, health: health)
+      Anchor(path: location.anchorPath(storeID)), generation: 0, written: anchored, options: options,
+      lockPath: access == .shared ? location.lockPath : nil, health: health)
     reserve = SpaceReserve(location.reservePath)
     erasure = LogErasure(access: access, database: database, keys: keys)
     known = Locked(opening)

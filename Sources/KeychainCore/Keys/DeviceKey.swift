@@ -15,8 +15,7 @@ enum DeviceKey {
 
   /// Lends the key that takes both, the root that `subkey` is of and the device key.
   static func withSubkey<R>(
-    _ subkey: UnsafeRawBufferPointer, under device: GuardedKey,
-    _ body: (UnsafeRawBufferPointer) throws -> R
+    _ subkey: UnsafeRawBufferPointer, under device: GuardedKey, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try withScratchMemory(KeyArena.keyLength) { both in
       try device.withUnsafeBytes { try BLAKE2b.hash(subkey, key: $0, into: both) }
@@ -58,8 +57,7 @@ extension KeyRing {
     case .missing:
       throw KeychainError(
         .notAvailable,
-        "items for this device only need \(devicePath): it is missing, or they belong"
-          + " to another machine")
+        "items for this device only need \(devicePath): it is missing, or they belong" + " to another machine")
     case .unusable(let reason): throw reason
     }
   }
@@ -77,9 +75,7 @@ extension KeyRing {
     }
     for other in others {
       // One device key for all of them: if the file has another, nothing more is wrapped with it.
-      do {
-        _ = try key(other, in: tx)
-      } catch let error as KeychainError where error.status == .notAvailable {
+      do { _ = try key(other, in: tx) } catch let error as KeychainError where error.status == .notAvailable {
         throw error
       } catch {
         // Locked or altered: that is nothing about the device key.
@@ -117,9 +113,7 @@ extension KeyRing {
     let keyID = KeyID(.device, epoch: 1)
     guard let key = loaded.withLock({ $0.keys[keyID] }) else { return false }
     let file = try deviceKeyFile()
-    if case .key(let found) = file, try DeviceKey.id(of: found) == DeviceKey.id(of: key) {
-      return false
-    }
+    if case .key(let found) = file, try DeviceKey.id(of: found) == DeviceKey.id(of: key) { return false }
     guard try opens(key) else {
       // It was another's all along: the file says what it is now.
       forget(.device)
@@ -129,8 +123,7 @@ extension KeyRing {
     switch file {
     case .missing:
       guard try KeyFile.createIfAbsent(path, of: key) else {
-        throw KeychainError(
-          .notAvailable, "\(path) has just been made: try again", isTemporary: true)
+        throw KeychainError(.notAvailable, "\(path) has just been made: try again", isTemporary: true)
       }
       return true
     case .key:

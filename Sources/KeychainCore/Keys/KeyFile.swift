@@ -8,9 +8,7 @@ enum KeyFile {
   static let length = 32
 
   /// Makes the file, of random bytes unless they are given; false when there is one already.
-  static func createIfAbsent(
-    _ path: String, of key: GuardedKey? = nil
-  ) throws(KeychainError) -> Bool {
+  static func createIfAbsent(_ path: String, of key: GuardedKey? = nil) throws(KeychainError) -> Bool {
     try StoreLocation.makeDirectory(StoreLocation.parent(of: path))
     if StoreLocation.isThere(path) { return false }
     // Under another name until it is whole: a kill leaves nothing that looks like a key file.
@@ -26,15 +24,11 @@ enum KeyFile {
       let raw = UnsafeMutableRawBufferPointer(rebasing: memory[..<length])
       let text = UnsafeMutableRawBufferPointer(rebasing: memory[length...])
       if let key {
-        key.withUnsafeBytes {
-          raw.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
-        }
+        key.withUnsafeBytes { raw.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
       } else {
         RandomBytes.fill(raw)
       }
-      for (position, byte) in raw.enumerated() {
-        (text[position * 2], text[position * 2 + 1]) = byte.hexadecimalDigits
-      }
+      for (position, byte) in raw.enumerated() { (text[position * 2], text[position * 2 + 1]) = byte.hexadecimalDigits }
       text[length * 2] = UInt8(ascii: "\n")
       return write(descriptor, text.baseAddress, text.count) == text.count && fsync(descriptor) == 0
     }
@@ -50,8 +44,7 @@ enum KeyFile {
 
   static func read(_ path: String) throws(KeychainError) -> SecretBytes {
     guard try StoreLocation.checkFile(path, remedy: "chmod 400") else {
-      throw KeychainError(
-        .authFailed, "there is no key file at \(path): put it back from where it was kept")
+      throw KeychainError(.authFailed, "there is no key file at \(path): put it back from where it was kept")
     }
     return try bytes(path, what: "the key file")
   }
@@ -66,8 +59,7 @@ enum KeyFile {
       return decode(UnsafeRawBufferPointer(rebasing: memory.prefix(max(count, 0))))
     }
     guard let key else {
-      throw KeychainError(
-        .authFailed, "\(path) is no key file: it should be one line of 64 hexadecimal digits")
+      throw KeychainError(.authFailed, "\(path) is no key file: it should be one line of 64 hexadecimal digits")
     }
     return key
   }
@@ -80,9 +72,9 @@ enum KeyFile {
     guard end == length * 2 else { return nil }
     return SecretBytes(capacity: length) { memory in
       for position in 0..<length {
-        guard let high = bytes[position * 2].hexadecimalDigit,
-          let low = bytes[position * 2 + 1].hexadecimalDigit
-        else { return 0 }
+        guard let high = bytes[position * 2].hexadecimalDigit, let low = bytes[position * 2 + 1].hexadecimalDigit else {
+          return 0
+        }
         memory[position] = high << 4 | low
       }
       return length
@@ -119,8 +111,7 @@ enum PassphraseFile {
         guard count >= 0 else { throw KeychainError.system("read the passphrase file", path: path) }
         let line = memory[..<count].prefix { $0 != 0x0A && $0 != 0x0D }
         guard line.count < memory.count else {
-          throw KeychainError(
-            .authFailed, "the first line of \(path) is longer than \(limit - 1) bytes")
+          throw KeychainError(.authFailed, "the first line of \(path) is longer than \(limit - 1) bytes")
         }
         return SecretBytes(copying: line)
       }

@@ -17,8 +17,8 @@ final class KeyRing: Sendable {
   let loaded: Locked<LoadedKeys>
 
   init(
-    roots: [KeyID: GuardedKey], of opening: KeySetMark, store: StoreID, access: Keychain.Access,
-    arena: KeyArena, devicePath: String, health: StoreHealth
+    roots: [KeyID: GuardedKey], of opening: KeySetMark, store: StoreID, access: Keychain.Access, arena: KeyArena,
+    devicePath: String, health: StoreHealth
   ) {
     self.store = store
     self.access = access
@@ -47,20 +47,15 @@ final class KeyRing: Sendable {
     return try key(id, in: tx)
   }
 
-  private func known(_ id: KeyID) -> GuardedKey? {
-    loaded.withLock { $0.keys[id] }
-  }
+  private func known(_ id: KeyID) -> GuardedKey? { loaded.withLock { $0.keys[id] } }
 
   /// The newest key for `purpose`. A class gets its first key here, when it is first used.
   ///
   /// - Parameter ledger: of the transaction, which has changed something or is about to.
-  func current(
-    _ purpose: KeyPurpose, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
+  func current(_ purpose: KeyPurpose, _ ledger: ChangeLedger, in tx: WriteTransaction) throws -> RootKeys.Root {
     // What this transaction has made is newer than what the others know.
     let made = ledger.newKeys
-    if !made.isEmpty,
-      let newest = made.keys.filter({ $0.purpose == purpose }).max(by: { $0.epoch < $1.epoch }),
+    if !made.isEmpty, let newest = made.keys.filter({ $0.purpose == purpose }).max(by: { $0.epoch < $1.epoch }),
       let key = made[newest]
     {
       return (newest, key)
@@ -77,22 +72,17 @@ final class KeyRing: Sendable {
 
   /// Makes a key, writes its record and keeps it for this transaction; once that is committed it
   /// joins the others (`publish`).
-  @discardableResult
-  func make(
-    _ id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
+  @discardableResult func make(_ id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction) throws -> RootKeys.Root {
     let wrapper = id.purpose.accessibility?.wrapper ?? .master
     return try make(id, by: root(wrapper), ledger, in: tx)
   }
 
-  @discardableResult
-  func make(
-    _ id: KeyID, by wrapper: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
+  @discardableResult func make(_ id: KeyID, by wrapper: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction)
+    throws -> RootKeys.Root
+  {
     let key = try arena.randomKey()
     let wrapped = try KeyRecord.wrap(
-      key, id: id, store: store, by: wrapper.id, wrapper: wrapper.key,
-      device: deviceKey(for: id, in: tx))
+      key, id: id, store: store, by: wrapper.id, wrapper: wrapper.key, device: deviceKey(for: id, in: tx))
     try KeyTable.insert(wrapped, of: id, ledger, in: tx)
     ledger.newKeys[id] = key
     return (id, key)
@@ -122,9 +112,7 @@ final class KeyRing: Sendable {
   /// What a transaction has made joins the others: right after its commit, before the next writer begins,
   /// which must find these keys and make none of its own.
   func publish(_ keys: [KeyID: GuardedKey]) {
-    loaded.withLock { loaded in
-      for (id, key) in keys { loaded.add(key, as: id) }
-    }
+    loaded.withLock { loaded in for (id, key) in keys { loaded.add(key, as: id) } }
   }
 
   func forget(_ purpose: KeyPurpose) { loaded.withLock { $0.forget(purpose) } }
@@ -141,17 +129,12 @@ extension KeyRing {
   func loadAll(in tx: ReadTransaction) throws {
     for (id, wrapped) in try KeyTable.records(in: tx) {
       // A record that does not open is answered for when it is needed.
-      if let key = try? unwrap(wrapped, id: id) {
-        add(key, as: id)
-      } else {
-        loaded.withLock { $0.know(id) }
-      }
+      if let key = try? unwrap(wrapped, id: id) { add(key, as: id) } else { loaded.withLock { $0.know(id) } }
     }
     loaded.withLock { $0.lockWithoutSession() }
     for purpose in [KeyPurpose.metadata, .blindIndex, .manifest, .records] {
       guard newest(purpose).key != nil else {
-        throw KeychainError(
-          .decode, "a key of the store is missing or was altered: restore a backup")
+        throw KeychainError(.decode, "a key of the store is missing or was altered: restore a backup")
       }
     }
   }
@@ -160,13 +143,10 @@ extension KeyRing {
     guard let wrapped = try KeyTable.record(of: id, in: tx) else {
       throw KeychainError(.decode, "a key of the store is missing: restore a backup")
     }
-    do {
-      return try unwrap(wrapped, id: id)
-    } catch let error as SodiumError {
+    do { return try unwrap(wrapped, id: id) } catch let error as SodiumError {
       guard try hasOtherRoots(in: tx) else { throw error }
       throw KeychainError(
-        .notAvailable, "the root keys of the store were renewed meanwhile: open it again",
-        asksForReopening: true)
+        .notAvailable, "the root keys of the store were renewed meanwhile: open it again", asksForReopening: true)
     }
   }
 
@@ -221,8 +201,7 @@ extension KeyRing {
   func locked() -> KeychainError {
     // Perhaps it is not locked, and somebody took the key's record away.
     do { try health.checkListing() } catch { return error }
-    return KeychainError(
-      .interactionNotAllowed, "this class of items is locked: unlock the store with its passphrase")
+    return KeychainError(.interactionNotAllowed, "this class of items is locked: unlock the store with its passphrase")
   }
 }
 
@@ -272,9 +251,7 @@ struct LoadedKeys {
 
   /// Of a purpose that has no keys any more. The newest stays known, so that the next one gets another number while
   /// readers of an earlier state may need this one.
-  mutating func forget(_ purpose: KeyPurpose) {
-    keys = keys.filter { $0.key.purpose != purpose }
-  }
+  mutating func forget(_ purpose: KeyPurpose) { keys = keys.filter { $0.key.purpose != purpose } }
 
   mutating func forget(_ ids: Set<KeyID>) {
     for id in ids {
@@ -311,7 +288,5 @@ package struct RootKeys {
   }
 
   /// What wraps the key of a purpose.
-  func wrapper(of purpose: KeyPurpose) -> Root {
-    purpose.accessibility?.wrapper == .session ? session : master
-  }
+  func wrapper(of purpose: KeyPurpose) -> Root { purpose.accessibility?.wrapper == .session ? session : master }
 }

@@ -6,33 +6,24 @@ import SodiumCrypto
 /// What changes it takes the ledger, so that the manifest counts what the table has.
 enum KeyTable {
   static func record(of id: KeyID, in tx: ReadTransaction) throws -> [UInt8]? {
-    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .key(id)) {
-      $0.blob(0)
-    }
+    try tx.first("SELECT wrapped FROM keys WHERE id = ?", .key(id)) { $0.blob(0) }
   }
 
   /// All of them. The order of the ids brings the session key before the classes that it wraps.
   static func records(in tx: ReadTransaction) throws -> [(id: KeyID, wrapped: [UInt8])] {
-    try tx.all("SELECT id, wrapped FROM keys ORDER BY id") {
-      (id: $0.keyID(0), wrapped: $0.blob(1))
-    }
+    try tx.all("SELECT id, wrapped FROM keys ORDER BY id") { (id: $0.keyID(0), wrapped: $0.blob(1)) }
   }
 
   static func newest(_ purpose: KeyPurpose, in tx: ReadTransaction) throws -> KeyID? {
     return try tx.first(
-      "SELECT id FROM keys WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1",
-      purpose.firstID, purpose.lastID
+      "SELECT id FROM keys WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", purpose.firstID, purpose.lastID
     ) { $0.keyID(0) }
   }
 
-  static func insert(
-    _ wrapped: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    do {
-      try tx.execute(
-        "INSERT INTO keys (id, wrapped) VALUES (?, ?)", .key(id),
-        .blob(wrapped))
-    } catch let error as SQLiteError where error.isDuplicate {
+  static func insert(_ wrapped: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction) throws {
+    do { try tx.execute("INSERT INTO keys (id, wrapped) VALUES (?, ?)", .key(id), .blob(wrapped)) } catch let error
+      as SQLiteError where error.isDuplicate
+    {
       // Never to be taken for a duplicate item.
       throw KeychainError(.internalError, "the store has such a key already: \(error)")
     }
@@ -40,19 +31,16 @@ enum KeyTable {
   }
 
   /// Rewrites the record of a key.
-  static func replace(
-    _ old: [UInt8], by new: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    try tx.execute(
-      "UPDATE keys SET wrapped = ? WHERE id = ?", .blob(new), .key(id))
+  static func replace(_ old: [UInt8], by new: [UInt8], of id: KeyID, _ ledger: ChangeLedger, in tx: WriteTransaction)
+    throws
+  {
+    try tx.execute("UPDATE keys SET wrapped = ? WHERE id = ?", .blob(new), .key(id))
     try ledger.remove(.key(id, tag: old.tag))
     try ledger.insert(.key(id, tag: new.tag))
   }
 
   /// - Parameter tag: of the record that the key has.
-  static func remove(
-    _ id: KeyID, tag: ItemID, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
+  static func remove(_ id: KeyID, tag: ItemID, _ ledger: ChangeLedger, in tx: WriteTransaction) throws {
     try tx.execute("DELETE FROM keys WHERE id = ?", .key(id))
     try ledger.remove(.key(id, tag: tag))
   }
@@ -64,14 +52,10 @@ extension [UInt8] {
 }
 
 extension SQLiteRow {
-  func keyID(_ column: Int32) -> KeyID {
-    KeyID(rawValue: UInt32(truncatingIfNeeded: integer(column)))
-  }
+  func keyID(_ column: Int32) -> KeyID { KeyID(rawValue: UInt32(truncatingIfNeeded: integer(column))) }
 }
 
-extension SQLiteValue {
-  static func key(_ id: KeyID) -> Self { .integer(Int64(id.rawValue)) }
-}
+extension SQLiteValue { static func key(_ id: KeyID) -> Self { .integer(Int64(id.rawValue)) } }
 
 extension ItemID {
   /// The last sixteen bytes of a sealed part: the manifest knows it by them. Zeros where there are not so many.
@@ -90,9 +74,7 @@ package struct KeyID: RawRepresentable, Hashable, Sendable {
 
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  package init(_ purpose: KeyPurpose, epoch: UInt32) {
-    rawValue = UInt32(purpose.rawValue) << 24 | (epoch & 0xFF_FFFF)
-  }
+  package init(_ purpose: KeyPurpose, epoch: UInt32) { rawValue = UInt32(purpose.rawValue) << 24 | (epoch & 0xFF_FFFF) }
 
   var purpose: KeyPurpose { KeyPurpose(rawValue: UInt8(rawValue >> 24)) }
   var epoch: UInt32 { rawValue & 0xFF_FFFF }
@@ -141,9 +123,7 @@ struct KeySetMark: Equatable {
   init(in tx: ReadTransaction) throws {
     keys = try tx.all("SELECT id FROM keys ORDER BY id") { $0.integer(0) }
     slots =
-      try tx.first("SELECT count(*), coalesce(max(id), 0) FROM key_slots") {
-        [$0.integer(0), $0.integer(1)]
-      } ?? []
+      try tx.first("SELECT count(*), coalesce(max(id), 0) FROM key_slots") { [$0.integer(0), $0.integer(1)] } ?? []
   }
 
   /// Whether the ways into the store are the same: if not, its root keys may be others.
@@ -159,13 +139,10 @@ struct KeySetMark: Equatable {
 /// key: it takes both, and the wrong device key is distinguished from a record that was altered.
 enum KeyRecord {
   static func wrap(
-    _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey,
-    device: GuardedKey? = nil
+    _ key: GuardedKey, id: KeyID, store: StoreID, by wrapperID: KeyID, wrapper: GuardedKey, device: GuardedKey? = nil
   ) throws -> [UInt8] {
     try withSubkey(of: wrapper, for: id) { subkey in
-      guard let device else {
-        return try key.withUnsafeBytes { try seal($0, id, store, by: wrapperID, key: subkey) }
-      }
+      guard let device else { return try key.withUnsafeBytes { try seal($0, id, store, by: wrapperID, key: subkey) } }
       let inner = try DeviceKey.withSubkey(subkey, under: device) { both in
         try key.withUnsafeBytes { try seal($0, id, store, by: .none, key: both) }
       }
@@ -177,8 +154,8 @@ enum KeyRecord {
 
   /// - Throws: `notAvailable` when the key was wrapped with another device key.
   static func unwrap(
-    _ wrapped: UnsafeRawBufferPointer, id: KeyID, store: StoreID, wrapper: GuardedKey,
-    device: GuardedKey? = nil, in arena: KeyArena
+    _ wrapped: UnsafeRawBufferPointer, id: KeyID, store: StoreID, wrapper: GuardedKey, device: GuardedKey? = nil,
+    in arena: KeyArena
   ) throws -> GuardedKey {
     try withSubkey(of: wrapper, for: id) { subkey in
       guard let device else { return try open(wrapped, id, store, key: subkey, in: arena) }
@@ -194,36 +171,26 @@ enum KeyRecord {
   }
 
   private static func place(_ id: KeyID, _ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(
-      role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
+    SealedPart.Place(role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
   }
 
   private static func seal(
-    _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID,
-    key: UnsafeRawBufferPointer
-  ) throws -> [UInt8] {
-    try SealedPart.seal(plaintext, at: place(id, store), by: wrapperID, key: key)
-  }
+    _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID, key: UnsafeRawBufferPointer
+  ) throws -> [UInt8] { try SealedPart.seal(plaintext, at: place(id, store), by: wrapperID, key: key) }
 
   private static func open(
-    _ sealed: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, key: UnsafeRawBufferPointer,
-    in arena: KeyArena
+    _ sealed: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, key: UnsafeRawBufferPointer, in arena: KeyArena
   ) throws -> GuardedKey {
-    guard try SealedPart.plaintextCount(sealed) == KeyArena.keyLength else {
-      throw SodiumError.notAuthentic
-    }
-    return try arena.key { memory in
-      try SealedPart.open(sealed, at: place(id, store), key: key, into: memory)
-    }
+    guard try SealedPart.plaintextCount(sealed) == KeyArena.keyLength else { throw SodiumError.notAuthentic }
+    return try arena.key { memory in try SealedPart.open(sealed, at: place(id, store), key: key, into: memory) }
   }
 
-  private static func withSubkey<R>(
-    of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R {
+  private static func withSubkey<R>(of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R)
+    throws -> R
+  {
     try withScratchMemory(KeyArena.keyLength) { subkey in
       try wrapper.withUnsafeBytes { root in
-        try KeyDerivation.derive(
-          UInt64(id.purpose.rawValue), context: "tk-wrap1", from: root, into: subkey)
+        try KeyDerivation.derive(UInt64(id.purpose.rawValue), context: "tk-wrap1", from: root, into: subkey)
       }
       return try body(UnsafeRawBufferPointer(subkey))
     }

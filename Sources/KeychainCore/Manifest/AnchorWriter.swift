@@ -25,8 +25,8 @@ final class AnchorWriter: Sendable {
   ///   - options: how often it is written, and whether after commits.
   ///   - health: gets a notice where it cannot be written.
   init(
-    _ anchor: Anchor, generation: UInt64, written: UInt64, options: KeychainOptions,
-    lockPath: String?, health: StoreHealth
+    _ anchor: Anchor, generation: UInt64, written: UInt64, options: KeychainOptions, lockPath: String?,
+    health: StoreHealth
   ) {
     self.anchor = anchor
     interval = options.anchorInterval
@@ -40,9 +40,7 @@ final class AnchorWriter: Sendable {
   var isBehind: Bool { state.withLock { $0.committed > $0.written } }
 
   /// Notes a commit, for the next write.
-  func committed(_ generation: UInt64) {
-    state.withLock { $0.committed = max($0.committed, generation) }
-  }
+  func committed(_ generation: UInt64) { state.withLock { $0.committed = max($0.committed, generation) } }
 
   /// Notes a commit, and writes if the last write is an interval ago and commits are not left to `tick`. The
   /// caller holds the lock of the store.
@@ -54,9 +52,7 @@ final class AnchorWriter: Sendable {
 
   /// Writes what is not written yet. In a shared store it takes the lock for that; while another has
   /// it for longer than `limit` (nanoseconds), it is left undone.
-  func flush(waiting limit: UInt64 = 0) {
-    do { try flush(until: limit) } catch { noteFailure(error) }
-  }
+  func flush(waiting limit: UInt64 = 0) { do { try flush(until: limit) } catch { noteFailure(error) } }
 
   private func noteFailure(_ error: KeychainError) {
     health.note(.anchorNotWritten(path: anchor.path, reason: error.message))
@@ -69,9 +65,7 @@ final class AnchorWriter: Sendable {
     while true {
       do {
         let lock = try StoreLock(lockPath)
-        return try withExtendedLifetime(lock) { () throws(KeychainError) in
-          try write(evenIfRecent: true)
-        }
+        return try withExtendedLifetime(lock) { () throws(KeychainError) in try write(evenIfRecent: true) }
       } catch {
         guard error.lockHolder != nil else { throw error }
         guard MonotonicTime.nanoseconds() - start < limit else { return }
@@ -121,9 +115,7 @@ struct Anchor {
   func read() throws(KeychainError) -> Found {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
-      guard ![EMFILE, ENFILE, ENOMEM].contains(errno) else {
-        throw .system("read the anchor", path: path)
-      }
+      guard ![EMFILE, ENFILE, ENOMEM].contains(errno) else { throw .system("read the anchor", path: path) }
       return errno == ENOENT ? .missing : .unreadable
     }
     defer { close(descriptor) }
@@ -134,9 +126,7 @@ struct Anchor {
     let words = text.split(whereSeparator: \.isWhitespace)
     guard words.count == 2, words[0] == "generation", let generation = UInt64(words[1]),
       generation <= Manifest.lastGeneration
-    else {
-      return .unreadable
-    }
+    else { return .unreadable }
     return .generation(generation)
   }
 

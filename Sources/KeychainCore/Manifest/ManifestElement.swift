@@ -26,21 +26,16 @@ package enum ManifestElement {
       let message = UnsafeMutableRawBufferPointer(rebasing: memory[32...])
       let count = write(to: message)
       try key.withUnsafeBytes { key in
-        try BLAKE2b.hash(
-          UnsafeRawBufferPointer(rebasing: message[..<count]), key: key, into: output)
+        try BLAKE2b.hash(UnsafeRawBufferPointer(rebasing: message[..<count]), key: key, into: output)
       }
       var hash = SIMD4<UInt64>()
-      for word in 0..<4 {
-        hash[word] = UInt64(littleEndian: output.load(fromByteOffset: word * 8, as: UInt64.self))
-      }
+      for word in 0..<4 { hash[word] = UInt64(littleEndian: output.load(fromByteOffset: word * 8, as: UInt64.self)) }
       return hash
     }
   }
 
   /// The most bytes that are hashed.
-  private var room: Int {
-    if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 139 }
-  }
+  private var room: Int { if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 139 } }
 
   private func write(to message: UnsafeMutableRawBufferPointer) -> Int {
     var writer = RowWriter(message)
@@ -54,9 +49,7 @@ package enum ManifestElement {
       writer.write(row.secretTag)
       writer.write(row.indexEpoch)
       writer.write(row.primaryIndex ?? .zero)
-      let present =
-        (row.primaryIndex == nil ? 0 : 1) | (row.index1 == nil ? 0 : 2)
-        | (row.index2 == nil ? 0 : 4)
+      let present = (row.primaryIndex == nil ? 0 : 1) | (row.index1 == nil ? 0 : 2) | (row.index2 == nil ? 0 : 4)
       writer.write(UInt8(present))
       writer.write(row.index1 ?? .zero)
       writer.write(row.index2 ?? .zero)
@@ -91,13 +84,9 @@ extension ManifestElement {
   /// Goes through every row that the manifest counts.
   ///
   /// - Parameter health: learns of a row that cannot be read as one.
-  static func forEach(
-    in tx: ReadTransaction, _ health: StoreHealth, _ body: (ManifestElement) throws -> Void
-  ) throws {
+  static func forEach(in tx: ReadTransaction, _ health: StoreHealth, _ body: (ManifestElement) throws -> Void) throws {
     try ItemRow.forEach(in: tx, health) { try body(.item($0)) }
-    try tx.forEach(
-      "SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots", bound: []
-    ) { row in
+    try tx.forEach("SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots", bound: []) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
       let columns = KeySlot.columns(
         kind: row.integer(3), created: row.integer(4), label: row.text(5), parameters: row.blob(6))

@@ -14,9 +14,7 @@ final class ManifestStore: Sendable {
   /// The manifest as it is stored, and the key that opened it.
   func read(in tx: ReadTransaction) throws -> (Manifest, ManifestKey) {
     let sealed = try tx.first("SELECT sealed FROM manifest WHERE id = 1") { $0.blob(0) }
-    guard let sealed else {
-      throw KeychainError(.decode, "the manifest of the store is missing: restore a backup")
-    }
+    guard let sealed else { throw KeychainError(.decode, "the manifest of the store is missing: restore a backup") }
     let id = try sealed.withUnsafeBytes { try SealedPart.keyID(of: $0) }
     guard id.purpose == .manifest else { throw SodiumError.notAuthentic }
     let key = try ManifestKey(id, keys.key(id, in: tx), in: keys.arena)
@@ -34,9 +32,7 @@ final class ManifestStore: Sendable {
 
   /// Only an anchor that somebody else wrote leads here.
   static func noGenerationLeft() -> KeychainError {
-    KeychainError(
-      .internalError,
-      "the store cannot count further than its anchor: the anchor was altered. Remove it")
+    KeychainError(.internalError, "the store cannot count further than its anchor: the anchor was altered. Remove it")
   }
 }
 
@@ -44,12 +40,9 @@ extension ManifestStore {
   /// Counts the store under a new manifest key, wrapped by `root`, and removes the old one.
   ///
   /// - Throws: `decode` when the store is not what its manifest says.
-  func renewKey(
-    _ ledger: ChangeLedger, by root: RootKeys.Root, _ erasure: LogErasure, in tx: WriteTransaction
-  ) throws {
+  func renewKey(_ ledger: ChangeLedger, by root: RootKeys.Root, _ erasure: LogErasure, in tx: WriteTransaction) throws {
     guard let oldKey = ledger.manifestKey else { throw SodiumError.notAuthentic }
-    let (id, key) = try keys.make(
-      KeyID(.manifest, epoch: oldKey.seal.id.epoch + 1), by: root, ledger, in: tx)
+    let (id, key) = try keys.make(KeyID(.manifest, epoch: oldKey.seal.id.epoch + 1), by: root, ledger, in: tx)
     let newKey = try ManifestKey(id, key, in: keys.arena)
     try count(ledger, by: newKey, in: tx)
     if let wrapped = try KeyTable.record(of: oldKey.seal.id, in: tx) {
@@ -60,9 +53,7 @@ extension ManifestStore {
   }
 
   /// Puts the same store under the new key into the ledger.
-  private func count(
-    _ ledger: ChangeLedger, by newKey: ManifestKey, in tx: WriteTransaction
-  ) throws {
+  private func count(_ ledger: ChangeLedger, by newKey: ManifestKey, in tx: WriteTransaction) throws {
     guard let expected = ledger.manifest, let oldKey = ledger.manifestKey else { return }
     var found = Manifest()
     var rekeyed = Manifest()
@@ -128,9 +119,7 @@ package struct Manifest: Equatable, Sendable {
     }
   }
 
-  static func place(_ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(role: .manifest, store: store)
-  }
+  static func place(_ store: StoreID) -> SealedPart.Place { SealedPart.Place(role: .manifest, store: store) }
 
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
@@ -177,7 +166,5 @@ package struct Manifest: Equatable, Sendable {
   }
 
   /// Whether both speak of the same rows.
-  package func hasSameContents(as other: Manifest) -> Bool {
-    items == other.items && sum == other.sum
-  }
+  package func hasSameContents(as other: Manifest) -> Bool { items == other.items && sum == other.sum }
 }

@@ -14,8 +14,7 @@ package struct StoreLocation: Equatable, Sendable {
   package init(directory: String, anchorDirectory: String? = nil) {
     let directory = Self.withoutTrailingSlash(directory)
     self.directory = directory
-    self.anchorDirectory =
-      anchorDirectory.map(Self.withoutTrailingSlash) ?? Self.parent(of: directory) + "/anchor"
+    self.anchorDirectory = anchorDirectory.map(Self.withoutTrailingSlash) ?? Self.parent(of: directory) + "/anchor"
   }
 
   package var databasePath: String { directory + "/store.sqlite3" }
@@ -66,9 +65,7 @@ extension StoreLocation {
         + " store back, or move \(them) away too to start with a new store")
   }
 
-  private func isInPlace() throws(KeychainError) -> Bool {
-    try Self.hasName(databasePath) && hasStore
-  }
+  private func isInPlace() throws(KeychainError) -> Bool { try Self.hasName(databasePath) && hasStore }
 
   /// What only a store leaves behind.
   private func leftovers(_ keys: [String]) throws(KeychainError) -> [String] {
@@ -109,8 +106,7 @@ extension StoreLocation {
 
   private static func outOfReach(_ path: String) -> KeychainError {
     let reason = String(cString: strerror(errno))
-    return KeychainError(
-      .notAvailable, "whether there is a store at \(path) cannot be seen: \(reason)")
+    return KeychainError(.notAvailable, "whether there is a store at \(path) cannot be seen: \(reason)")
   }
 }
 
@@ -119,9 +115,9 @@ extension StoreLocation {
   /// the user has none, or its disk is not there yet.
   ///
   /// - Parameter home: value of `HOME`.
-  package static func makeDirectory(
-    _ path: String, home: String? = getenv("HOME").map { String(cString: $0) }
-  ) throws(KeychainError) {
+  package static func makeDirectory(_ path: String, home: String? = getenv("HOME").map { String(cString: $0) })
+    throws(KeychainError)
+  {
     try checkHome(home, isAbove: path)
     if mkdir(path, 0o700) == 0 {
       FilePath.syncDirectory(FilePath.directory(of: path))
@@ -136,8 +132,7 @@ extension StoreLocation {
 
   /// Refuses what is, or lies below, a home directory that is missing.
   private static func checkHome(_ home: String?, isAbove path: String) throws(KeychainError) {
-    guard let home = home.map(withoutTrailingSlash), home.hasPrefix("/"),
-      path == home || path.hasPrefix(home + "/")
+    guard let home = home.map(withoutTrailingSlash), home.hasPrefix("/"), path == home || path.hasPrefix(home + "/")
     else { return }
     var status = stat()
     guard stat(home, &status) != 0, errno == ENOENT || errno == ENOTDIR else { return }
@@ -206,9 +201,7 @@ extension StoreLocation {
 
   /// Refuses a file that others could read or change, or that belongs to another. False when there
   /// is none. The file is not opened: closing it would drop SQLite's locks on it.
-  @discardableResult
-  static func checkFile(_ path: String, remedy: String = "chmod 600") throws(KeychainError) -> Bool
-  {
+  @discardableResult static func checkFile(_ path: String, remedy: String = "chmod 600") throws(KeychainError) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       if errno == ENOENT { return false }
@@ -219,9 +212,7 @@ extension StoreLocation {
   }
 
   /// The same for a file that is open.
-  static func checkFile(
-    open descriptor: Int32, path: String, remedy: String
-  ) throws(KeychainError) {
+  static func checkFile(open descriptor: Int32, path: String, remedy: String) throws(KeychainError) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path: path) }
     try check(status, path: path, remedy: remedy)
@@ -234,12 +225,11 @@ extension StoreLocation {
     if Self.isThere(anchorDirectory) { try Self.checkDirectory(anchorDirectory) }
   }
 
-  private static func check(
-    _ status: stat, _ kind: mode_t = S_IFREG, path: String, remedy: String
-  ) throws(KeychainError) {
+  private static func check(_ status: stat, _ kind: mode_t = S_IFREG, path: String, remedy: String)
+    throws(KeychainError)
+  {
     guard status.st_mode & S_IFMT == kind else {
-      throw KeychainError(
-        .notAvailable, "\(path) is no \(kind == S_IFDIR ? "directory" : "ordinary file")")
+      throw KeychainError(.notAvailable, "\(path) is no \(kind == S_IFDIR ? "directory" : "ordinary file")")
     }
     guard status.st_uid == geteuid() else {
       throw KeychainError(
@@ -250,8 +240,7 @@ extension StoreLocation {
     guard status.st_mode & 0o077 == 0 else {
       let mode = String(status.st_mode & 0o777, radix: 8)
       throw KeychainError(
-        .notAvailable,
-        "\(path) is open to other users (mode \(mode)): close it with \(remedy) \(path)")
+        .notAvailable, "\(path) is open to other users (mode \(mode)): close it with \(remedy) \(path)")
     }
   }
 }

@@ -19,8 +19,7 @@ extension Keychain {
       try Sodium.initialize()
       guard location.hasStore else {
         if StoreLocation.isThere(location.directory) { try location.checkFiles() }
-        throw KeychainError(
-          .noSuchKeychain, "there is no store at \(location.databasePath)")
+        throw KeychainError(.noSuchKeychain, "there is no store at \(location.databasePath)")
       }
       try location.checkFiles()
       let bytes = try secret.bytes()
@@ -29,8 +28,7 @@ extension Keychain {
       var attempts = 5
       while true {
         do {
-          return try open(location, lock: lock, access: access, options: options, arena: arena) {
-            tx, store in
+          return try open(location, lock: lock, access: access, options: options, arena: arena) { tx, store in
             try roots(openedBy: secret, bytes, store: store, arena: arena, in: tx)
           }
         } catch let error as KeychainError {
@@ -44,12 +42,11 @@ extension Keychain {
 
   /// Opens what lies at `location` with the root keys that `roots` finds.
   static func open(
-    _ location: StoreLocation, lock: StoreLock?, access: Access, options: KeychainOptions,
-    arena: KeyArena, roots: (ReadTransaction, StoreID) throws -> [KeyID: GuardedKey]
+    _ location: StoreLocation, lock: StoreLock?, access: Access, options: KeychainOptions, arena: KeyArena,
+    roots: (ReadTransaction, StoreID) throws -> [KeyID: GuardedKey]
   ) throws -> Keychain {
     let database = try SQLiteDatabase(
-      path: location.databasePath,
-      access: access == .readOnly ? .readOnly : .readWrite(create: false),
+      path: location.databasePath, access: access == .readOnly ? .readOnly : .readWrite(create: false),
       options: options.ofDatabase)
     // First, and before the store is read: beside a process that writes, the anchor may move on.
     let (store, found) = try database.read { tx in
@@ -65,8 +62,8 @@ extension Keychain {
     }
     let anchored: UInt64 = if case .generation(let generation) = found { generation } else { 0 }
     let keychain = Keychain(
-      location: location, database: database, storeID: store, access: access, options: options,
-      arena: arena, roots: keys, opening: mark, anchored: anchored, lock: lock)
+      location: location, database: database, storeID: store, access: access, options: options, arena: arena,
+      roots: keys, opening: mark, anchored: anchored, lock: lock)
     try keychain.examine(found)
     return keychain
   }
@@ -80,8 +77,7 @@ extension Keychain {
     guard format == StoreSchema.format else {
       throw KeychainError(
         .notAvailable,
-        "the store has format \(format), this program knows \(StoreSchema.format):"
-          + " use the program that made it")
+        "the store has format \(format), this program knows \(StoreSchema.format):" + " use the program that made it")
     }
     let bytes = try tx.first("SELECT uuid FROM store WHERE id = 1") { $0.blob(0) }
     guard let store = bytes.flatMap({ StoreID($0) }) else {
@@ -114,37 +110,30 @@ extension Keychain {
   ///
   /// - Parameter slots: the ways to open it, at least one. A key file that does not exist is made.
   /// - Throws: `duplicateKeychain` when there is one already.
-  package static func create(
-    at location: StoreLocation, slots: [KeySlotSecret], options: KeychainOptions = .init()
-  ) throws(KeychainError) -> Keychain {
-    guard !slots.isEmpty else {
-      throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
-    }
+  package static func create(at location: StoreLocation, slots: [KeySlotSecret], options: KeychainOptions = .init())
+    throws(KeychainError) -> Keychain
+  {
+    guard !slots.isEmpty else { throw KeychainError(.param, "a store needs a key file or a passphrase to open it") }
     return try KeychainError.wrap("making the store") {
       try Sodium.initialize()
       let lock = try location.lockForMaking()
       // SQLite would take it for the new store's, and play it into it.
       for path in location.logPaths where StoreLocation.isThere(path) {
-        throw KeychainError(
-          .notAvailable, "\(path) is left of a store that is gone: move it away first")
+        throw KeychainError(.notAvailable, "\(path) is left of a store that is gone: move it away first")
       }
       var madeFiles: [String] = []
       try reserveName(location)
       do {
         var secrets: [(KeySlot.Kind, SecretBytes)] = []
         for slot in slots {
-          if case .keyFile(let path) = slot, try KeyFile.createIfAbsent(path) {
-            madeFiles.append(path)
-          }
+          if case .keyFile(let path) = slot, try KeyFile.createIfAbsent(path) { madeFiles.append(path) }
           secrets.append((slot.kind, try slot.bytes()))
         }
         let arena = KeyArena()
         let store = StoreID.random()
         let builder = StoreBuilder(store: store, arena: arena, options: options, slots: secrets)
         let roots = try build(builder, at: location, options)
-        return try open(
-          location, lock: lock, access: .readWrite, options: options, arena: arena
-        ) { _, _ in roots }
+        return try open(location, lock: lock, access: .readWrite, options: options, arena: arena) { _, _ in roots }
       } catch {
         // Without the store, a key file that was made for it opens nothing.
         if !location.hasStore { for path in madeFiles + [location.unfinishedPath] { unlink(path) } }
@@ -166,21 +155,19 @@ extension Keychain {
     FilePath.syncDirectory(location.directory)
   }
 
-  private static func build(
-    _ builder: StoreBuilder, at location: StoreLocation, _ options: KeychainOptions
-  ) throws -> [KeyID: GuardedKey] {
+  private static func build(_ builder: StoreBuilder, at location: StoreLocation, _ options: KeychainOptions) throws
+    -> [KeyID: GuardedKey]
+  {
     let path = location.unfinishedPath
     do {
-      let database = try SQLiteDatabase(
-        path: path, access: .readWrite(create: false), options: options.ofDatabase)
+      let database = try SQLiteDatabase(path: path, access: .readWrite(create: false), options: options.ofDatabase)
       defer { database.close() }
       let roots = try database.write { tx in
         try StoreSchema.create(in: tx)
         return try builder.build(in: tx)
       }
       guard try database.checkpointTruncate() else {
-        throw KeychainError(
-          .notAvailable, "somebody reads the store while it is made", isTemporary: true)
+        throw KeychainError(.notAvailable, "somebody reads the store while it is made", isTemporary: true)
       }
       database.close()
       try Anchor(path: location.anchorPath(builder.store)).write(1)
@@ -190,9 +177,7 @@ extension Keychain {
       FilePath.syncDirectory(location.directory)
       return roots
     } catch {
-      for leftover in [path + "-wal", path + "-shm", location.anchorPath(builder.store)] {
-        unlink(leftover)
-      }
+      for leftover in [path + "-wal", path + "-shm", location.anchorPath(builder.store)] { unlink(leftover) }
       throw error
     }
   }
@@ -220,9 +205,8 @@ struct StoreBuilder {
     try tx.execute("INSERT INTO store (id, uuid) VALUES (1, ?)", .blob(store.bytes))
 
     var keys: [(KeyID, GuardedKey)] = [
-      (KeyID(.metadata, epoch: 1), try arena.randomKey()),
-      (KeyID(.blindIndex, epoch: 1), try arena.randomKey()), (manifestKeyID, manifestRoot),
-      (KeyID(.audit, epoch: 1), try arena.randomKey()),
+      (KeyID(.metadata, epoch: 1), try arena.randomKey()), (KeyID(.blindIndex, epoch: 1), try arena.randomKey()),
+      (manifestKeyID, manifestRoot), (KeyID(.audit, epoch: 1), try arena.randomKey()),
       (KeyID(.records, epoch: 1), try arena.randomKey()),
     ]
     let isGuarded = slots.contains { $0.kind.guardsSession }
@@ -232,9 +216,7 @@ struct StoreBuilder {
       try KeyTable.insert(wrapped, of: id, ledger, in: tx)
     }
     for (kind, secret) in slots {
-      let roots =
-        kind.holdsSession
-        ? [(Self.master, master), (Self.session, session)] : [(Self.master, master)]
+      let roots = kind.holdsSession ? [(Self.master, master), (Self.session, session)] : [(Self.master, master)]
       var slot = try KeySlot(new: kind, label: "", options: options)
       try slot.insert(roots, store: store, slotKey: slot.slotKey(from: secret, in: arena), in: tx)
       try ledger.insert(slot.manifestElement)
@@ -252,13 +234,10 @@ extension Keychain {
     let generation: UInt64? = try database.read { tx in
       guard try KeySetMark(in: tx).hasSameSlots(as: keys.opening) else {
         throw KeychainError(
-          .notAvailable, "the ways into the store were changed while it was opened: try again",
-          asksForReopening: true)
+          .notAvailable, "the ways into the store were changed while it was opened: try again", asksForReopening: true)
       }
       try keys.loadAll(in: tx)
-      do {
-        return try manifest.read(in: tx).0.generation
-      } catch let error where !(error is SQLiteError) {
+      do { return try manifest.read(in: tx).0.generation } catch let error where !(error is SQLiteError) {
         health.fail(.manifestUnreadable)
         return nil
       }
@@ -288,26 +267,20 @@ extension Keychain {
   /// - Throws: `param` when it was not rolled back; `decode` when it is not whole, and then it stays
   ///   read-only.
   package func acceptRollback() throws(KeychainError) {
-    guard access == .readWrite else {
-      throw KeychainError(.readOnly, "the store is open for reading only")
-    }
+    guard access == .readWrite else { throw KeychainError(.readOnly, "the store is open for reading only") }
     guard case .readOnly(.rolledBack(let behindBy)) = health.condition else {
       throw KeychainError(.param, "the store was not rolled back: there is nothing to accept")
     }
     health.acceptRollback()
     do throws(KeychainError) {
       guard try verify(.manifest).matchesManifest else {
-        throw KeychainError(
-          .decode,
-          "the store is not what its manifest says, so it is not accepted: restore a backup")
+        throw KeychainError(.decode, "the store is not what its manifest says, so it is not accepted: restore a backup")
       }
       try KeychainError.wrap("accepting the rollback") {
         try write { tx in
           let ledger = try ledger(tx)
           // Beyond the anchor: whatever was lost stays lost, and is never mistaken for newer.
-          guard ledger.manifest?.advance(by: behindBy) == true else {
-            throw ManifestStore.noGenerationLeft()
-          }
+          guard ledger.manifest?.advance(by: behindBy) == true else { throw ManifestStore.noGenerationLeft() }
           auditLog.note(.rollbackAccepted, "\(behindBy) changes are lost", ledger)
         }
       }
@@ -344,8 +317,7 @@ enum StoreSchema {
       version INTEGER NOT NULL, class_key INTEGER NOT NULL, index_epoch INTEGER NOT NULL,
       primary_index BLOB NOT NULL, index_1 BLOB, index_2 BLOB, wrapped_key BLOB NOT NULL,
       metadata BLOB NOT NULL, secret BLOB NOT NULL) STRICT
-    """,
-    "CREATE UNIQUE INDEX items_primary ON items (primary_index)",
+    """, "CREATE UNIQUE INDEX items_primary ON items (primary_index)",
     "CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
     "CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
     "CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1), sealed BLOB NOT NULL) STRICT",

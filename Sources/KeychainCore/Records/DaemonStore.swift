@@ -30,9 +30,7 @@ package protocol DaemonStore: RecordStore {
   /// Gives each record of the audit after `number` to `body`, oldest first and at most `limit` of them.
   ///
   /// - Throws: `decode` at the first that is missing, altered or not in its place; what `body` throws.
-  func forEachAuditRecord(
-    after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void
-  ) throws
+  func forEachAuditRecord(after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void) throws
 
   /// Opens the whole audit, and says what is wrong; nil: nothing.
   func auditProblem() throws -> String?
@@ -74,10 +72,8 @@ extension SealedRecords: DaemonStore {
 
   private static let identity = ItemQuery(
     .genericPassword,
-    [
-      .service: .string("keeper-identity"), .account: .string(""),
-      .accessGroup: .string(AccessGroups.reserved),
-    ], limit: 1)
+    [.service: .string("keeper-identity"), .account: .string(""), .accessGroup: .string(AccessGroups.reserved)],
+    limit: 1)
 
   package func identitySecrets(madeBy actor: String) throws -> SecretBytes {
     try keychain.database.write { tx in
@@ -88,9 +84,7 @@ extension SealedRecords: DaemonStore {
       attributes[.label] = .string("threadkeeper")
       attributes[.itemDescription] = .string("keys of the keeper")
       try keychain.add(
-        NewItem(
-          .genericPassword, attributes: attributes, secret: secrets, accessible: .afterFirstUnlock),
-        in: tx)
+        NewItem(.genericPassword, attributes: attributes, secret: secrets, accessible: .afterFirstUnlock), in: tx)
       return secrets
     }
   }
@@ -113,9 +107,7 @@ extension SealedRecords: DaemonStore {
 
   package func lastAuditRecord() throws -> Int64 { try keychain.lastAuditRecord() }
 
-  package func forEachAuditRecord(
-    after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void
-  ) throws {
+  package func forEachAuditRecord(after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void) throws {
     try keychain.forEachAuditRecord(after: number, limit: limit, body)
   }
 

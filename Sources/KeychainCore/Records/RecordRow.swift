@@ -38,30 +38,21 @@ package struct RecordRow: Sendable {
 
   package var asDamaged: DamagedRecord {
     // The row is not to be trusted: what lies in it counts, too.
-    DamagedRecord(
-      id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != .zero)
+    DamagedRecord(id: RecordID(id), home: home, hasSecret: hasSecret || secretTag != .zero)
   }
 
-  static func find(_ id: Int64, in tx: ReadTransaction) throws -> RecordRow? {
-    try find(id, in: tx) { row, _ in row }
-  }
+  static func find(_ id: Int64, in tx: ReadTransaction) throws -> RecordRow? { try find(id, in: tx) { row, _ in row } }
 
-  static func find<R>(
-    _ id: Int64, in tx: ReadTransaction, _ body: (RecordRow, SQLiteRow) throws -> R
-  ) throws -> R? {
-    try tx.first(
-      "SELECT id, home, version, secret_version, state, secret FROM records WHERE id = ?",
-      .integer(id)
-    ) { try body(RecordRow($0), $0) }
+  static func find<R>(_ id: Int64, in tx: ReadTransaction, _ body: (RecordRow, SQLiteRow) throws -> R) throws -> R? {
+    try tx.first("SELECT id, home, version, secret_version, state, secret FROM records WHERE id = ?", .integer(id)) {
+      try body(RecordRow($0), $0)
+    }
   }
 
   /// All of them, in the order of their ids, with the columns `state` (4) and `secret` (5).
-  static func forEach(
-    in tx: ReadTransaction, _ body: (RecordRow, SQLiteRow) throws -> Void
-  ) throws {
-    try tx.forEach(
-      "SELECT id, home, version, secret_version, state, secret FROM records ORDER BY id", bound: []
-    ) { row in
+  static func forEach(in tx: ReadTransaction, _ body: (RecordRow, SQLiteRow) throws -> Void) throws {
+    try tx.forEach("SELECT id, home, version, secret_version, state, secret FROM records ORDER BY id", bound: []) {
+      row in
       try body(RecordRow(row), row)
       return true
     }
@@ -76,9 +67,9 @@ extension RecordChanges.Record {
   ///   - version: of this commit.
   ///   - copies: the secrets of records that others are given.
   /// - Throws: `param` for a number that no record can have, and where the record is of another home.
-  package func row(
-    over old: RecordRow?, version: Int64, _ copies: [RecordID: SecretBytes]
-  ) throws(KeychainError) -> (row: RecordRow, secret: SecretBytes?)? {
+  package func row(over old: RecordRow?, version: Int64, _ copies: [RecordID: SecretBytes]) throws(KeychainError) -> (
+    row: RecordRow, secret: SecretBytes?
+  )? {
     guard state != nil else { return nil }
     guard RowNumber(stored: id.rawValue) != nil else {
       throw KeychainError(.param, "record \(id.rawValue) has a number that no record can have")
@@ -106,9 +97,7 @@ extension RecordChanges.Record {
 extension RecordRow {
   func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
     let subject = ItemID(high: UInt64(bitPattern: home), low: UInt64(bitPattern: id))
-    guard part == .recordState else {
-      return .init(role: part, store: store, subject: subject, version: secretVersion)
-    }
+    guard part == .recordState else { return .init(role: part, store: store, subject: subject, version: secretVersion) }
     var extra: [UInt8] = []
     extra.write(secretVersion)
     return .init(role: part, store: store, subject: subject, version: version, extra: extra)
@@ -116,41 +105,34 @@ extension RecordRow {
 
   /// Seals `bytes` into `output`, which has room for `sealedCount`, and notes the tag.
   package mutating func seal(
-    _ part: SealedPart.Role, _ bytes: UnsafeRawBufferPointer, of store: StoreID,
-    by key: RootKeys.Root,
+    _ part: SealedPart.Role, _ bytes: UnsafeRawBufferPointer, of store: StoreID, by key: RootKeys.Root,
     nonce: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
     try key.key.withUnsafeBytes {
-      try SealedPart.seal(
-        bytes, at: place(of: part, store), by: key.id, key: $0, nonce: nonce, into: output)
+      try SealedPart.seal(bytes, at: place(of: part, store), by: key.id, key: $0, nonce: nonce, into: output)
     }
     let tag = ItemID(tagOf: UnsafeRawBufferPointer(output))
     if part == .recordState { stateTag = tag } else { secretTag = tag }
   }
 
   func open<R>(
-    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ keychain: Keychain,
-    in tx: ReadTransaction,
+    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, _ keychain: Keychain, in tx: ReadTransaction,
     _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R {
-    try open(part, sealed, of: keychain.storeID, by: { try keychain.keys.key($0, in: tx) }, body)
-  }
+  ) throws -> R { try open(part, sealed, of: keychain.storeID, by: { try keychain.keys.key($0, in: tx) }, body) }
 
   /// Opens a part, and lends it for the time of a call.
   ///
   /// - Parameter key: gives the key that the part names.
   /// - Throws: `decode` where it does not open.
   package func open<R>(
-    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, of store: StoreID,
-    by key: (KeyID) throws -> GuardedKey, _ body: (UnsafeRawBufferPointer) throws -> R
+    _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, of store: StoreID, by key: (KeyID) throws -> GuardedKey,
+    _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try SealedPart.open(sealed, at: place(of: part, store)) { id in
       guard id.purpose == .records else { throw SodiumError.notAuthentic }
       return try key(id)
     } damage: {
-      KeychainError(
-        .decode,
-        "record \(id) of home \(home) was altered or is damaged. It is kept: restore a backup")
+      KeychainError(.decode, "record \(id) of home \(home) was altered or is damaged. It is kept: restore a backup")
     } _: {
       try body($0)
     }
@@ -159,9 +141,7 @@ extension RecordRow {
   /// The secret of the row that `columns` stands on; nil where it has none.
   ///
   /// - Throws: `decode` where state or secret does not open: the state says which secret it is.
-  func secret(
-    _ columns: SQLiteRow, _ keychain: Keychain, in tx: ReadTransaction
-  ) throws -> SecretBytes? {
+  func secret(_ columns: SQLiteRow, _ keychain: Keychain, in tx: ReadTransaction) throws -> SecretBytes? {
     try columns.withBlob(4) { try open(.recordState, $0, keychain, in: tx) { _ in } }
     guard hasSecret else { return nil }
     return try columns.withBlob(5) { sealed in
@@ -176,11 +156,8 @@ extension Keychain {
     var (count, damaged) = (0, [DamagedRecord]())
     try RecordRow.forEach(in: tx) { record, columns in
       count += 1
-      do {
-        _ = try record.secret(columns, self, in: tx)
-      } catch let error as KeychainError where error.status == .decode {
-        damaged.append(record.asDamaged)
-      }
+      do { _ = try record.secret(columns, self, in: tx) } catch let error as KeychainError where error.status == .decode
+      { damaged.append(record.asDamaged) }
     }
     return (count, damaged)
   }
@@ -207,8 +184,7 @@ extension Keychain {
       }
       guard let (old, state, secret) = parts else { return true }
       try tx.execute(
-        "UPDATE records SET state = ?, secret = ? WHERE id = ?", .blob(state), .optional(secret),
-        .integer(id))
+        "UPDATE records SET state = ?, secret = ? WHERE id = ?", .blob(state), .optional(secret), .integer(id))
       var new = old
       (new.stateTag, new.secretTag) = (state.tag, secret?.tag ?? .zero)
       try ledger.remove(.record(old))
@@ -228,13 +204,9 @@ extension Keychain {
     _ body: (_ id: Int64, _ column: Int64) throws -> Bool
   ) throws -> Int {
     var (count, damaged, last) = (0, 0, Int64.min)
-    while let (id, column) = try tx.first(
-      next, .integer(last), row: { ($0.integer(0), $0.integer(1)) })
-    {
+    while let (id, column) = try tx.first(next, .integer(last), row: { ($0.integer(0), $0.integer(1)) }) {
       last = id
-      do {
-        if try body(id, column) { count += 1 }
-      } catch let error as KeychainError where error.status == .decode {
+      do { if try body(id, column) { count += 1 } } catch let error as KeychainError where error.status == .decode {
         damaged += 1
       }
     }

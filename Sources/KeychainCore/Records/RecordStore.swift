@@ -157,12 +157,9 @@ package struct RecordChanges: Sendable {
 
   /// Whether records or secrets are deleted, or an "always" is taken back.
   var takesAway: Bool {
-    records.contains { record in
-      if case .none = record.secret { true } else { record.state == nil }
-    } || audit.contains { $0.action == .consentRevoked }
+    records.contains { record in if case .none = record.secret { true } else { record.state == nil } }
+      || audit.contains { $0.action == .consentRevoked }
   }
 
-  package var isEmpty: Bool {
-    records.isEmpty && messages.isEmpty && published == 0 && audit.isEmpty
-  }
+  package var isEmpty: Bool { records.isEmpty && messages.isEmpty && published == 0 && audit.isEmpty }
 }

@@ -11,9 +11,7 @@ package final class SealedRecords: RecordStore {
   /// Lends the records for one transaction: nobody else writes meanwhile, also where several processes have the store.
   ///
   /// - Throws: what the store throws, and then nothing has changed; so does an error of `body`, as an internal one.
-  package func inTransaction<R>(
-    _ body: (RecordTransaction) throws -> R
-  ) throws(KeychainError) -> R {
+  package func inTransaction<R>(_ body: (RecordTransaction) throws -> R) throws(KeychainError) -> R {
     try keychain.write { try body(RecordTransaction(keychain, $0)) }
   }
 
@@ -30,9 +28,7 @@ package final class SealedRecords: RecordStore {
     return damaged
   }
 
-  package func withSecret<R>(
-    of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
+  package func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     try keychain.read { try keychain.recordSecret(of: id, in: $0) }?.withUnsafeBytes(body)
   }
 
@@ -65,17 +61,13 @@ package struct RecordTransaction: RecordAccess {
   private let keychain: Keychain
   private let tx: WriteTransaction
 
-  fileprivate init(_ keychain: Keychain, _ tx: WriteTransaction) {
-    (self.keychain, self.tx) = (keychain, tx)
-  }
+  fileprivate init(_ keychain: Keychain, _ tx: WriteTransaction) { (self.keychain, self.tx) = (keychain, tx) }
 
   package func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
     try keychain.loadRecords(in: tx, body)
   }
 
-  package func withSecret<R>(
-    of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R? {
+  package func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     try keychain.recordSecret(of: id, in: tx)?.withUnsafeBytes(body)
   }
 
@@ -83,15 +75,12 @@ package struct RecordTransaction: RecordAccess {
   package func hashKey() throws(KeychainError) -> SecretBytes { try keychain.hashKey(in: tx) }
 
   /// On disk when the transaction ends.
-  package func commit(_ changes: RecordChanges) throws {
-    if !changes.isEmpty { try keychain.write(changes, in: tx) }
-  }
+  package func commit(_ changes: RecordChanges) throws { if !changes.isEmpty { try keychain.write(changes, in: tx) } }
 }
 
 extension Keychain {
-  fileprivate func loadRecords(
-    in tx: ReadTransaction, _ body: (StoredRecord) throws -> Void
-  ) throws -> [DamagedRecord] {
+  fileprivate func loadRecords(in tx: ReadTransaction, _ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord]
+  {
     var damaged: [DamagedRecord] = []
     try RecordRow.forEach(in: tx) { record, columns in
       let id = RecordID(record.id)
@@ -100,11 +89,9 @@ extension Keychain {
         damaged.append(record.asDamaged)
         return
       }
-      do {
-        state = try columns.withBlob(4) {
-          try record.open(.recordState, $0, self, in: tx) { Array($0) }
-        }
-      } catch let error as KeychainError where error.isItemDamaged {
+      do { state = try columns.withBlob(4) { try record.open(.recordState, $0, self, in: tx) { Array($0) } } } catch let
+        error as KeychainError where error.isItemDamaged
+      {
         damaged.append(record.asDamaged)
         return
       }
@@ -131,16 +118,13 @@ extension Keychain {
     if auditLog.isKept, !changes.audit.isEmpty { try ledger(tx).audit.add(changes.audit) }
     for message in changes.messages {
       try message.bytes.withUnsafeBytes {
-        try tx.execute(
-          "INSERT INTO messages (id, bytes) VALUES (?, ?)",
-          lending: [.integer(message.id), .bytes($0)])
+        try tx.execute("INSERT INTO messages (id, bytes) VALUES (?, ?)", lending: [.integer(message.id), .bytes($0)])
       }
     }
     if changes.published > 0 {
       // And those that are never read: `store verify` has counted them.
       try tx.execute(
-        "DELETE FROM messages WHERE id <= ? OR id > ?", .integer(changes.published),
-        .integer(RowNumber.all.upperBound))
+        "DELETE FROM messages WHERE id <= ? OR id > ?", .integer(changes.published), .integer(RowNumber.all.upperBound))
     }
     // What was decided while the store is found altered may rest on records that are missing from it.
     try checkWritable()
@@ -175,10 +159,7 @@ private final class RecordWriter {
     try withScratchMemory(each * records.count) { nonces in
       RandomBytes.fill(nonces)
       for (position, record) in records.enumerated() {
-        try write(
-          record,
-          nonces: UnsafeRawBufferPointer(
-            rebasing: nonces[(position * each)..<((position + 1) * each)]))
+        try write(record, nonces: UnsafeRawBufferPointer(rebasing: nonces[(position * each)..<((position + 1) * each)]))
       }
     }
   }
@@ -201,8 +182,7 @@ private final class RecordWriter {
   private func write(_ change: RecordChanges.Record, nonces: UnsafeRawBufferPointer) throws {
     let id = change.id.rawValue
     let old = id > highest ? nil : try RecordRow.find(id, in: tx)
-    guard let state = change.state,
-      case (var row, let secret)? = try change.row(over: old, version: version, copies)
+    guard let state = change.state, case (var row, let secret)? = try change.row(over: old, version: version, copies)
     else {
       if let old { try delete(old) }
       return
@@ -231,27 +211,24 @@ private final class RecordWriter {
   ) throws {
     let stateCount = SealedPart.Role.recordState.sealedCount(state.count)
     let secretCount = secret.map { SealedPart.Role.recordSecret.sealedCount($0.count) } ?? 0
-    try withUnsafeTemporaryAllocation(byteCount: stateCount + secretCount, alignment: 16) {
-      memory in
+    try withUnsafeTemporaryAllocation(byteCount: stateCount + secretCount, alignment: 16) { memory in
       let sealedState = UnsafeMutableRawBufferPointer(rebasing: memory[..<stateCount])
       let sealedSecret = UnsafeMutableRawBufferPointer(rebasing: memory[stateCount...])
       let half = XChaCha20Poly1305.nonceLength
       try state.withUnsafeBytes {
         try row.seal(
-          .recordState, $0, of: keychain.storeID, by: key,
-          nonce: UnsafeRawBufferPointer(rebasing: nonces[..<half]), into: sealedState)
+          .recordState, $0, of: keychain.storeID, by: key, nonce: UnsafeRawBufferPointer(rebasing: nonces[..<half]),
+          into: sealedState)
       }
       try secret?.withUnsafeBytes {
         try row.seal(
-          .recordSecret, $0, of: keychain.storeID, by: key,
-          nonce: UnsafeRawBufferPointer(rebasing: nonces[half...]), into: sealedSecret)
+          .recordSecret, $0, of: keychain.storeID, by: key, nonce: UnsafeRawBufferPointer(rebasing: nonces[half...]),
+          into: sealedSecret)
       }
       if keepsSecret {
         try tx.execute(
           "UPDATE records SET version = ?, state = ? WHERE id = ?",
-          lending: [
-            .integer(row.version), .bytes(UnsafeRawBufferPointer(sealedState)), .integer(row.id),
-          ])
+          lending: [.integer(row.version), .bytes(UnsafeRawBufferPointer(sealedState)), .integer(row.id)])
       } else {
         try tx.execute(
           """
@@ -259,8 +236,8 @@ private final class RecordWriter {
           VALUES (?, ?, ?, ?, ?, ?)
           """,
           lending: [
-            .integer(row.id), .integer(row.home), .integer(row.version),
-            .integer(row.secretVersion), .bytes(UnsafeRawBufferPointer(sealedState)),
+            .integer(row.id), .integer(row.home), .integer(row.version), .integer(row.secretVersion),
+            .bytes(UnsafeRawBufferPointer(sealedState)),
             secret == nil ? .null : .bytes(UnsafeRawBufferPointer(sealedSecret)),
           ])
       }

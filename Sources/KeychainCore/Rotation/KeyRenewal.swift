@@ -24,8 +24,7 @@ struct KeyRenewal {
     let records = try KeyTable.records(in: tx)
     report.hasWrittenDeviceKey = try keys.confirmDeviceKey { device in
       records.contains { id, wrapped in
-        id.purpose.accessibility?.isThisDeviceOnly == true
-          && (try? open(wrapped, id, device: device)) != nil
+        id.purpose.accessibility?.isThisDeviceOnly == true && (try? open(wrapped, id, device: device)) != nil
       }
     }
     var old: [KeyID: GuardedKey] = [:]
@@ -45,23 +44,17 @@ struct KeyRenewal {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
     report.items = try reseal(purposes, old, ledger, in: tx)
-    if purposes.contains(.records) {
-      report.records = try keychain.resealRecords(ledger, in: tx)
-    }
+    if purposes.contains(.records) { report.records = try keychain.resealRecords(ledger, in: tx) }
     ledger.owesErasure = true
-    let retired = Set(old.keys).union([from.master.id, from.session.id])
-      .subtracting([to.master.id, to.session.id])
+    let retired = Set(old.keys).union([from.master.id, from.session.id]).subtracting([to.master.id, to.session.id])
     tx.onCommit("renewed keys") { [erasure = keychain.erasure] in erasure.retire(retired) }
     return report
   }
 
-  private func open(_ wrapped: [UInt8], _ id: KeyID, device: GuardedKey? = nil) throws -> GuardedKey
-  {
+  private func open(_ wrapped: [UInt8], _ id: KeyID, device: GuardedKey? = nil) throws -> GuardedKey {
     try wrapped.withUnsafeBytes {
       try KeyRecord.unwrap(
-        $0, id: id, store: keychain.storeID, wrapper: from.wrapper(of: id.purpose).key,
-        device: device,
-        in: keys.arena)
+        $0, id: id, store: keychain.storeID, wrapper: from.wrapper(of: id.purpose).key, device: device, in: keys.arena)
     }
   }
 
@@ -70,22 +63,18 @@ struct KeyRenewal {
   /// - Throws: what is wrong with something in its place that may be the right one.
   private func openOfDevice(_ wrapped: [UInt8], _ id: KeyID) throws -> GuardedKey? {
     let device: GuardedKey?
-    do {
-      device = try keys.deviceKey(for: id)
-    } catch {
+    do { device = try keys.deviceKey(for: id) } catch {
       guard case .missing = try keys.deviceKeyFile() else { throw error }
       return nil
     }
-    do {
-      return try open(wrapped, id, device: device)
-    } catch let error as KeychainError where error.status == .notAvailable {
-      return nil
-    }
+    do { return try open(wrapped, id, device: device) } catch let error as KeychainError
+      where error.status == .notAvailable
+    { return nil }
   }
 
-  private func delete(
-    _ classes: [Accessibility], isWanted: Bool, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws -> Int {
+  private func delete(_ classes: [Accessibility], isWanted: Bool, _ ledger: ChangeLedger, in tx: WriteTransaction)
+    throws -> Int
+  {
     let count = try classes.reduce(0) { try $0 + keychain.count(ofClass: $1, in: tx) }
     guard count == 0 || isWanted else {
       throw KeychainError(
@@ -95,8 +84,7 @@ struct KeyRenewal {
     }
     for accessible in classes {
       try keychain.deleteClass(accessible, ledger, in: tx)
-      keychain.auditLog.note(
-        .deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
+      keychain.auditLog.note(.deleted, "the items and keys of a device that is gone, \(accessible)", ledger)
     }
     return count
   }
@@ -105,18 +93,14 @@ struct KeyRenewal {
   ///
   /// - Throws: `decode` when one of them does not open, or its class key has no record.
   private func reseal(
-    _ purposes: [KeyPurpose], _ old: [KeyID: GuardedKey], _ ledger: ChangeLedger,
-    in tx: WriteTransaction
+    _ purposes: [KeyPurpose], _ old: [KeyID: GuardedKey], _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws -> Int {
-    try keychain.reseal(
-      "items", "SELECT id, class_key FROM items WHERE id > ? ORDER BY id LIMIT 1", in: tx
-    ) { rowID, classKey in
+    try keychain.reseal("items", "SELECT id, class_key FROM items WHERE id > ? ORDER BY id LIMIT 1", in: tx) {
+      rowID, classKey in
       let id = KeyID(rawValue: UInt32(truncatingIfNeeded: classKey))
       // With the metadata key all rows are renewed: one that is passed over would not open any more.
       guard purposes.contains(.metadata) || purposes.contains(id.purpose) else { return false }
-      guard let key = old[id],
-        case (var item, let row, let wrapped)? = try keychain.stored(rowID, in: tx)
-      else {
+      guard let key = old[id], case (var item, let row, let wrapped)? = try keychain.stored(rowID, in: tx) else {
         throw keychain.health.corrupt(row: rowID, "the key")
       }
       // The attributes are sealed and indexed again, the item key is wrapped again.

@@ -21,27 +21,21 @@ extension Keychain {
   /// - Throws: `authFailed` when one of `secrets` opens no slot; `param` when there is a passphrase and none
   ///   among them; `notAvailable` when there are items whose device key is not here; `decode` when an item
   ///   does not open, or the store is not what its manifest says.
-  @discardableResult
-  package func rotateKeys(
-    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool = false,
-    for actor: String? = nil
+  @discardableResult package func rotateKeys(
+    _ secrets: [KeySlotSecret], deletingDeviceItems deletesDeviceItems: Bool = false, for actor: String? = nil
   ) throws(KeychainError) -> RotationReport {
     try health.checkWritable()
     return try KeychainError.wrap("renewing the keys") {
-      guard !secrets.isEmpty else {
-        throw KeychainError(.param, "a store needs a key file or a passphrase to open it")
-      }
+      guard !secrets.isEmpty else { throw KeychainError(.param, "a store needs a key file or a passphrase to open it") }
       let known = try slots()
       let (rows, kept, opened) = try newSlots(for: secrets, known)
       let isGuarded = known.contains { $0.kind.guardsSession }
       guard !isGuarded || rows.contains(where: { $0.slot.kind.guardsSession }) else {
-        throw KeychainError(
-          .param, "the passphrase is needed too: give it, or remove its slot first")
+        throw KeychainError(.param, "the passphrase is needed too: give it, or remove its slot first")
       }
       let report = try write { tx in
         guard try KeySlot.all(in: tx) == known else {
-          throw KeychainError(
-            .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
+          throw KeychainError(.notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
         }
         let ledger = try ledger(tx)
         if let actor { ledger.audit.actor = actor }
@@ -55,9 +49,7 @@ extension Keychain {
         try renewAuditKey(from: old, to: new, ledger, in: tx)
         try replaceSlots(by: rows, new, isGuarded: isGuarded, ledger, in: tx)
         auditLog.note(.rotated, "\(report.items) items, \(report.records) records", ledger)
-        for slot in report.removedSlots {
-          auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
-        }
+        for slot in report.removedSlots { auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger) }
         // Last: what was sealed by the old manifest key must not be taken for the store's word.
         try manifest.renewKey(ledger, by: new.master, erasure, in: tx)
         keys.loaded.withLock { $0.prepare(new, ledger.newKeys) }
@@ -73,9 +65,9 @@ extension Keychain {
 
   /// A new slot for each that opens with one of `secrets`, the numbers of those, and what was in them.
   /// Not in the transaction: a passphrase takes its time.
-  private func newSlots(
-    for secrets: [KeySlotSecret], _ known: [KeySlot]
-  ) throws -> (rows: [NewSlot], kept: Set<Int64>, roots: [KeyID: GuardedKey]) {
+  private func newSlots(for secrets: [KeySlotSecret], _ known: [KeySlot]) throws -> (
+    rows: [NewSlot], kept: Set<Int64>, roots: [KeyID: GuardedKey]
+  ) {
     var kept: Set<Int64> = []
     var rows: [NewSlot] = []
     var roots: [KeyID: GuardedKey] = [:]
@@ -97,23 +89,19 @@ extension Keychain {
   /// The session key, from memory or from a slot.
   private func session(_ roots: [KeyID: GuardedKey]) throws -> RootKeys.Root {
     if let session = try? keys.root(.session) { return session }
-    guard let session = roots.first(where: { $0.key.purpose == .session }) else {
-      throw keys.locked()
-    }
+    guard let session = roots.first(where: { $0.key.purpose == .session }) else { throw keys.locked() }
     return (session.key, session.value)
   }
 
   /// The next key of the audit. The older ones stay, because their records do.
-  private func renewAuditKey(
-    from old: RootKeys, to new: RootKeys, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
+  private func renewAuditKey(from old: RootKeys, to new: RootKeys, _ ledger: ChangeLedger, in tx: WriteTransaction)
+    throws
+  {
     for (id, wrapped) in try KeyTable.records(in: tx) where id.purpose == .audit {
       let key = try wrapped.withUnsafeBytes {
-        try KeyRecord.unwrap(
-          $0, id: id, store: storeID, wrapper: old.master.key, in: keys.arena)
+        try KeyRecord.unwrap($0, id: id, store: storeID, wrapper: old.master.key, in: keys.arena)
       }
-      let rewrapped = try KeyRecord.wrap(
-        key, id: id, store: storeID, by: new.master.id, wrapper: new.master.key)
+      let rewrapped = try KeyRecord.wrap(key, id: id, store: storeID, by: new.master.id, wrapper: new.master.key)
       try KeyTable.replace(wrapped, by: rewrapped, of: id, ledger, in: tx)
     }
     guard let newest = try KeyTable.newest(.audit, in: tx) else { return }
@@ -122,8 +110,7 @@ extension Keychain {
 
   /// New rows, so that their numbers tell other processes that the roots are others now.
   private func replaceSlots(
-    by rows: [NewSlot], _ new: RootKeys, isGuarded: Bool, _ ledger: ChangeLedger,
-    in tx: WriteTransaction
+    by rows: [NewSlot], _ new: RootKeys, isGuarded: Bool, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
     for slot in try KeySlot.all(in: tx) { try slot.delete(ledger, in: tx) }
     for case (var slot, let key) in rows {
@@ -131,9 +118,7 @@ extension Keychain {
       try slot.insert(roots, store: storeID, slotKey: key, in: tx)
       try ledger.insert(slot.manifestElement)
     }
-    if let id = try KeyTable.newest(.session, in: tx),
-      let wrapped = try KeyTable.record(of: id, in: tx)
-    {
+    if let id = try KeyTable.newest(.session, in: tx), let wrapped = try KeyTable.record(of: id, in: tx) {
       try KeyTable.remove(id, tag: wrapped.tag, ledger, in: tx)
     }
     guard !isGuarded else { return }

@@ -15,9 +15,7 @@ package struct AccessControl: Hashable, Sendable {
     package static let applicationPassword = Self(rawValue: 1 << 31)
 
     /// Each of them asks a person.
-    static let presence: Self = [
-      .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion,
-    ]
+    static let presence: Self = [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion]
   }
 
   package let flags: Flags
@@ -89,8 +87,7 @@ package struct AccessGroups: Equatable, Sendable {
     guard names.contains(group) else {
       throw KeychainError(
         .missingEntitlement,
-        "the access group \"\(group)\" is not one of this program's: \(names.joined(separator: ", "))"
-      )
+        "the access group \"\(group)\" is not one of this program's: \(names.joined(separator: ", "))")
     }
     return group
   }

@@ -38,14 +38,10 @@ package struct ItemRequest: Sendable {
   /// `u_AuthCtx`: answers for a person who has agreed a short while ago, or asks.
   package var agreement: (@Sendable (_ ask: () -> Bool?) -> Bool?)?
 
-  package init(_ itemClass: RequestClass? = nil) {
-    self.itemClass = itemClass
-  }
+  package init(_ itemClass: RequestClass? = nil) { self.itemClass = itemClass }
 
   /// The class, however it is said.
-  package var namedClass: RequestClass? {
-    itemClass ?? reference?.itemClass ?? itemList?.first?.itemClass
-  }
+  package var namedClass: RequestClass? { itemClass ?? reference?.itemClass ?? itemList?.first?.itemClass }
 }
 
 extension ItemRequest: CustomStringConvertible {
@@ -58,9 +54,7 @@ extension ItemRequest: CustomStringConvertible {
 
 extension ItemRequest {
   /// Whether the store itself can compare everything that the request says.
-  var isComparedByStore: Bool {
-    !ignoresCase && host == nil && accessControl == nil && authenticationUI != .skip
-  }
+  var isComparedByStore: Bool { !ignoresCase && host == nil && accessControl == nil && authenticationUI != .skip }
 
   /// The attributes that the store compares. Where case does not matter, text is compared here.
   var comparedByStore: ItemAttributes {
@@ -100,22 +94,18 @@ extension ItemRequest {
   /// Whether the call makes sense to a client with `groups`, before any item is looked at.
   ///
   /// - Throws: as the call itself would.
-  package func check(
-    for call: KeychainCall, by groups: AccessGroups
-  ) throws(KeychainError) {
+  package func check(for call: KeychainCall, by groups: AccessGroups) throws(KeychainError) {
     switch call {
     case .add:
       _ = try checkedForAdd()
       _ = try groups.group(ofNew: accessGroup)
       return
-    case .search:
-      try checkForSearch()
+    case .search: try checkForSearch()
     case .update(let change):
       try checkForUpdate()
       try change.checkAsChange()
       if let group = change.accessGroup { _ = try groups.checked(group) }
-    case .delete:
-      try checkForDelete()
+    case .delete: try checkForDelete()
     }
     _ = try groups.groups(searched: accessGroup)
   }
@@ -146,18 +136,14 @@ extension ItemRequest {
   func checkForUpdate() throws(KeychainError) {
     try checkForSearch()
     try checkIsNoSkip()
-    guard shape.isEmpty, !namesResult else {
-      throw Self.param("an update returns nothing: it takes no r_ keys")
-    }
-    guard limit == nil, !namesMatching else {
-      throw Self.param("an update changes every match: it takes no m_ keys")
-    }
+    guard shape.isEmpty, !namesResult else { throw Self.param("an update returns nothing: it takes no r_ keys") }
+    guard limit == nil, !namesMatching else { throw Self.param("an update changes every match: it takes no m_ keys") }
   }
 
   /// Checks what items are to become.
   func checkAsChange() throws(KeychainError) {
-    guard itemClass == nil, reference == nil, itemList == nil, shape.isEmpty, !namesResult,
-      limit == nil, !namesMatching, authenticationUI == nil
+    guard itemClass == nil, reference == nil, itemList == nil, shape.isEmpty, !namesResult, limit == nil,
+      !namesMatching, authenticationUI == nil
     else { throw Self.param("an update can change attributes and data only") }
     try checkValues()
   }
@@ -165,19 +151,13 @@ extension ItemRequest {
   func checkForDelete() throws(KeychainError) {
     try checkForSearch()
     try checkIsNoSkip()
-    guard limit == nil || limit == .all else {
-      throw Self.param("deleting concerns every match: it takes no limit")
-    }
+    guard limit == nil || limit == .all else { throw Self.param("deleting concerns every match: it takes no limit") }
   }
 
   /// What can be searched for but not stored.
   private func checkValues() throws(KeychainError) {
-    if synchronizable == .any {
-      throw Self.param("an item is synchronizable or it is not: \"any\" is for searches")
-    }
-    if synchronizable == .yes, let accessible {
-      try Self.checkMayLeaveDevice(accessible)
-    }
+    if synchronizable == .any { throw Self.param("an item is synchronizable or it is not: \"any\" is for searches") }
+    if synchronizable == .yes, let accessible { try Self.checkMayLeaveDevice(accessible) }
     if accessControl?.flags.contains(.applicationPassword) == true {
       throw KeychainError(.unimplemented, "application passwords are not supported")
     }
@@ -191,9 +171,7 @@ extension ItemRequest {
   }
 
   private func checkIsNoSkip() throws(KeychainError) {
-    guard authenticationUI != .skip else {
-      throw Self.param("only a search can skip items that need a person")
-    }
+    guard authenticationUI != .skip else { throw Self.param("only a search can skip items that need a person") }
   }
 
   private static func param(_ message: String) -> KeychainError { KeychainError(.param, message) }
@@ -229,14 +207,11 @@ package enum RequestClass: Hashable, Sendable {
   package func attribute(code: String) throws(KeychainError) -> ItemAttribute {
     let found: ItemAttribute? =
       switch self {
-      case .stored(let itemClass):
-        itemClass.attribute(code: code)
-      case .identity:
-        ItemClass.key.attribute(code: code) ?? ItemClass.certificate.attribute(code: code)
+      case .stored(let itemClass): itemClass.attribute(code: code)
+      case .identity: ItemClass.key.attribute(code: code) ?? ItemClass.certificate.attribute(code: code)
       }
     guard let found else {
-      throw KeychainError(
-        .noSuchAttribute, "items of the class \(self.code) have no attribute \"\(code)\"")
+      throw KeychainError(.noSuchAttribute, "items of the class \(self.code) have no attribute \"\(code)\"")
     }
     return found
   }

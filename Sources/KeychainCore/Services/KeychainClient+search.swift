@@ -14,21 +14,20 @@ extension KeychainClient {
     }
   }
 
-  private func search(
-    _ request: ItemRequest, granted: Set<ItemID>, in tx: ReadTransaction
-  ) throws(KeychainError) -> PresenceStep<[FoundItem]> {
+  private func search(_ request: ItemRequest, granted: Set<ItemID>, in tx: ReadTransaction) throws(KeychainError)
+    -> PresenceStep<[FoundItem]>
+  {
     var found = try matches(request, limit: (request.limit ?? .one).count, in: tx)
     guard !found.isEmpty else { throw Self.nothingFound() }
     let asking = found.flatMap(\.halves).filter { $0.needsPresence }
     if request.authenticationUI == .fail, !asking.isEmpty { throw Self.nobodyToAsk() }
-    let open = found.filter { request.wantsSecret(of: $0.itemClass) }.flatMap(\.halves)
-      .filter { $0.needsPresence && !granted.contains($0.id) }
+    let open = found.filter { request.wantsSecret(of: $0.itemClass) }.flatMap(\.halves).filter {
+      $0.needsPresence && !granted.contains($0.id)
+    }
     guard open.isEmpty else { return .asks(open) }
     for index in found.indices {
       let wantsSecret = request.wantsSecret(of: found[index].itemClass)
-      if wantsSecret {
-        found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx)
-      }
+      if wantsSecret { found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx) }
       if wantsSecret || request.shape.contains(.reference), found[index].privateKey != nil {
         found[index].certificate = try keychain.secret(of: found[index].item, in: tx)
       }
@@ -37,15 +36,11 @@ extension KeychainClient {
   }
 
   /// What the request means, in the order in which it was added.
-  func matches(
-    _ request: ItemRequest, limit: Int?, in tx: ReadTransaction
-  ) throws(KeychainError) -> [FoundItem] {
+  func matches(_ request: ItemRequest, limit: Int?, in tx: ReadTransaction) throws(KeychainError) -> [FoundItem] {
     var references: [ItemReference?] = [request.reference]
     if let itemList = request.itemList {
       var seen: Set<ItemReference> = []
-      references = itemList.filter {
-        (request.reference == nil || request.reference == $0) && seen.insert($0).inserted
-      }
+      references = itemList.filter { (request.reference == nil || request.reference == $0) && seen.insert($0).inserted }
     }
     var found: [FoundItem] = []
     for reference in references {
@@ -56,18 +51,15 @@ extension KeychainClient {
       if let rest, rest <= 0 { break }
       switch itemClass {
       case .stored(let stored):
-        found += try items(stored, request, reference, limit: rest, in: tx)
-          .map { FoundItem($0) }
-      case .identity:
-        found += try identities(request, reference, limit: rest, in: tx)
+        found += try items(stored, request, reference, limit: rest, in: tx).map { FoundItem($0) }
+      case .identity: found += try identities(request, reference, limit: rest, in: tx)
       }
     }
     return found
   }
 
   private func items(
-    _ itemClass: ItemClass, _ request: ItemRequest, _ reference: ItemReference?, limit: Int?,
-    in tx: ReadTransaction
+    _ itemClass: ItemClass, _ request: ItemRequest, _ reference: ItemReference?, limit: Int?, in tx: ReadTransaction
   ) throws(KeychainError) -> [Item] {
     let query = ItemQuery(
       itemClass, request.comparedByStore, accessible: request.accessible,
@@ -76,15 +68,11 @@ extension KeychainClient {
       limit: request.isComparedByStore ? limit : nil)
     let candidates = try keychain.items(matching: query, in: tx)
     if request.isComparedByStore { return candidates }
-    let wanted = candidates.filter {
-      request.isMetBy($0.attributes, needsPresence: $0.needsPresence)
-    }
+    let wanted = candidates.filter { request.isMetBy($0.attributes, needsPresence: $0.needsPresence) }
     return limit.map { Array(wanted.prefix($0)) } ?? wanted
   }
 
-  static func nothingFound() -> KeychainError {
-    KeychainError(.itemNotFound, "there is no such item")
-  }
+  static func nothingFound() -> KeychainError { KeychainError(.itemNotFound, "there is no such item") }
 
   static func nobodyToAsk() -> KeychainError {
     KeychainError(.interactionNotAllowed, "a person would have to be asked, and must not be")
@@ -120,9 +108,7 @@ package enum MatchLimit: Equatable, Sendable {
 
   /// - Throws: `param` for 0 and below.
   package init(_ number: Int64) throws(KeychainError) {
-    guard number > 0 else {
-      throw KeychainError(.param, "a limit of \(number) items is invalid")
-    }
+    guard number > 0 else { throw KeychainError(.param, "a limit of \(number) items is invalid") }
     self = number == 1 ? .one : .count(Int(clamping: number))
   }
 

@@ -49,9 +49,7 @@ extension KeySlot {
 
   /// What is bound to the payload, and counted by the manifest:
   /// `kind 8 | created 8 | label length 4 | label | parameters`.
-  static func columns(
-    kind: Int64, created: Int64, label: String, parameters: [UInt8]
-  ) -> [UInt8] {
+  static func columns(kind: Int64, created: Int64, label: String, parameters: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.write(kind)
     bytes.write(created)
@@ -67,30 +65,23 @@ extension KeySlot {
     SealedPart.Place(role: .slot, store: store, subject: id, extra: columns)
   }
 
-  var manifestElement: ManifestElement {
-    .slot(id: id, number: number, tag: payload.tag, columns: columns)
-  }
+  var manifestElement: ManifestElement { .slot(id: id, number: number, tag: payload.tag, columns: columns) }
 
   /// Seals the root keys into the slot, and writes it.
-  mutating func insert(
-    _ roots: [RootKeys.Root], store: StoreID, slotKey: GuardedKey, in tx: WriteTransaction
-  ) throws {
+  mutating func insert(_ roots: [RootKeys.Root], store: StoreID, slotKey: GuardedKey, in tx: WriteTransaction) throws {
     payload = try withScratchMemory(roots.count * (4 + KeyArena.keyLength)) { memory in
       var writer = RowWriter(memory)
       for (id, key) in roots {
         writer.write(id.rawValue)
         key.withUnsafeBytes { writer.write($0) }
       }
-      return try SealedPart.seal(
-        UnsafeRawBufferPointer(memory), at: place(store), by: (.none, slotKey))
+      return try SealedPart.seal(UnsafeRawBufferPointer(memory), at: place(store), by: (.none, slotKey))
     }
     try tx.execute(
       """
       INSERT INTO key_slots (uuid, kind, label, created, parameters, payload)
       VALUES (?, ?, ?, ?, ?, ?)
-      """,
-      .blob(id.bytes), .integer(Int64(kind.rawValue)), .text(label), .integer(created),
-      .blob(parameters),
+      """, .blob(id.bytes), .integer(Int64(kind.rawValue)), .text(label), .integer(created), .blob(parameters),
       .blob(payload))
     number = tx.lastInsertedRowID
   }
@@ -102,11 +93,9 @@ extension KeySlot {
 
   /// Every slot of a kind that this version knows, oldest first.
   static func all(in tx: ReadTransaction) throws -> [KeySlot] {
-    try tx.all(
-      "SELECT id, uuid, kind, label, created, parameters, payload FROM key_slots ORDER BY id"
-    ) { row -> KeySlot? in
-      guard let id = row.withBlob(1, { ItemID($0) }),
-        let kind = UInt8(exactly: row.integer(2)).flatMap(Kind.init)
+    try tx.all("SELECT id, uuid, kind, label, created, parameters, payload FROM key_slots ORDER BY id") {
+      row -> KeySlot? in
+      guard let id = row.withBlob(1, { ItemID($0) }), let kind = UInt8(exactly: row.integer(2)).flatMap(Kind.init)
       else { return nil }
       return KeySlot(
         number: row.integer(0), id: id, kind: kind, label: row.text(3), created: row.integer(4),
@@ -117,9 +106,7 @@ extension KeySlot {
   /// The root keys in it.
   ///
   /// - Parameter secret: what opens it. For a passphrase this takes as long as its parameters say.
-  func open(by secret: SecretBytes, store: StoreID, in arena: KeyArena) throws -> [KeyID:
-    GuardedKey]
-  {
+  func open(by secret: SecretBytes, store: StoreID, in arena: KeyArena) throws -> [KeyID: GuardedKey] {
     let slotKey = try slotKey(from: secret, in: arena)
     return try payload.withUnsafeBytes { sealed in
       try SealedPart.open(sealed, at: place(store), by: { _ in slotKey }) { payload in
@@ -152,8 +139,7 @@ extension KeySlot {
         }
       }
       return try arena.key { memory in
-        try KeyDerivation.derive(
-          1, context: "tk-slot1", from: UnsafeRawBufferPointer(source), into: memory)
+        try KeyDerivation.derive(1, context: "tk-slot1", from: UnsafeRawBufferPointer(source), into: memory)
       }
     }
   }
@@ -216,8 +202,7 @@ package enum KeySlotSecret: Sendable {
   var suspicion: String {
     switch self {
     case .passphrase: "it is mistyped, or its slot was removed or altered"
-    case .keyFile, .systemdCredential, .recoveryCode:
-      "it belongs to another store, or the slot was removed or altered"
+    case .keyFile, .systemdCredential, .recoveryCode: "it belongs to another store, or the slot was removed or altered"
     }
   }
 }
@@ -227,8 +212,8 @@ package enum KeySlotSecret: Sendable {
 package enum SystemdCredential {
   /// The file of a credential. Nil outside of a service, and for a name with a slash in it.
   package static func path(_ name: String) -> String? {
-    guard let directory = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }),
-      directory.hasPrefix("/"), !name.isEmpty, !name.contains("/"), name != ".", name != ".."
+    guard let directory = getenv("CREDENTIALS_DIRECTORY").map({ String(cString: $0) }), directory.hasPrefix("/"),
+      !name.isEmpty, !name.contains("/"), name != ".", name != ".."
     else { return nil }
     return "\(directory)/\(name)"
   }
@@ -242,16 +227,13 @@ package enum SystemdCredential {
     }
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      throw KeychainError(
-        .authFailed, "systemd hands no credential \(name) to this service: there is no \(path)")
+      throw KeychainError(.authFailed, "systemd hands no credential \(name) to this service: there is no \(path)")
     }
     // systemd gives root's file to the service's user by an access control list, which shows as the
     // group's rights; others have none.
     guard status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o007 == 0,
       status.st_uid == geteuid() || status.st_uid == 0
-    else {
-      throw KeychainError(.notAvailable, "\(path) is not as systemd makes it: others can reach it")
-    }
+    else { throw KeychainError(.notAvailable, "\(path) is not as systemd makes it: others can reach it") }
     return try KeyFile.bytes(path, what: "the credential \(name)")
   }
 }

@@ -23,10 +23,8 @@ extension Keychain {
   ///   - wroteDeviceKey: called when that file is written again.
   /// - Throws: among others, for a first passphrase, `notAvailable` when there are items of its classes whose
   ///   device key is not here, and `decode` when an item of them does not open.
-  @discardableResult
-  package func addKeySlot(
-    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil,
-    wroteDeviceKey: () -> Void = {}
+  @discardableResult package func addKeySlot(
+    _ secret: KeySlotSecret, label: String = "", for actor: String? = nil, wroteDeviceKey: () -> Void = {}
   ) throws(KeychainError) -> KeySlot {
     try health.checkWritable()
     return try KeychainError.wrap("adding a key slot") {
@@ -69,12 +67,9 @@ extension Keychain {
           guard let slot = slots.first(where: { $0.number == number }) else {
             throw KeychainError(.itemNotFound, "there is no key slot \(number)")
           }
-          guard slots.count > 1 else {
-            throw KeychainError(.param, "this is the only key slot: add another one first")
-          }
+          guard slots.count > 1 else { throw KeychainError(.param, "this is the only key slot: add another one first") }
           if slot.kind.guardsSession, slots.filter(\.kind.guardsSession).count == 1 {
-            try insertSessionRecord(
-              keys.root(.session), by: keys.root(.master), ledger, in: tx)
+            try insertSessionRecord(keys.root(.session), by: keys.root(.master), ledger, in: tx)
             try deletePasscodeItems(ledger, in: tx)
           }
           auditLog.note(.slotRemoved, "\(slot.kind) \(slot.label)", ledger)
@@ -89,8 +84,7 @@ extension Keychain {
   /// have: nobody should find that out when it is needed.
   private func refuseStaleCodes(in tx: ReadTransaction) throws {
     let slots = try KeySlot.all(in: tx)
-    guard !slots.contains(where: \.kind.guardsSession),
-      let code = slots.first(where: { $0.kind == .recoveryCode })
+    guard !slots.contains(where: \.kind.guardsSession), let code = slots.first(where: { $0.kind == .recoveryCode })
     else { return }
     throw KeychainError(
       .param,
@@ -107,38 +101,26 @@ extension Keychain {
   }
 
   /// The slots that open with `secret`, with the root keys in them.
-  func opened(
-    by secret: KeySlotSecret
-  ) throws -> [(slot: KeySlot, roots: [KeyID: GuardedKey])] {
+  func opened(by secret: KeySlotSecret) throws -> [(slot: KeySlot, roots: [KeyID: GuardedKey])] {
     guard let bytes = try? secret.bytes() else { return [] }
     let slots = try database.read { try KeySlot.all(in: $0) }
     return try slots.filter { $0.kind == secret.kind }.compactMap { slot in
-      do {
-        return (slot, try slot.open(by: bytes, store: storeID, in: keys.arena))
-      } catch is SodiumError {
-        return nil
-      }
+      do { return (slot, try slot.open(by: bytes, store: storeID, in: keys.arena)) } catch is SodiumError { return nil }
     }
   }
 
   /// Tries the slots of the kind of `secret`, the oldest first.
   static func roots(
-    openedBy secret: KeySlotSecret, _ bytes: SecretBytes, store: StoreID, arena: KeyArena,
-    in tx: ReadTransaction
+    openedBy secret: KeySlotSecret, _ bytes: SecretBytes, store: StoreID, arena: KeyArena, in tx: ReadTransaction
   ) throws -> [KeyID: GuardedKey] {
     var refusal = ""
     for slot in try KeySlot.all(in: tx) where slot.kind == secret.kind {
-      do {
-        return try slot.open(by: bytes, store: store, in: arena)
-      } catch SodiumError.refusedParameters(let reason) {
+      do { return try slot.open(by: bytes, store: store, in: arena) } catch SodiumError.refusedParameters(let reason) {
         refusal = "; \(reason)"
-      } catch is SodiumError {
-        continue
-      }
+      } catch is SodiumError { continue }
     }
     throw KeychainError(
-      .authFailed,
-      "no key slot of the store opens with \(secret.words): \(secret.suspicion)\(refusal)")
+      .authFailed, "no key slot of the store opens with \(secret.words): \(secret.suspicion)\(refusal)")
   }
 }
 
@@ -157,22 +139,16 @@ extension Keychain {
       guard isUnlocked else {
         throw KeychainError(
           .interactionNotAllowed,
-          "\(secret.words) opens the store, but not what is locked: give the passphrase or a recovery"
-            + " code")
+          "\(secret.words) opens the store, but not what is locked: give the passphrase or a recovery" + " code")
       }
     }
   }
 
   /// The root keys in the slots that `secret` opens, and which slots there were. A passphrase takes its time.
-  func rootsOpened(
-    by secret: KeySlotSecret
-  ) throws -> (roots: [KeyID: GuardedKey], mark: KeySetMark) {
+  func rootsOpened(by secret: KeySlotSecret) throws -> (roots: [KeyID: GuardedKey], mark: KeySetMark) {
     let bytes = try secret.bytes()
     return try database.read { tx in
-      (
-        try Self.roots(openedBy: secret, bytes, store: storeID, arena: keys.arena, in: tx),
-        try KeySetMark(in: tx)
-      )
+      (try Self.roots(openedBy: secret, bytes, store: storeID, arena: keys.arena, in: tx), try KeySetMark(in: tx))
     }
   }
 
@@ -186,12 +162,9 @@ extension Keychain {
     }
   }
 
-  private func unlock(
-    by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark), in tx: ReadTransaction
-  ) throws {
+  private func unlock(by opened: (roots: [KeyID: GuardedKey], mark: KeySetMark), in tx: ReadTransaction) throws {
     guard try KeySetMark(in: tx).hasSameSlots(as: opened.mark) else {
-      throw KeychainError(
-        .notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
+      throw KeychainError(.notAvailable, "the key slots have changed meanwhile: try again", isTemporary: true)
     }
     try keys.unlock(by: opened.roots, in: tx)
   }
@@ -204,9 +177,9 @@ extension Keychain {
   /// from then on.
   ///
   /// - Parameter wroteDeviceKey: called when the file of the device key was lost, and is written again.
-  func sessionToGuard(
-    _ ledger: ChangeLedger, _ wroteDeviceKey: () -> Void, in tx: WriteTransaction
-  ) throws -> RootKeys.Root {
+  func sessionToGuard(_ ledger: ChangeLedger, _ wroteDeviceKey: () -> Void, in tx: WriteTransaction) throws
+    -> RootKeys.Root
+  {
     let old = RootKeys(master: try keys.root(.master), session: try keys.root(.session))
     guard let wrapped = try KeyTable.record(of: old.session.id, in: tx) else { return old.session }
     let new = RootKeys(master: old.master, session: try old.next(in: keys.arena).session)
@@ -222,11 +195,9 @@ extension Keychain {
 
   /// Puts the session key beside the others, for as long as no slot guards it.
   func insertSessionRecord(
-    _ session: RootKeys.Root, by master: RootKeys.Root, _ ledger: ChangeLedger,
-    in tx: WriteTransaction
+    _ session: RootKeys.Root, by master: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
-    let wrapped = try KeyRecord.wrap(
-      session.key, id: session.id, store: storeID, by: master.id, wrapper: master.key)
+    let wrapped = try KeyRecord.wrap(session.key, id: session.id, store: storeID, by: master.id, wrapper: master.key)
     try KeyTable.insert(wrapped, of: session.id, ledger, in: tx)
   }
 }

@@ -25,9 +25,7 @@ package struct RecoveryCode: Sendable {
           sum ^ Self.multiply(UInt8(position + 1), memory[start + position])
         }
         memory[start + 4] = Self.multiply(rest, Self.inverseOfFive)
-        for position in start..<(start + 5) {
-          memory[position] = Self.digits[Int(memory[position])]
-        }
+        for position in start..<(start + 5) { memory[position] = Self.digits[Int(memory[position])] }
       }
       return memory.count
     }
@@ -71,17 +69,14 @@ package struct RecoveryCode: Sendable {
       for position in 0..<count { memory[position] = Self.digits[Int(memory[position])] }
       return count
     }
-    if let failure {
-      throw KeychainError(.authFailed, "this is no recovery code: \(failure)")
-    }
+    if let failure { throw KeychainError(.authFailed, "this is no recovery code: \(failure)") }
   }
 
   /// For the one time that a person sees it.
   package func revealed() -> String {
     text.withUnsafeBytes { bytes in
-      (0..<Self.groups).map { group in
-        String(decoding: bytes[(group * 5)..<(group * 5 + 5)], as: UTF8.self)
-      }.joined(separator: "-")
+      (0..<Self.groups).map { group in String(decoding: bytes[(group * 5)..<(group * 5 + 5)], as: UTF8.self) }.joined(
+        separator: "-")
     }
   }
 
@@ -89,8 +84,7 @@ package struct RecoveryCode: Sendable {
   func secret() throws -> SecretBytes {
     let name = Array("threadkeeper recovery code".utf8)
     return try SecretBytes(capacity: 32) { memory in
-      try text.withUnsafeBytes { digits in
-        try name.withUnsafeBytes { try BLAKE2b.hash(digits, key: $0, into: memory) }
+      try text.withUnsafeBytes { digits in try name.withUnsafeBytes { try BLAKE2b.hash(digits, key: $0, into: memory) }
       }
       return memory.count
     }
@@ -105,8 +99,7 @@ package struct RecoveryCode: Sendable {
     }
   }
 
-  private static let inverseOfFive: UInt8 =
-    (1..<32).first { multiply($0, 5) == 1 } ?? 1
+  private static let inverseOfFive: UInt8 = (1..<32).first { multiply($0, 5) == 1 } ?? 1
 
   /// In GF(32).
   private static func multiply(_ left: UInt8, _ right: UInt8) -> UInt8 {

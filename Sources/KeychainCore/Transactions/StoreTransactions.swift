@@ -41,26 +41,18 @@ package final class StoreLock: Sendable {
       let code = errno
       let holder = Self.holder(descriptor)
       close(descriptor)
-      guard code == EWOULDBLOCK else {
-        throw .system("lock", path: path, code: code)
-      }
-      throw KeychainError(
-        .notAvailable,
-        "the store is in use by \(holder) (\(path))",
-        lockHolder: holder)
+      guard code == EWOULDBLOCK else { throw .system("lock", path: path, code: code) }
+      throw KeychainError(.notAvailable, "the store is in use by \(holder) (\(path))", lockHolder: holder)
     }
     guard Self.isStill(descriptor, at: path) else {
       close(descriptor)
       throw KeychainError(
-        .notAvailable, "the store was replaced while it was being opened: try again",
-        isTemporary: true)
+        .notAvailable, "the store was replaced while it was being opened: try again", isTemporary: true)
     }
     self.descriptor = descriptor
     let words = Array("\(getpid()) \(Self.programName)\n".utf8)
     // It says who holds the lock; without it, the lock holds just the same.
-    if ftruncate(descriptor, 0) == 0 {
-      _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    }
+    if ftruncate(descriptor, 0) == 0 { _ = words.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) } }
   }
 
   /// Tries for some milliseconds: somebody may just be asking who holds it.
@@ -77,8 +69,8 @@ package final class StoreLock: Sendable {
   /// that is gone.
   private static func isStill(_ descriptor: Int32, at path: String) -> Bool {
     var (opened, found) = (stat(), stat())
-    return fstat(descriptor, &opened) == 0 && lstat(path, &found) == 0
-      && opened.st_ino == found.st_ino && opened.st_dev == found.st_dev
+    return fstat(descriptor, &opened) == 0 && lstat(path, &found) == 0 && opened.st_ino == found.st_ino
+      && opened.st_dev == found.st_dev
   }
 
   deinit {
@@ -94,9 +86,7 @@ package final class StoreLock: Sendable {
       return String(decoding: memory.prefix(max(count, 0)), as: UTF8.self)
     }
     let parts = text.prefix { $0 != "\n" }.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, let processID = Int32(parts[0]) else {
-      return LockHolder(processID: nil, program: nil)
-    }
+    guard parts.count == 2, let processID = Int32(parts[0]) else { return LockHolder(processID: nil, program: nil) }
     return LockHolder(processID: processID, program: String(parts[1]))
   }
 
@@ -152,8 +142,7 @@ extension Keychain {
     guard found != known else { return }
     guard found.hasSameSlots(as: known) else {
       throw KeychainError(
-        .notAvailable, "the ways into the store were changed by another process: open it again",
-        asksForReopening: true)
+        .notAvailable, "the ways into the store were changed by another process: open it again", asksForReopening: true)
     }
     try keys.loadAll(in: tx)
     self.known.withLock { $0 = found }
@@ -163,13 +152,8 @@ extension Keychain {
   private func lockInTurn(since start: UInt64) throws(KeychainError) -> StoreLock {
     var pause: UInt32 = 200
     while true {
-      do {
-        return try StoreLock(location.lockPath)
-      } catch {
-        guard error.lockHolder != nil, MonotonicTime.nanoseconds() - start < options.turnLimit
-        else {
-          throw error
-        }
+      do { return try StoreLock(location.lockPath) } catch {
+        guard error.lockHolder != nil, MonotonicTime.nanoseconds() - start < options.turnLimit else { throw error }
         usleep(pause)
         pause = min(pause * 2, 10_000)
       }

@@ -137,15 +137,11 @@ final class SpaceReserve: Sendable {
 
 extension Keychain {
   /// Of a daemon: a command ends sooner than a disk is full.
-  func keepReserve() {
-    if access == .readWrite, options.defersUpkeep { reserve.refill() }
-  }
+  func keepReserve() { if access == .readWrite, options.defersUpkeep { reserve.refill() } }
 
   /// Runs a transaction that deletes something: on a full disk once more, with the space that is kept for that.
   package func deleting<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error where Self.isDiskFull(error) && reserve.release() {
+    do { return try body() } catch let error where Self.isDiskFull(error) && reserve.release() {
       defer {
         // At once: what is written next does not get it.
         _ = try? database.checkpointTruncate()

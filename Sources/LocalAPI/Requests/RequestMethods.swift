@@ -7,9 +7,7 @@ import Wire
 package enum RequestMethods {
   package typealias Method = VarlinkMethod<RequestFields, AnswerData>
 
-  package static let interfaces: [VarlinkInterface] = [
-    .credentials, .preferred, .networks, .questions,
-  ]
+  package static let interfaces: [VarlinkInterface] = [.credentials, .preferred, .networks, .questions]
 
   /// - Returns: nil for `ping`, in whose place there is `org.varlink.service.GetInfo`.
   package static func method(_ command: RequestCommand) -> Method? {
@@ -42,9 +40,7 @@ package enum RequestMethods {
   }
 
   /// Those of an interface.
-  package static func methods(
-    of interface: VarlinkInterface
-  ) -> [(command: RequestCommand, method: Method)] {
+  package static func methods(of interface: VarlinkInterface) -> [(command: RequestCommand, method: Method)] {
     RequestCommand.allCases.compactMap { command in
       method(command).flatMap { $0.interface == interface.name ? (command, $0) : nil }
     }
@@ -55,11 +51,10 @@ extension AnswerData: VarlinkFieldNames {}
 
 extension VarlinkMethod where Parameters == RequestFields, Reply: Encodable & Sendable {
   /// - Parameter handler: may wait, in the thread of the connection.
-  package func answered(
-    by handler: @escaping @Sendable (RequestFields, VarlinkCaller) throws -> Reply
-  ) -> VarlinkEndpoint {
-    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) {
-      call, caller in
+  package func answered(by handler: @escaping @Sendable (RequestFields, VarlinkCaller) throws -> Reply)
+    -> VarlinkEndpoint
+  {
+    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) { call, caller in
       try VarlinkReply(parameters: handler(call.request(), caller), continues: false).encoded()
     }
   }
@@ -69,9 +64,7 @@ extension VarlinkClient {
   /// As of other parameters.
   package func call<Reply: Decodable & Sendable>(
     _ method: VarlinkMethod<RequestFields, Reply>, _ fields: RequestFields, within limit: Duration
-  ) async throws -> Reply {
-    try await call(VarlinkCall.encode(method.fullName, fields), within: limit)
-  }
+  ) async throws -> Reply { try await call(VarlinkCall.encode(method.fullName, fields), within: limit) }
 }
 
 extension VarlinkCall {
@@ -79,9 +72,7 @@ extension VarlinkCall {
   ///
   /// - Throws: `VarlinkError.invalidParameter` with a field of another type.
   package func request() throws(VarlinkError) -> RequestFields {
-    do throws(RequestFlaw) {
-      return try RequestFields(json: parameters, on: .socket)
-    } catch {
+    do throws(RequestFlaw) { return try RequestFields(json: parameters, on: .socket) } catch {
       switch error {
       case .unreadable: throw .invalidParameter("")
       case .type(let field): throw .invalidParameter(field)

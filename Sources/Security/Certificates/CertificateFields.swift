@@ -16,21 +16,19 @@ struct CertificateFields {
   let summary: String?
 
   init?(_ bytes: [UInt8]) {
-    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence,
-      outer.whole.count == bytes.count, let parts = outer.children, parts.count == 3,
-      parts[0].tag == DERElement.sequence, parts[1].tag == DERElement.sequence,
-      parts[2].tag == DERElement.bitString, var fields = parts[0].children
+    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence, outer.whole.count == bytes.count,
+      let parts = outer.children, parts.count == 3, parts[0].tag == DERElement.sequence,
+      parts[1].tag == DERElement.sequence, parts[2].tag == DERElement.bitString, var fields = parts[0].children
     else { return nil }
     var version: Int64 = 1
     if fields.first?.tag == DERElement.context(0) {
-      guard let number = fields.removeFirst().children?.first?.contents, number.count == 1,
-        let value = number.first
+      guard let number = fields.removeFirst().children?.first?.contents, number.count == 1, let value = number.first
       else { return nil }
       version = Int64(value) + 1
     }
     let tags: [UInt8] = [DERElement.integer] + Array(repeating: DERElement.sequence, count: 5)
-    guard fields.count >= 6, fields.prefix(6).map(\.tag) == tags,
-      let key = fields[5].children, key.count == 2, key[1].tag == DERElement.bitString
+    guard fields.count >= 6, fields.prefix(6).map(\.tag) == tags, let key = fields[5].children, key.count == 2,
+      key[1].tag == DERElement.bitString
     else { return nil }
     self.version = version
     serialNumber = Array(fields[0].contents)
@@ -44,17 +42,13 @@ struct CertificateFields {
 
   /// What tells a certificate from others.
   var primaryKey: ItemAttributes {
-    [
-      .certificateType: .integer(version), .issuer: .data(issuer),
-      .serialNumber: .data(serialNumber),
-    ]
+    [.certificateType: .integer(version), .issuer: .data(issuer), .serialNumber: .data(serialNumber)]
   }
 
   /// The other attributes that follow from the certificate.
   var derived: ItemAttributes {
     var attributes: ItemAttributes = [
-      .certificateEncoding: .integer(3), .subject: .data(subject),
-      .publicKeyHash: .data(publicKeyHash),
+      .certificateEncoding: .integer(3), .subject: .data(subject), .publicKeyHash: .data(publicKeyHash),
     ]
     if let subjectKeyID { attributes[.subjectKeyID] = .data(subjectKeyID) }
     if let summary { attributes[.label] = .string(summary) }
@@ -66,8 +60,8 @@ struct CertificateFields {
     let extensions = rest.first { $0.tag == DERElement.context(3) }?.children?.first?.children
     for one in extensions ?? [] {
       guard let parts = one.children, let id = parts.first, let value = parts.last,
-        Array(id.contents) == [0x55, 0x1D, 0x0E],
-        let inner = DERElement(first: value.contents), inner.tag == DERElement.octetString
+        Array(id.contents) == [0x55, 0x1D, 0x0E], let inner = DERElement(first: value.contents),
+        inner.tag == DERElement.octetString
       else { continue }
       return Array(inner.contents)
     }
@@ -94,12 +88,9 @@ struct CertificateFields {
     case 0x1E:  // BMPString: two bytes a character.
       let bytes = Array(element.contents)
       guard bytes.count.isMultiple(of: 2) else { return nil }
-      let units = stride(from: 0, to: bytes.count, by: 2).map {
-        UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
-      }
+      let units = stride(from: 0, to: bytes.count, by: 2).map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
       return String(decoding: units, as: UTF16.self)
-    default:
-      return String(decoding: element.contents, as: UTF8.self)
+    default: return String(decoding: element.contents, as: UTF8.self)
     }
   }
 }
@@ -120,9 +111,7 @@ struct DERElement {
 
   /// The DER of a sequence of elements.
   static func sequence(of contents: ArraySlice<UInt8>) -> [UInt8] {
-    guard contents.count >= 0x80 else {
-      return [sequence, UInt8(contents.count)] + contents
-    }
+    guard contents.count >= 0x80 else { return [sequence, UInt8(contents.count)] + contents }
     let bytes = withUnsafeBytes(of: contents.count.bigEndian) { Array($0.drop { $0 == 0 }) }
     return [sequence, 0x80 | UInt8(bytes.count)] + bytes + contents
   }
@@ -172,9 +161,7 @@ enum SHA1 {
     padded.append(0x80)
     while padded.count % 64 != 56 { padded.append(0) }
     padded += withUnsafeBytes(of: bits.bigEndian) { Array($0) }
-    for start in stride(from: 0, to: padded.count, by: 64) {
-      update(&state, with: padded[start..<(start + 64)])
-    }
+    for start in stride(from: 0, to: padded.count, by: 64) { update(&state, with: padded[start..<(start + 64)]) }
     return state.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
   }
 
@@ -183,8 +170,7 @@ enum SHA1 {
       block[index..<(index + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     }
     for index in 16..<80 {
-      let word =
-        schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
+      let word = schedule[index - 3] ^ schedule[index - 8] ^ schedule[index - 14] ^ schedule[index - 16]
       schedule.append(rotate(word, by: 1))
     }
     var (a, b, c, d, e) = (state[0], state[1], state[2], state[3], state[4])
@@ -202,7 +188,5 @@ enum SHA1 {
     for (index, value) in [a, b, c, d, e].enumerated() { state[index] &+= value }
   }
 
-  private static func rotate(_ word: UInt32, by count: UInt32) -> UInt32 {
-    word << count | word >> (32 - count)
-  }
+  private static func rotate(_ word: UInt32, by count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
 }

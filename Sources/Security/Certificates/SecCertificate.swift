@@ -16,26 +16,20 @@ public final class SecCertificate: Hashable, Sendable {
 
   /// Nil when what was stored as a certificate is none.
   convenience init?(_ found: FoundItem) {
-    guard let secret = found.itemClass == .identity ? found.certificate : found.secret else {
-      return nil
-    }
+    guard let secret = found.itemClass == .identity ? found.certificate : found.secret else { return nil }
     let reference = found.item.reference
     self.init(secret.withUnsafeBytes { Array($0) }, reference: reference.bytes)
   }
 
   /// Whether both are the same bytes.
-  public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
-    left.bytes == right.bytes
-  }
+  public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.bytes == right.bytes }
 
   /// Feeds its bytes to a hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 }
 
 extension SecCertificate: KeychainObject {
-  var persistentReference: ItemReference? {
-    reference.flatMap { try? ItemReference(decoding: $0) }
-  }
+  var persistentReference: ItemReference? { reference.flatMap { try? ItemReference(decoding: $0) } }
 }
 
 /// Makes a certificate of its DER; nil when it is none.
@@ -43,21 +37,15 @@ extension SecCertificate: KeychainObject {
 /// - Parameters:
 ///   - allocator: nil.
 ///   - data: the whole certificate, nothing before or after it.
-public func SecCertificateCreateWithData(
-  _ allocator: CFAllocator?, _ data: CFData
-) -> SecCertificate? {
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
   SecCertificate(Array(data))
 }
 
 /// The DER of a certificate.
-public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
-  Data(certificate.bytes)
-}
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData { Data(certificate.bytes) }
 
 /// What a person would call the certificate: the common name of its subject, or another part of it.
-public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
-  certificate.fields.summary
-}
+public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? { certificate.fields.summary }
 
 /// An object that may have come out of the keychain.
 protocol KeychainObject: AnyObject {
@@ -73,9 +61,7 @@ public final class SecIdentity: Hashable, Sendable {
 
   /// Nil when one of both was not read.
   init?(_ found: FoundItem) {
-    guard let certificate = SecCertificate(found), let privateKey = SecKey(found) else {
-      return nil
-    }
+    guard let certificate = SecCertificate(found), let privateKey = SecKey(found) else { return nil }
     self.certificate = certificate
     self.privateKey = privateKey
     reference = found.reference.bytes
@@ -97,8 +83,7 @@ extension SecIdentity: KeychainObject {
 /// Gives the certificate of an identity.
 ///
 /// - Returns: `errSecSuccess`.
-@discardableResult
-public func SecIdentityCopyCertificate(
+@discardableResult public func SecIdentityCopyCertificate(
   _ identityRef: SecIdentity, _ certificateRef: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
   certificateRef.pointee = identityRef.certificate
@@ -108,8 +93,7 @@ public func SecIdentityCopyCertificate(
 /// Gives the private key of an identity.
 ///
 /// - Returns: `errSecSuccess`.
-@discardableResult
-public func SecIdentityCopyPrivateKey(
+@discardableResult public func SecIdentityCopyPrivateKey(
   _ identityRef: SecIdentity, _ privateKeyRef: UnsafeMutablePointer<SecKey?>
 ) -> OSStatus {
   privateKeyRef.pointee = identityRef.privateKey

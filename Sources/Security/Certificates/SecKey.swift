@@ -14,9 +14,7 @@ public final class SecKey: Hashable, Sendable {
   init?(_ found: FoundItem) {
     let item = found.secretHolder
     guard let material = found.secret else { return nil }
-    contents = KeyContents(
-      attributes: item.attributes, material: material,
-      reference: item.reference)
+    contents = KeyContents(attributes: item.attributes, material: material, reference: item.reference)
   }
 
   var attributes: ItemAttributes { contents.attributes }
@@ -28,9 +26,7 @@ public final class SecKey: Hashable, Sendable {
   }
 
   /// Feeds its application label to a hasher.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(attributes[.applicationLabel]?.data)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(attributes[.applicationLabel]?.data) }
 }
 
 final class KeyContents: Sendable {
@@ -38,22 +34,16 @@ final class KeyContents: Sendable {
   let material: ItemSecret
   let reference: ItemReference?
 
-  init(
-    attributes: ItemAttributes, material: ItemSecret,
-    reference: ItemReference?
-  ) {
+  init(attributes: ItemAttributes, material: ItemSecret, reference: ItemReference?) {
     self.attributes = attributes
     self.material = material
     self.reference = reference
   }
 
-  private static let primaryKeyNames = Set(ItemClass.key.primaryKey)
-    .subtracting([.accessGroup, .synchronizable])
+  private static let primaryKeyNames = Set(ItemClass.key.primaryKey).subtracting([.accessGroup, .synchronizable])
 
   /// What tells a key from others, wherever it is stored.
-  var primaryKey: ItemAttributes {
-    attributes.filter { Self.primaryKeyNames.contains($0.key) }
-  }
+  var primaryKey: ItemAttributes { attributes.filter { Self.primaryKeyNames.contains($0.key) } }
 
   /// The same with what is missing, as the empty value that it counts as.
   var wholePrimaryKey: ItemAttributes {
@@ -86,9 +76,7 @@ public func SecKeyCreateWithData(
     var found = usual.merging(request.attributes) { $1 }
     if let material = KeyMaterial(Array(keyData), found) {
       // By its application label a private key is found for a certificate.
-      if found[.applicationLabel] == nil {
-        found[.applicationLabel] = .data(material.publicKeyHash)
-      }
+      if found[.applicationLabel] == nil { found[.applicationLabel] = .data(material.publicKeyHash) }
       if found[.keySize] == nil { found[.keySize] = .integer(material.bits) }
     }
     return SecKey(attributes: found, material: ItemSecret(copying: keyData))
@@ -103,16 +91,12 @@ public func SecKeyCreateWithData(
 /// - Parameters:
 ///   - key: a key.
 ///   - error: gets the reason when there is no result; there always is one here.
-public func SecKeyCopyExternalRepresentation(
-  _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
-) -> CFData? {
-  key.material.data
-}
+public func SecKeyCopyExternalRepresentation(_ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?)
+  -> CFData?
+{ key.material.data }
 
 /// The attributes of a key.
-public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
-  ResultWriter.dictionary(of: key.attributes)
-}
+public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? { ResultWriter.dictionary(of: key.attributes) }
 
 /// What the material of a key says about it: PKCS #1 (RFC 8017, appendix A.1) of RSA, X9.63 of elliptic
 /// curves. An elliptic curve's public key is `04 | x | y`, and a private one the same and the secret.
@@ -134,9 +118,8 @@ struct KeyMaterial {
 
   /// `{ modulus, exponent }`, or `{ version, modulus, exponent, … }`.
   private init?(rsa bytes: [UInt8], isPrivate: Bool) {
-    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence,
-      outer.whole.count == bytes.count, let parts = outer.children,
-      parts.count >= (isPrivate ? 9 : 2), parts.allSatisfy({ $0.tag == DERElement.integer })
+    guard let outer = DERElement(first: bytes[...]), outer.tag == DERElement.sequence, outer.whole.count == bytes.count,
+      let parts = outer.children, parts.count >= (isPrivate ? 9 : 2), parts.allSatisfy({ $0.tag == DERElement.integer })
     else { return nil }
     let (modulus, exponent) = isPrivate ? (parts[1], parts[2]) : (parts[0], parts[1])
     let digits = modulus.contents.drop { $0 == 0 }
@@ -149,8 +132,7 @@ struct KeyMaterial {
     let parts = isPrivate ? 3 : 2
     let length = (bytes.count - 1) / parts
     // P-256, P-384 and P-521.
-    guard bytes.first == 4, [32, 48, 66].contains(length), bytes.count == 1 + parts * length
-    else { return nil }
+    guard bytes.first == 4, [32, 48, 66].contains(length), bytes.count == 1 + parts * length else { return nil }
     bits = length == 66 ? 521 : Int64(length) * 8
     publicKeyHash = SHA1.hash(bytes[..<(1 + 2 * length)])
   }
@@ -159,12 +141,8 @@ struct KeyMaterial {
 /// What a key of two halves is for, where its attributes do not say: the public half encrypts,
 /// verifies and wraps, the private one undoes the first and the last, and signs. Both derive.
 enum KeyUses {
-  private static let ofPublicKeys: Set<ItemAttribute> = [
-    .canEncrypt, .canVerify, .canWrap, .canDerive,
-  ]
-  private static let ofPrivateKeys: Set<ItemAttribute> = [
-    .canDecrypt, .canSign, .canUnwrap, .canDerive,
-  ]
+  private static let ofPublicKeys: Set<ItemAttribute> = [.canEncrypt, .canVerify, .canWrap, .canDerive]
+  private static let ofPrivateKeys: Set<ItemAttribute> = [.canDecrypt, .canSign, .canUnwrap, .canDerive]
 
   /// Every use, allowed or not; none of a key that is neither public nor private.
   static func usual(ofClass keyClass: String?) -> ItemAttributes {
@@ -181,9 +159,7 @@ enum KeyUses {
 }
 
 /// Stands for a source of random bytes. There is one: give `kSecRandomDefault`.
-public final class SecRandomRef: Sendable {
-  init() {}
-}
+public final class SecRandomRef: Sendable { init() {} }
 
 /// The system's random source.
 public let kSecRandomDefault: SecRandomRef? = nil
@@ -195,10 +171,9 @@ public let kSecRandomDefault: SecRandomRef? = nil
 ///   - count: bytes, not negative.
 ///   - bytes: memory for as many.
 /// - Returns: `errSecSuccess`; `errSecParam` for a negative count.
-@discardableResult
-public func SecRandomCopyBytes(
-  _ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer
-) -> Int32 {
+@discardableResult public func SecRandomCopyBytes(_ rnd: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer)
+  -> Int32
+{
   guard count >= 0 else { return errSecParam }
   SystemRandom.fill(UnsafeMutableRawBufferPointer(start: bytes, count: count))
   return errSecSuccess

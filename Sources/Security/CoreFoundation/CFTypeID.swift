@@ -28,9 +28,7 @@ private enum KnownType: CFTypeID {
   }
 
   /// Of all numbers of Foundation only those that were made of a truth value say "c".
-  private static func isTruth(_ number: NSNumber) -> Bool {
-    String(cString: number.objCType) == "c"
-  }
+  private static func isTruth(_ number: NSNumber) -> Bool { String(cString: number.objCType) == "c" }
 }
 
 /// The type of an object, for example of a result.
@@ -128,9 +126,7 @@ public let kCFBundleVersionKey: CFString! = "CFBundleVersion"
 public let kCFBundleExecutableKey: CFString! = "CFBundleExecutable"
 
 /// Stands for a way to allocate memory. Linux has one, so there is nothing to choose: give nil.
-public final class CFAllocator: Sendable {
-  init() {}
-}
+public final class CFAllocator: Sendable { init() {} }
 
 /// The usual way to allocate memory.
 public let kCFAllocatorDefault: CFAllocator! = nil
@@ -163,6 +159,4 @@ public func CFErrorCopyDescription(_ error: CFError) -> CFString! { error.locali
 public func CFErrorCopyFailureReason(_ error: CFError) -> CFString! { error.localizedFailureReason }
 
 /// What can be done, for people; nil when the error does not say.
-public func CFErrorCopyRecoverySuggestion(_ error: CFError) -> CFString! {
-  error.localizedRecoverySuggestion
-}
+public func CFErrorCopyRecoverySuggestion(_ error: CFError) -> CFString! { error.localizedRecoverySuggestion }

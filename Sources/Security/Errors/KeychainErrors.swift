@@ -132,9 +132,7 @@ public let errSecDecode: OSStatus = -26275
 /// - Parameters:
 ///   - status: what a call of this library answered.
 ///   - reserved: nil.
-public func SecCopyErrorMessageString(
-  _ status: OSStatus, _ reserved: UnsafeMutableRawPointer?
-) -> CFString? {
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
   guard status != errSecSuccess else { return "Done: there was no error." }
   return KeychainStatus(rawValue: status)?.sentence ?? "OSStatus \(status)"
 }
@@ -149,8 +147,7 @@ extension KeychainStatus {
     case .writePermission: "The file or directory cannot be written or made."
     case .allocate: "There is not enough memory."
     case .userCanceled: "The person who was asked cancelled the request."
-    case .notAvailable:
-      "The keychain cannot be opened now: it is in use or out of reach, or its files are not safe."
+    case .notAvailable: "The keychain cannot be opened now: it is in use or out of reach, or its files are not safe."
     case .readOnly: "The keychain takes no changes."
     case .authFailed: "The key file, passphrase or login was not accepted."
     case .noSuchKeychain: "There is no such keychain."
@@ -172,8 +169,6 @@ extension KeychainStatus {
 extension KeychainError {
   /// As Core Foundation's errors are: a number of `OSStatus` and the reason.
   var foundationError: NSError {
-    NSError(
-      domain: NSOSStatusErrorDomain, code: Int(status.rawValue),
-      userInfo: [NSLocalizedDescriptionKey: message])
+    NSError(domain: NSOSStatusErrorDomain, code: Int(status.rawValue), userInfo: [NSLocalizedDescriptionKey: message])
   }
 }

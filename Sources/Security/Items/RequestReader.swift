@@ -8,14 +8,10 @@ struct RequestReader {
   private let itemClass: RequestClass?
 
   /// What a dictionary is for.
-  enum Call {
-    case add, query
-  }
+  enum Call { case add, query }
 
   /// Reads a query, or an item to be added.
-  static func request(
-    _ dictionary: [String: Any], for call: Call
-  ) throws(KeychainError) -> ItemRequest {
+  static func request(_ dictionary: [String: Any], for call: Call) throws(KeychainError) -> ItemRequest {
     var request = ItemRequest()
     if let value = dictionary[kSecClass] {
       guard let code = ValueReader.text(value), let itemClass = RequestClass(code: code) else {
@@ -38,9 +34,7 @@ struct RequestReader {
   }
 
   /// Reads what the items that `query` means are to become.
-  static func change(
-    _ dictionary: [String: Any], of query: ItemRequest
-  ) throws(KeychainError) -> ItemRequest {
+  static func change(_ dictionary: [String: Any], of query: ItemRequest) throws(KeychainError) -> ItemRequest {
     var reader = RequestReader(request: ItemRequest(), itemClass: query.namedClass)
     for (key, value) in dictionary {
       guard key != kSecClass, key != kSecValueRef, key != kSecValuePersistentRef else {
@@ -53,25 +47,17 @@ struct RequestReader {
 
   private mutating func read(_ key: String, _ value: Any) throws(KeychainError) {
     switch key {
-    case kSecClass, kSecValueRef, kSecValuePersistentRef:
-      break  // Read first, because they say what the others mean.
+    case kSecClass, kSecValueRef, kSecValuePersistentRef: break  // Read first, because they say what the others mean.
     case kSecValueData:
       guard let data = value as? Data else { throw ValueReader.unfit(key) }
       request.secret = ItemSecret(copying: data)
-    case kSecAttrPersistentReference:
-      request.reference = try ValueReader.reference(value, of: key)
-    case kSecUseDataProtectionKeychain:
-      break  // There is but one keychain.
-    case _ where key.utf8.count == 4:
-      try readAttribute(key, value)
-    case _ where key.hasPrefix("m_"):
-      try readMatching(key, value)
-    case _ where key.hasPrefix("r_"):
-      try readReturn(key, value)
-    case _ where key.hasPrefix("u_"):
-      try readUse(key, value)
-    default:
-      throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
+    case kSecAttrPersistentReference: request.reference = try ValueReader.reference(value, of: key)
+    case kSecUseDataProtectionKeychain: break  // There is but one keychain.
+    case _ where key.utf8.count == 4: try readAttribute(key, value)
+    case _ where key.hasPrefix("m_"): try readMatching(key, value)
+    case _ where key.hasPrefix("r_"): try readReturn(key, value)
+    case _ where key.hasPrefix("u_"): try readUse(key, value)
+    default: throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
     }
   }
 
@@ -95,18 +81,12 @@ struct RequestReader {
         throw ValueReader.unfit(key)
       }
       request.authenticationUI = choice
-    case kSecUseNoAuthenticationUI:
-      if try ValueReader.truth(value, of: key) { request.authenticationUI = .fail }
-    case kSecUseOperationPrompt:
-      request.prompt = ValueReader.text(value)
-    case kSecUseItemList:
-      throw Self.unsupported(key)
-    case kSecUseAuthenticationContext:
-      break  // Read last: what the request says itself goes first.
-    case kSecUseKeychain, kSecUseUserIndependentKeychain:
-      break  // There is but one keychain here.
-    default:
-      throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
+    case kSecUseNoAuthenticationUI: if try ValueReader.truth(value, of: key) { request.authenticationUI = .fail }
+    case kSecUseOperationPrompt: request.prompt = ValueReader.text(value)
+    case kSecUseItemList: throw Self.unsupported(key)
+    case kSecUseAuthenticationContext: break  // Read last: what the request says itself goes first.
+    case kSecUseKeychain, kSecUseUserIndependentKeychain: break  // There is but one keychain here.
+    default: throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
     }
   }
 
@@ -141,8 +121,7 @@ struct RequestReader {
   /// An access control says when an item is accessible too; both may be given if they agree.
   private mutating func setAccessible(_ accessible: Accessibility) throws(KeychainError) {
     guard request.accessible == nil || request.accessible == accessible else {
-      throw KeychainError(
-        .param, "the access control and \"\(kSecAttrAccessible)\" contradict each other")
+      throw KeychainError(.param, "the access control and \"\(kSecAttrAccessible)\" contradict each other")
     }
     request.accessible = accessible
   }
@@ -156,23 +135,18 @@ extension RequestReader {
     }
     request.namesMatching = true
     switch key {
-    case kSecMatchCaseInsensitive:
-      request.ignoresCase = try ValueReader.truth(value, of: key)
+    case kSecMatchCaseInsensitive: request.ignoresCase = try ValueReader.truth(value, of: key)
     case kSecMatchHostOrSubdomainOfHost:
       guard let host = ValueReader.text(value) else { throw ValueReader.unfit(key) }
       request.host = host
-    case kSecMatchItemList:
-      break  // Read first, because its entries may say the class.
+    case kSecMatchItemList: break  // Read first, because its entries may say the class.
     case kSecMatchDiacriticInsensitive, kSecMatchWidthInsensitive, kSecMatchTrustedOnly:
       if try ValueReader.truth(value, of: key) { throw Self.unsupported(key) }
-    case kSecMatchPolicy, kSecMatchIssuers, kSecMatchEmailAddressIfPresent,
-      kSecMatchSubjectContains, kSecMatchSubjectStartsWith, kSecMatchSubjectEndsWith,
-      kSecMatchSubjectWholeString, kSecMatchValidOnDate:
+    case kSecMatchPolicy, kSecMatchIssuers, kSecMatchEmailAddressIfPresent, kSecMatchSubjectContains,
+      kSecMatchSubjectStartsWith, kSecMatchSubjectEndsWith, kSecMatchSubjectWholeString, kSecMatchValidOnDate:
       throw Self.unsupported(key)
-    case kSecMatchSearchList:
-      break  // There is but one keychain.
-    default:
-      throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
+    case kSecMatchSearchList: break  // There is but one keychain.
+    default: throw KeychainError(.param, "\"\(key)\" is no key of Keychain Services")
     }
   }
 
@@ -185,9 +159,7 @@ extension RequestReader {
 extension RequestReader {
   /// What an object stands for: in a query, of one that came out of the keychain its item; of one
   /// that was made of data, what has the same primary key.
-  static func readObject(
-    _ value: Any, of call: Call, into request: inout ItemRequest
-  ) throws(KeychainError) {
+  static func readObject(_ value: Any, of call: Call, into request: inout ItemRequest) throws(KeychainError) {
     let itemClass: RequestClass
     let object: any KeychainObject
     switch value {
@@ -202,10 +174,8 @@ extension RequestReader {
       request.attributes = call == .add ? key.primaryKey : key.wholePrimaryKey
       request.defaults = key.attributes
       request.secret = key.material
-    case let identity as SecIdentity:
-      (itemClass, object) = (.identity, identity)
-    default:
-      throw ValueReader.unfit(kSecValueRef)
+    case let identity as SecIdentity: (itemClass, object) = (.identity, identity)
+    default: throw ValueReader.unfit(kSecValueRef)
     }
     if call == .query || itemClass == .identity, let reference = object.persistentReference {
       // Nothing else: the item may have been changed since, and is still the one that is meant.
@@ -224,8 +194,7 @@ extension RequestReader {
   /// A certificate that is given as data says its attributes itself.
   mutating func readCertificate() {
     guard request.itemClass == .stored(.certificate), request.defaults.isEmpty,
-      let bytes = request.secret?.withUnsafeBytes({ Array($0) }),
-      let fields = CertificateFields(bytes)
+      let bytes = request.secret?.withUnsafeBytes({ Array($0) }), let fields = CertificateFields(bytes)
     else { return }
     request.defaults = fields.derived.merging(fields.primaryKey) { $1 }
   }
@@ -252,17 +221,13 @@ enum ValueReader {
     return try MatchLimit(number.int64Value)
   }
 
-  static func reference(
-    _ value: Any, of key: String
-  ) throws(KeychainError) -> ItemReference {
+  static func reference(_ value: Any, of key: String) throws(KeychainError) -> ItemReference {
     guard let data = value as? Data else { throw unfit(key) }
     return try ItemReference(decoding: Array(data))
   }
 
   /// An array of persistent references, or of objects that came out of the keychain.
-  static func references(
-    _ value: Any, of key: String
-  ) throws(KeychainError) -> [ItemReference] {
+  static func references(_ value: Any, of key: String) throws(KeychainError) -> [ItemReference] {
     guard let list = value as? [Any] else { throw unfit(key) }
     var references: [ItemReference] = []
     for entry in list {
@@ -277,30 +242,22 @@ enum ValueReader {
   }
 
   /// The value of an attribute, in the form in which the keychain compares it.
-  static func value(
-    _ value: Any, of attribute: ItemAttribute, key: String
-  ) throws(KeychainError) -> AttributeValue {
+  static func value(_ value: Any, of attribute: ItemAttribute, key: String) throws(KeychainError) -> AttributeValue {
     if let value = read(value, as: attribute.kind) { return value }
     throw unfit(key)
   }
 
   private static func read(_ value: Any, as kind: ItemAttribute.Kind) -> AttributeValue? {
     switch kind {
-    case .bytes:
-      return text(value).map { .string($0) } ?? (value as? Data).map { .data(Array($0)) }
+    case .bytes: return text(value).map { .string($0) } ?? (value as? Data).map { .data(Array($0)) }
     case .number:
       if let text = text(value) { return Int64(text).map { .integer($0) } }
       return number(value).map { .integer($0) }
-    case .numberOrText:
-      return text(value).map { .string($0) } ?? number(value).map { .integer($0) }
-    case .decimalText:
-      return text(value).map { .string($0) } ?? number(value).map { .string(String($0)) }
-    case .fourCharacters:
-      return text(value).map { .string($0) } ?? number(value).flatMap { characters($0) }
-    case .truth:
-      return (value as? NSNumber).map { .bool($0.boolValue) }
-    case .date:
-      return (value as? Date).flatMap { microseconds($0) }
+    case .numberOrText: return text(value).map { .string($0) } ?? number(value).map { .integer($0) }
+    case .decimalText: return text(value).map { .string($0) } ?? number(value).map { .string(String($0)) }
+    case .fourCharacters: return text(value).map { .string($0) } ?? number(value).flatMap { characters($0) }
+    case .truth: return (value as? NSNumber).map { .bool($0.boolValue) }
+    case .date: return (value as? Date).flatMap { microseconds($0) }
     }
   }
 

@@ -21,13 +21,11 @@ struct ResultWriter {
     case .data:
       // Also of an item without data, as on Apple's systems: success gives a value.
       return found.secret?.data ?? Data()
-    case .persistentReference:
-      return Data(found.reference.bytes)
+    case .persistentReference: return Data(found.reference.bytes)
     case .reference:
       // Passwords have no objects.
       return object(of: found) ?? attributes(of: found)
-    default:
-      return dictionary(of: found)
+    default: return dictionary(of: found)
     }
   }
 
@@ -36,9 +34,7 @@ struct ResultWriter {
     dictionary[kSecClass] = found.itemClass.code
     if shape.contains(.data), found.hasData { dictionary[kSecValueData] = found.secret?.data }
     if shape.contains(.reference) { dictionary[kSecValueRef] = object(of: found) }
-    if shape.contains(.persistentReference) {
-      dictionary[kSecValuePersistentRef] = Data(found.reference.bytes)
-    }
+    if shape.contains(.persistentReference) { dictionary[kSecValuePersistentRef] = Data(found.reference.bytes) }
     return dictionary
   }
 
@@ -50,32 +46,27 @@ struct ResultWriter {
     dictionary[kSecAttrAccessible] = holder.accessible.code
     dictionary[kSecAttrSynchronizable] = NSNumber(value: found.item.isSynchronizable ? 1 : 0)
     // Also without conditions, as on iOS: wrappers there read the accessibility from it.
-    dictionary[kSecAttrAccessControl] = SecAccessControl(
-      holder.accessible, holder.accessControl ?? AccessControl([]))
+    dictionary[kSecAttrAccessControl] = SecAccessControl(holder.accessible, holder.accessControl ?? AccessControl([]))
     return dictionary
   }
 
   /// Without this project's own attributes, which have no names there.
   static func dictionary(of attributes: ItemAttributes) -> [String: Any] {
     var dictionary: [String: Any] = [:]
-    for (attribute, value) in attributes {
-      if let code = attribute.code { dictionary[code] = value.object }
-    }
+    for (attribute, value) in attributes { if let code = attribute.code { dictionary[code] = value.object } }
     return dictionary
   }
 
   /// What counts as empty or 0 in the primary key of a password is given back like that.
   private static func defaults(of itemClass: RequestClass) -> [String: Any] {
     switch itemClass {
-    case .stored(.genericPassword):
-      [kSecAttrAccount: "", kSecAttrService: ""]
+    case .stored(.genericPassword): [kSecAttrAccount: "", kSecAttrService: ""]
     case .stored(.internetPassword):
       [
         kSecAttrAccount: "", kSecAttrSecurityDomain: "", kSecAttrServer: "", kSecAttrPath: "",
         kSecAttrPort: NSNumber(value: 0),
       ]
-    default:
-      [:]
+    default: [:]
     }
   }
 
@@ -89,9 +80,7 @@ struct ResultWriter {
   }
 }
 
-extension ItemSecret {
-  var data: Data { withUnsafeBytes { Data($0) } }
-}
+extension ItemSecret { var data: Data { withUnsafeBytes { Data($0) } } }
 
 extension AttributeValue {
   /// As Foundation's types, which turn into any of Swift's that fits.
@@ -102,8 +91,7 @@ extension AttributeValue {
     case .integer(let number): NSNumber(value: number)
     // A number, as in the original: it can be cast to `Bool` and to `Int`.
     case .bool(let truth): NSNumber(value: truth ? 1 : 0)
-    case .date(let microseconds):
-      Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    case .date(let microseconds): Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
     }
   }
 }

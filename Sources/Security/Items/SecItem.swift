@@ -9,10 +9,9 @@ import Foundation
 ///   `errSecMissingEntitlement` for an access group that is not the program's; `errSecParam`,
 ///   `errSecNoSuchAttr`, `errSecInteractionNotAllowed`, `errSecNotAvailable`, `errSecReadOnly` and
 ///   others of the keychain and the disk.
-@discardableResult
-public func SecItemAdd(
-  _ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
-) -> OSStatus {
+@discardableResult public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?)
+  -> OSStatus
+{
   ProgramKeychain.shared.answer {
     let request = try RequestReader.request(attributes, for: .add)
     let item = try ProgramKeychain.shared.perform(.add, request) { try $0.add(request) }
@@ -31,10 +30,9 @@ public func SecItemAdd(
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecInteractionNotAllowed` when an item is
 ///   locked, or needs a person and nobody can be asked; `errSecDecode` when an item was altered (it
 ///   is kept); `errSecUserCanceled`, `errSecMissingEntitlement`, `errSecParam` and others.
-@discardableResult
-public func SecItemCopyMatching(
-  _ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
-) -> OSStatus {
+@discardableResult public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?)
+  -> OSStatus
+{
   ProgramKeychain.shared.answer {
     let request = try RequestReader.request(query, for: .query)
     let found = try ProgramKeychain.shared.perform(.search, request) { try $0.search(request) }
@@ -49,16 +47,11 @@ public func SecItemCopyMatching(
 ///   - attributesToUpdate: attributes and `kSecValueData`; what is not there stays.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecDuplicateItem` when an item would get a
 ///   primary key that is taken; `errSecParam` and others.
-@discardableResult
-public func SecItemUpdate(
-  _ query: CFDictionary, _ attributesToUpdate: CFDictionary
-) -> OSStatus {
+@discardableResult public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
   ProgramKeychain.shared.answer {
     let request = try RequestReader.request(query, for: .query)
     let change = try RequestReader.change(attributesToUpdate, of: request)
-    try ProgramKeychain.shared.perform(.update(to: change), request) {
-      _ = try $0.update(request, to: change)
-    }
+    try ProgramKeychain.shared.perform(.update(to: change), request) { _ = try $0.update(request, to: change) }
   }
 }
 
@@ -66,8 +59,7 @@ public func SecItemUpdate(
 ///
 /// - Parameter query: as for `SecItemCopyMatching`; no limit but `kSecMatchLimitAll`.
 /// - Returns: `errSecSuccess`; `errSecItemNotFound`; `errSecParam` and others.
-@discardableResult
-public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+@discardableResult public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
   ProgramKeychain.shared.answer {
     let request = try RequestReader.request(query, for: .query)
     try ProgramKeychain.shared.perform(.delete, request) { _ = try $0.delete(request) }
@@ -79,48 +71,32 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 // `let add = SecItemAdd` and a dictionary literal mean the functions beside them.
 
 /// `SecItemAdd` of a dictionary of Foundation: `errSecParam` if a key of it is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemAdd(
+@_disfavoredOverload @discardableResult public func SecItemAdd(
   _ attributes: NSDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
-) -> OSStatus {
-  withTexts(attributes) { SecItemAdd($0, result) }
-}
+) -> OSStatus { withTexts(attributes) { SecItemAdd($0, result) } }
 
 /// `SecItemCopyMatching` of a dictionary of Foundation: `errSecParam` if a key of it is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemCopyMatching(
+@_disfavoredOverload @discardableResult public func SecItemCopyMatching(
   _ query: NSDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?
-) -> OSStatus {
-  withTexts(query) { SecItemCopyMatching($0, result) }
-}
+) -> OSStatus { withTexts(query) { SecItemCopyMatching($0, result) } }
 
 /// `SecItemUpdate` of dictionaries of Foundation: `errSecParam` if a key of them is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemUpdate(_ query: NSDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
-  withTexts(query) { query in withTexts(attributesToUpdate) { SecItemUpdate(query, $0) } }
-}
+@_disfavoredOverload @discardableResult public func SecItemUpdate(
+  _ query: NSDictionary, _ attributesToUpdate: NSDictionary
+) -> OSStatus { withTexts(query) { query in withTexts(attributesToUpdate) { SecItemUpdate(query, $0) } } }
 
 /// `SecItemUpdate` of a query of Foundation: `errSecParam` if a key of it is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemUpdate(_ query: NSDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
-  withTexts(query) { SecItemUpdate($0, attributesToUpdate) }
-}
+@_disfavoredOverload @discardableResult public func SecItemUpdate(
+  _ query: NSDictionary, _ attributesToUpdate: CFDictionary
+) -> OSStatus { withTexts(query) { SecItemUpdate($0, attributesToUpdate) } }
 
 /// `SecItemUpdate` with attributes of Foundation: `errSecParam` if a key of them is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
-  withTexts(attributesToUpdate) { SecItemUpdate(query, $0) }
-}
+@_disfavoredOverload @discardableResult public func SecItemUpdate(
+  _ query: CFDictionary, _ attributesToUpdate: NSDictionary
+) -> OSStatus { withTexts(attributesToUpdate) { SecItemUpdate(query, $0) } }
 
 /// `SecItemDelete` of a dictionary of Foundation: `errSecParam` if a key of it is no text.
-@_disfavoredOverload
-@discardableResult
-public func SecItemDelete(_ query: NSDictionary) -> OSStatus {
+@_disfavoredOverload @discardableResult public func SecItemDelete(_ query: NSDictionary) -> OSStatus {
   withTexts(query) { SecItemDelete($0) }
 }
 

@@ -40,8 +40,7 @@ public enum LinuxKeychain {
 
     /// Settings in which some things may be left to the environment.
     public init(
-      directory: String? = nil, keyFile: String? = nil, passphraseFile: String? = nil,
-      accessGroups: [String] = [],
+      directory: String? = nil, keyFile: String? = nil, passphraseFile: String? = nil, accessGroups: [String] = [],
       confirmPresence: (@Sendable (String?) -> Bool?)? = LinuxKeychain.askOnTerminal,
       report: (@Sendable (OSStatus, String) -> Void)? = nil
     ) {
@@ -61,14 +60,10 @@ public enum LinuxKeychain {
   /// Chooses the keychain of this program. Best called before anything else; calls that are under
   /// way finish with the keychain that they began with. One that is open stays open if the new settings name the
   /// same directory, key file and passphrase file.
-  public static func bootstrap(_ settings: Settings) {
-    ProgramKeychain.shared.use(settings)
-  }
+  public static func bootstrap(_ settings: Settings) { ProgramKeychain.shared.use(settings) }
 
   /// Closes the keychain: its keys leave the memory. The next call opens it again.
-  public static func close() {
-    ProgramKeychain.shared.close()
-  }
+  public static func close() { ProgramKeychain.shared.close() }
 }
 
 extension LinuxKeychain {
@@ -92,9 +87,7 @@ extension RequestReader {
     guard let context = value as? any LinuxKeychain.AuthenticationContext else { return }
     let reason = context.localizedReason
     if request.prompt == nil, !reason.isEmpty { request.prompt = reason }
-    request.agreement = { ask in
-      context.agreement { context.interactionNotAllowed ? nil : ask() }
-    }
+    request.agreement = { ask in context.agreement { context.interactionNotAllowed ? nil : ask() } }
   }
 }
 
@@ -108,10 +101,7 @@ extension LinuxKeychain {
   /// - Returns: true for `y` or `yes`; false for every other answer, also an empty line and Ctrl-D;
   ///   nil when nobody can be asked: there is no terminal, the program is in its background, nobody
   ///   answers, or the variable `THREADKEEPER_KEYCHAIN_PRESENCE` is `none`.
-  @Sendable
-  public static func askOnTerminal(_ prompt: String?) -> Bool? {
-    askOnTerminal(prompt, within: .seconds(60))
-  }
+  @Sendable public static func askOnTerminal(_ prompt: String?) -> Bool? { askOnTerminal(prompt, within: .seconds(60)) }
 
   /// The same, with another time to wait for an answer.
   public static func askOnTerminal(_ prompt: String?, within limit: Duration) -> Bool? {
@@ -119,9 +109,7 @@ extension LinuxKeychain {
     guard environment.allowsQuestions else { return nil }
     let program = HarmlessText(environment.executableName).text
     var question = "\(program) wants to use a secret that needs a person's consent"
-    if let prompt = prompt.map({ HarmlessText($0).text }), !prompt.isEmpty {
-      question += ": \(prompt)"
-    }
+    if let prompt = prompt.map({ HarmlessText($0).text }), !prompt.isEmpty { question += ": \(prompt)" }
     return TerminalConsent.agrees(to: question, within: limit)
   }
 }
@@ -132,10 +120,7 @@ struct ProgramEnvironment {
   private let variables: [String: String]
   private let executable: String
 
-  init(
-    _ variables: [String: String] = ProcessInfo.processInfo.environment,
-    executable: String = Self.executablePath
-  ) {
+  init(_ variables: [String: String] = ProcessInfo.processInfo.environment, executable: String = Self.executablePath) {
     self.variables = variables
     self.executable = executable
   }
@@ -152,9 +137,7 @@ struct ProgramEnvironment {
   var passphraseFile: String? { own("PASSPHRASE_FILE") }
 
   var accessGroups: [String] {
-    let named = (own("GROUPS") ?? "").split(separator: ",").map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }
+    let named = (own("GROUPS") ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     let groups = named.filter { !$0.isEmpty }
     return groups.isEmpty ? [executableName] : groups
   }
@@ -180,9 +163,7 @@ struct ProgramEnvironment {
   }
 
   /// Empty counts as not set.
-  private func own(_ name: String) -> String? {
-    variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 }
-  }
+  private func own(_ name: String) -> String? { variables[Self.prefix + name].flatMap { $0.isEmpty ? nil : $0 } }
 
   private static func below(_ directory: String) -> String { directory + "/threadkeeper/keychain" }
 

@@ -8,9 +8,7 @@ struct OpenedStore {
   private let file: FileIdentity?
 
   /// Whether the open file still has its name.
-  var isInPlace: Bool {
-    file != nil && file == FileIdentity(keychain.location.databasePath)
-  }
+  var isInPlace: Bool { file != nil && file == FileIdentity(keychain.location.databasePath) }
 
   /// Opens the store that the settings name; nil when there is none and none is to be made.
   init?(_ settings: LinuxKeychain.Settings, makingStore: Bool) throws(KeychainError) {
@@ -41,16 +39,13 @@ struct OpenedStore {
     }
     var options = KeychainOptions()
     options.defersUpkeep = true
-    keychain = try Keychain.open(
-      at: location, with: ways[0], access: .shared, options: options)
+    keychain = try Keychain.open(at: location, with: ways[0], access: .shared, options: options)
     upkeep = StoreUpkeep(keychain)
     file = FileIdentity(location.databasePath)
   }
 
   /// Another process may do the same at the same moment: one of both makes it.
-  private static func makeStore(
-    at location: StoreLocation, _ ways: [KeySlotSecret]
-  ) throws(KeychainError) {
+  private static func makeStore(at location: StoreLocation, _ ways: [KeySlotSecret]) throws(KeychainError) {
     for _ in 0..<500 {
       do {
         try Keychain.create(at: location, slots: ways).close()
@@ -103,8 +98,7 @@ final class StoreUpkeep: Sendable {
     }
     guard isSooner else { return }
     // Weakly: a keychain that is closed does it then, and its keys do not stay for this.
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) {
-      [weak self] in
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
       // A later call did not want to wait so long.
       guard let self, takePlan(for: moment) else { return }
       try? keychain.tick()

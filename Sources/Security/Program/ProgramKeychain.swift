@@ -42,9 +42,7 @@ final class ProgramKeychain: Sendable {
   }
 
   /// What is left to do when the program ends.
-  private static let atEnd: Void = {
-    atexit { ProgramKeychain.shared.state.withLock { $0.open }?.upkeep.finish() }
-  }()
+  private static let atEnd: Void = { atexit { ProgramKeychain.shared.state.withLock { $0.open }?.upkeep.finish() } }()
 
   /// Turns what `body` throws into a status, and tells the reason to whoever wants it.
   func answer(_ body: () throws -> Void) -> OSStatus {
@@ -63,15 +61,11 @@ final class ProgramKeychain: Sendable {
   ///
   /// - Throws: `itemNotFound` when there is none yet, and before that whatever is wrong with the
   ///   call itself.
-  func perform<R>(
-    _ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainClient) throws -> R
-  ) throws -> R {
+  func perform<R>(_ call: KeychainCall, _ request: ItemRequest, _ body: (KeychainClient) throws -> R) throws -> R {
     try request.check(for: call, by: AccessGroups(settings.accessGroups))
     let first = try opened(call)
     defer { first.store.upkeep.plan() }
-    do {
-      return try body(first.client)
-    } catch let error as KeychainError {
+    do { return try body(first.client) } catch let error as KeychainError {
       guard error.asksForReopening else { throw error }
     }
     // Once more. Another thread may have opened it again already.
@@ -81,9 +75,7 @@ final class ProgramKeychain: Sendable {
     return try body(second.client)
   }
 
-  private func opened(
-    _ call: KeychainCall
-  ) throws(KeychainError) -> (store: OpenedStore, client: KeychainClient) {
+  private func opened(_ call: KeychainCall) throws(KeychainError) -> (store: OpenedStore, client: KeychainClient) {
     let makingStore = if case .add = call { true } else { false }
     var (settings, choice, open) = current()
     if open == nil {
@@ -114,8 +106,7 @@ final class ProgramKeychain: Sendable {
 extension LinuxKeychain.Settings {
   /// Whether both open the same store in the same way; the rest concerns each call.
   func opensSameStore(as other: Self) -> Bool {
-    directory == other.directory && keyFile == other.keyFile
-      && passphraseFile == other.passphraseFile
+    directory == other.directory && keyFile == other.keyFile && passphraseFile == other.passphraseFile
   }
 }
 

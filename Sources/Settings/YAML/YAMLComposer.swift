@@ -22,9 +22,7 @@ struct YAMLComposer: ~Copyable {
   private var anchored: [String: Composed] = [:]
   private var count = 0
 
-  init(_ text: String) throws(YAMLFailure) {
-    events = try YAMLEventStream(text)
-  }
+  init(_ text: String) throws(YAMLFailure) { events = try YAMLEventStream(text) }
 
   /// - Returns: the root of the only document; nil when there is none.
   mutating func document() throws(YAMLFailure) -> YAMLNode? {
@@ -46,20 +44,15 @@ struct YAMLComposer: ~Copyable {
     case .scalar(let scalar, let anchor):
       let node = YAMLNode(content: .scalar(scalar), position: event.position)
       return remember(Composed(node: node, size: 1, height: 1), as: anchor)
-    case .sequenceStart(let anchor):
-      return remember(try sequence(event, depth: depth), as: anchor)
-    case .mappingStart(let anchor):
-      return remember(try mapping(event, depth: depth), as: anchor)
+    case .sequenceStart(let anchor): return remember(try sequence(event, depth: depth), as: anchor)
+    case .mappingStart(let anchor): return remember(try mapping(event, depth: depth), as: anchor)
     case .alias(let anchor):
       // A node that names itself is not known yet, and so there are no circles.
-      guard let named = anchored[anchor] else {
-        throw YAMLFailure.syntax("found undefined alias", at: event.position)
-      }
+      guard let named = anchored[anchor] else { throw YAMLFailure.syntax("found undefined alias", at: event.position) }
       try add(named.size, at: event)
       try check(depth + named.height - 1, at: event)
       return Composed(node: named.node, size: 1, height: named.height)
-    case .end, .documentStart, .streamStart, .streamEnd:
-      throw YAMLFailure.syntax("unreadable", at: event.position)
+    case .end, .documentStart, .streamStart, .streamEnd: throw YAMLFailure.syntax("unreadable", at: event.position)
     }
   }
 
@@ -108,8 +101,7 @@ struct YAMLComposer: ~Copyable {
     count += nodes
     guard count <= Self.mostNodes else {
       throw YAMLFailure.limit(
-        "more than \(Self.mostNodes) values, those that aliases repeat among them",
-        at: event.position)
+        "more than \(Self.mostNodes) values, those that aliases repeat among them", at: event.position)
     }
   }
 
@@ -150,9 +142,7 @@ struct YAMLEventStream: ~Copyable {
 
   func next() throws(YAMLFailure) -> YAMLEvent {
     var event = yaml_event_t()
-    guard yaml_parser_parse(parser, &event) == 1 else {
-      throw YAMLFailure(parser.pointee, of: text)
-    }
+    guard yaml_parser_parse(parser, &event) == 1 else { throw YAMLFailure(parser.pointee, of: text) }
     defer { yaml_event_delete(&event) }
     return YAMLEvent(event)
   }
@@ -179,13 +169,10 @@ struct YAMLEvent {
     position = TextPosition(event.start_mark)
     content =
       switch event.type {
-      case YAML_SCALAR_EVENT:
-        .scalar(Self.scalar(event), anchor: Self.text(event.data.scalar.anchor))
+      case YAML_SCALAR_EVENT: .scalar(Self.scalar(event), anchor: Self.text(event.data.scalar.anchor))
       case YAML_ALIAS_EVENT: .alias(Self.text(event.data.alias.anchor) ?? "")
-      case YAML_SEQUENCE_START_EVENT:
-        .sequenceStart(anchor: Self.text(event.data.sequence_start.anchor))
-      case YAML_MAPPING_START_EVENT:
-        .mappingStart(anchor: Self.text(event.data.mapping_start.anchor))
+      case YAML_SEQUENCE_START_EVENT: .sequenceStart(anchor: Self.text(event.data.sequence_start.anchor))
+      case YAML_MAPPING_START_EVENT: .mappingStart(anchor: Self.text(event.data.mapping_start.anchor))
       case YAML_DOCUMENT_START_EVENT: .documentStart
       case YAML_STREAM_START_EVENT: .streamStart
       case YAML_STREAM_END_EVENT, YAML_NO_EVENT: .streamEnd
@@ -202,9 +189,7 @@ struct YAMLEvent {
       isQuoted: scalar.style != YAML_PLAIN_SCALAR_STYLE)
   }
 
-  private static func text(_ bytes: UnsafePointer<UInt8>?) -> String? {
-    bytes.map { String(cString: $0) }
-  }
+  private static func text(_ bytes: UnsafePointer<UInt8>?) -> String? { bytes.map { String(cString: $0) } }
 }
 
 /// The scalars of a text, each with its place, counted as libyaml counts.
@@ -212,9 +197,7 @@ struct PositionedScalars: Sequence, IteratorProtocol {
   private var scalars: Substring.UnicodeScalarView
   private var position = TextPosition(line: 1, column: 1)
 
-  init(_ text: String) {
-    scalars = text[...].unicodeScalars
-  }
+  init(_ text: String) { scalars = text[...].unicodeScalars }
 
   mutating func next() -> (position: TextPosition, scalar: Unicode.Scalar)? {
     guard let scalar = scalars.popFirst() else { return nil }

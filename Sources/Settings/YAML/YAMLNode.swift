@@ -69,14 +69,10 @@ package struct YAMLScalar: Sendable {
   }
 
   /// Without quotes and not declared to be text, so that its form says its type.
-  package var isPlain: Bool {
-    !isQuoted && coreTag != "str"
-  }
+  package var isPlain: Bool { !isQuoted && coreTag != "str" }
 
   /// A key with nothing after it, or one of YAML's words for that.
-  package var isNull: Bool {
-    isPlain && ownTag == nil && ["", "~", "null", "Null", "NULL"].contains(text)
-  }
+  package var isNull: Bool { isPlain && ownTag == nil && ["", "~", "null", "Null", "NULL"].contains(text) }
 }
 
 /// The text may be a password.
@@ -97,9 +93,7 @@ package struct TextPosition: Hashable, Sendable {
   }
 
   /// libyaml counts from 0.
-  init(_ mark: yaml_mark_t) {
-    self.init(line: Int(clamping: mark.line) + 1, column: Int(clamping: mark.column) + 1)
-  }
+  init(_ mark: yaml_mark_t) { self.init(line: Int(clamping: mark.line) + 1, column: Int(clamping: mark.column) + 1) }
 }
 
 /// Why a text could not be read as YAML. Holds nothing of the text but single control characters:
@@ -130,8 +124,7 @@ package struct YAMLFailure: Error, Equatable {
       return
     }
     var problem = String(cString: words)
-    let position = TextPosition(
-      parser.error == YAML_READER_ERROR ? parser.mark : parser.problem_mark)
+    let position = TextPosition(parser.error == YAML_READER_ERROR ? parser.mark : parser.problem_mark)
     if let context = parser.context {
       let line = TextPosition(parser.context_mark).line
       problem = "\(String(cString: context)) that starts on line \(line), \(problem)"

@@ -29,9 +29,7 @@ final class PendingCall: Sendable {
     task?.cancel()
   }
 
-  static func value<R: Sendable>(
-    _ call: (@escaping @Sendable (R?, (any Error)?) -> Void) -> Void
-  ) async throws -> R {
+  static func value<R: Sendable>(_ call: (@escaping @Sendable (R?, (any Error)?) -> Void) -> Void) async throws -> R {
     try await wait { continuation in
       call { value, error in
         if let value {
@@ -45,31 +43,19 @@ final class PendingCall: Sendable {
 
   static func end(_ call: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
     try await wait { (continuation: CheckedContinuation<Void, any Error>) in
-      call { error in
-        if let error {
-          continuation.resume(throwing: error)
-        } else {
-          continuation.resume()
-        }
-      }
+      call { error in if let error { continuation.resume(throwing: error) } else { continuation.resume() } }
     }
   }
 
   static func answer(_ call: (@escaping @Sendable (Bool) -> Void) -> Void) async -> Bool {
-    let answer: Bool? = try? await wait { continuation in
-      call { continuation.resume(returning: $0) }
-    }
+    let answer: Bool? = try? await wait { continuation in call { continuation.resume(returning: $0) } }
     return answer ?? false
   }
 
-  private static func wait<R: Sendable>(
-    _ body: (CheckedContinuation<R, any Error>) -> Void
-  ) async throws -> R {
+  private static func wait<R: Sendable>(_ body: (CheckedContinuation<R, any Error>) -> Void) async throws -> R {
     let pending = PendingCall()
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        $current.withValue(pending) { body(continuation) }
-      }
+      try await withCheckedThrowingContinuation { continuation in $current.withValue(pending) { body(continuation) } }
     } onCancel: {
       pending.cancel()
     }

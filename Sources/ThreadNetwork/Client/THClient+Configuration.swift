@@ -57,9 +57,8 @@ extension THClient {
 
     /// A configuration in which some things may be left to the environment.
     public init(
-      socket: String? = nil, storeDirectory: String? = nil, keyFile: String? = nil,
-      passphraseFile: String? = nil, team: String? = nil, home: String? = nil,
-      confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal,
+      socket: String? = nil, storeDirectory: String? = nil, keyFile: String? = nil, passphraseFile: String? = nil,
+      team: String? = nil, home: String? = nil, confirmConsent: (@Sendable (String) -> Bool?)? = THClient.askOnTerminal,
       asksOnTerminal: Bool = true
     ) {
       let environment = ClientEnvironment()
@@ -67,8 +66,7 @@ extension THClient {
       self.socket = socket ?? (storeDirectory == nil ? environment.socket : nil)
       self.storeDirectory = storeDirectory ?? environment.storeDirectory
       self.keyFile = keyFile ?? (storeDirectory == nil ? environment.keyFile : nil)
-      self.passphraseFile =
-        passphraseFile ?? (storeDirectory == nil ? environment.passphraseFile : nil)
+      self.passphraseFile = passphraseFile ?? (storeDirectory == nil ? environment.passphraseFile : nil)
       self.team = team ?? environment.team
       self.home = home ?? environment.home
       self.confirmConsent = confirmConsent
@@ -80,9 +78,7 @@ extension THClient {
     var machine: MachineDaemon?
 
     /// Whether a person at the terminal may be told of a daemon's question.
-    var usesTerminal: Bool {
-      asksOnTerminal && confirmConsent != nil && ClientEnvironment().allowsQuestions
-    }
+    var usesTerminal: Bool { asksOnTerminal && confirmConsent != nil && ClientEnvironment().allowsQuestions }
   }
 
   /// Asks the person at the terminal that controls this program, and waits a minute for `y`. It shows
@@ -92,8 +88,7 @@ extension THClient {
   /// - Returns: true for `y` or `yes`; false for every other answer; nil when nobody can be asked:
   ///   there is no terminal, the program is in its background, nobody answers, or the variable
   ///   `THREADKEEPER_NETWORK_PRESENCE` is `none`.
-  @Sendable
-  public static func askOnTerminal(_ question: String) -> Bool? {
+  @Sendable public static func askOnTerminal(_ question: String) -> Bool? {
     guard ClientEnvironment().allowsQuestions else { return nil }
     return TerminalConsent.agrees(to: HarmlessText(question).text, within: .seconds(60))
   }
@@ -139,14 +134,10 @@ struct ClientEnvironment {
   /// Whether a person may be asked at a terminal.
   var allowsQuestions: Bool { own("NETWORK_PRESENCE") != "none" }
 
-  private func own(_ name: String) -> String? {
-    variables["THREADKEEPER_" + name].flatMap { $0.isEmpty ? nil : $0 }
-  }
+  private func own(_ name: String) -> String? { variables["THREADKEEPER_" + name].flatMap { $0.isEmpty ? nil : $0 } }
 
   private func path(_ name: String) -> String? {
-    own(name).flatMap {
-      FilePath.absolute($0, in: workingDirectory, home: variables["HOME"])
-    }
+    own(name).flatMap { FilePath.absolute($0, in: workingDirectory, home: variables["HOME"]) }
   }
 }
 
@@ -177,11 +168,8 @@ extension THClient {
 
   /// What can't be answered is false.
   func start(
-    _ completion: @escaping @Sendable (Bool) -> Void,
-    _ call: @escaping @Sendable (DaemonLink) async throws -> Bool
-  ) {
-    run(call) { completion((try? $0.get()) ?? false) }
-  }
+    _ completion: @escaping @Sendable (Bool) -> Void, _ call: @escaping @Sendable (DaemonLink) async throws -> Bool
+  ) { run(call) { completion((try? $0.get()) ?? false) } }
 
   private func run<R: Sendable>(
     _ call: @escaping @Sendable (DaemonLink) async throws -> R,
@@ -189,11 +177,7 @@ extension THClient {
   ) {
     let task = Task {
       let result: Result<R, any Error>
-      do {
-        result = .success(try await call(daemon))
-      } catch {
-        result = .failure(error)
-      }
+      do { result = .success(try await call(daemon)) } catch { result = .failure(error) }
       // A handler may block, which a thread of Swift's must not. The client lives until it returns.
       SystemThread.run {
         end(result)

@@ -25,9 +25,7 @@ extension THClient {
   /// Throws ``THError``, with the code ``THError/Code/refused`` (15) when the person refuses or nobody
   /// answers; `CancellationError`.
   public var activeCredentialsForNearbyNetworks: Set<THCredentials> {
-    get async throws {
-      try await PendingCall.value { retrieveActiveCredentialsForNearbyNetworks(completion: $0) }
-    }
+    get async throws { try await PendingCall.value { retrieveActiveCredentialsForNearbyNetworks(completion: $0) } }
   }
 
   /// Deletes the credentials that the own team has stored for a border router.
@@ -45,9 +43,7 @@ extension THClient {
   /// - Throws: ``THError``, with the code ``THError/Code/notFound`` when there are none, also when
   ///   another team has some; `CancellationError`.
   public func credentials(forBorderAgentID borderAgentID: Data) async throws -> THCredentials {
-    try await PendingCall.value {
-      retrieveCredentials(forBorderAgent: borderAgentID, completion: $0)
-    }
+    try await PendingCall.value { retrieveCredentials(forBorderAgent: borderAgentID, completion: $0) }
   }
 
   /// Stores the credentials of a border router, or replaces those that the own team has stored. See
@@ -59,13 +55,10 @@ extension THClient {
   /// - Throws: ``THError``, with the code ``THError/Code/invalidDataset`` or
   ///   ``THError/Code/notAuthorized`` among others; `CancellationError`, and then it may be done all
   ///   the same.
-  public func storeCredentials(
-    forBorderAgent borderAgentID: Data, activeOperationalDataSet: Data
-  ) async throws {
+  public func storeCredentials(forBorderAgent borderAgentID: Data, activeOperationalDataSet: Data) async throws {
     try await PendingCall.end {
       storeCredentials(
-        forBorderAgent: borderAgentID, activeOperationalDataSet: activeOperationalDataSet,
-        completion: $0)
+        forBorderAgent: borderAgentID, activeOperationalDataSet: activeOperationalDataSet, completion: $0)
     }
   }
 
@@ -83,9 +76,7 @@ extension THClient {
   /// - Throws: ``THError``, with the code ``THError/Code/refused`` (15) when the person refuses or
   ///   nobody answers, ``THError/Code/notFound`` when nobody has stored any; `CancellationError`.
   public func credentials(forExtendedPANID extendedPANID: Data) async throws -> THCredentials {
-    try await PendingCall.value {
-      retrieveCredentials(forExtendedPANID: extendedPANID, completion: $0)
-    }
+    try await PendingCall.value { retrieveCredentials(forExtendedPANID: extendedPANID, completion: $0) }
   }
 
   /// Whether a dataset is one of the preferred network. Nobody is asked.
@@ -93,12 +84,9 @@ extension THClient {
   /// - Parameter activeOperationalDataSet: a complete active dataset.
   /// - Returns: false also without a preferred network, for what is no dataset, when the daemon can't
   ///   be asked, and when the task is cancelled.
-  public func isPreferred(
-    forActiveOperationalDataset activeOperationalDataSet: Data
-  ) async -> Bool {
+  public func isPreferred(forActiveOperationalDataset activeOperationalDataSet: Data) async -> Bool {
     await PendingCall.answer {
-      checkPreferredNetwork(
-        forActiveOperationalDataset: activeOperationalDataSet, completion: $0)
+      checkPreferredNetwork(forActiveOperationalDataset: activeOperationalDataSet, completion: $0)
     }
   }
 
@@ -114,8 +102,6 @@ extension THClient {
   /// - Parameter extendedPANID: 8 bytes.
   /// - Throws: ``THError``, in this version with the code ``THError/Code/unsupported``.
   public func enableCredentialSharingMode(forExtendedPANID extendedPANID: Data) async throws {
-    try await PendingCall.end {
-      enableCredentialSharingMode(forExtendedPANID: extendedPANID, completion: $0)
-    }
+    try await PendingCall.end { enableCredentialSharingMode(forExtendedPANID: extendedPANID, completion: $0) }
   }
 }

@@ -25,39 +25,29 @@ open class THClient: NSObject, @unchecked Sendable {
   let daemon: DaemonLink
 
   /// A client of the daemon, or of the store, that the environment of the program names.
-  public override init() {
-    daemon = DaemonLink(Configuration())
-  }
+  public override init() { daemon = DaemonLink(Configuration()) }
 
   /// A client of a daemon or a store of the program's choice. Linux only.
   ///
   /// - Parameter configuration: what is not said in it comes from the environment.
-  public init(configuration: Configuration) {
-    daemon = DaemonLink(configuration)
-  }
+  public init(configuration: Configuration) { daemon = DaemonLink(configuration) }
 
   // MARK: Own credentials
 
   /// All credentials that the own team has stored.
   ///
   /// - Parameter completion: gets the credentials, which may be none, or the error.
-  @preconcurrency
-  open func retrieveAllCredentials(
+  @preconcurrency open func retrieveAllCredentials(
     _ completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credentials(.listCredentials) }
-  }
+  ) { start(completion) { try await $0.credentials(.listCredentials) } }
 
   /// The credentials that the own team has stored for border routers that can be reached now. Without
   /// a daemon nobody listens to border routers, and there are none.
   ///
   /// - Parameter completion: gets the credentials, which may be none, or the error.
-  @preconcurrency
-  open func retrieveAllActiveCredentials(
+  @preconcurrency open func retrieveAllActiveCredentials(
     _ completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credentials(.listActiveCredentials) }
-  }
+  ) { start(completion) { try await $0.credentials(.listActiveCredentials) } }
 
   /// The credentials that the own team has stored for a border router.
   ///
@@ -66,13 +56,9 @@ open class THClient: NSObject, @unchecked Sendable {
   ///   - completion: gets the credentials or the error: ``THError/Code/notFound`` when there are
   ///     none, also when another team has some; ``THError/Code/invalidArgument`` for an id of
   ///     another length.
-  @preconcurrency
-  open func retrieveCredentials(
-    forBorderAgent borderAgentID: Data,
-    completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credential(.of(borderAgentID, .getCredentials)) }
-  }
+  @preconcurrency open func retrieveCredentials(
+    forBorderAgent borderAgentID: Data, completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
+  ) { start(completion) { try await $0.credential(.of(borderAgentID, .getCredentials)) } }
 
   /// Stores the credentials of a border router, or replaces those that the own team has stored.
   ///
@@ -86,8 +72,7 @@ open class THClient: NSObject, @unchecked Sendable {
   ///     specification, chapter 8). Types that are not known are kept.
   ///   - completion: gets nil, or the error: ``THError/Code/invalidDataset``, which names the rule, the
   ///     TLV and its offset; ``THError/Code/notAuthorized`` when the id belongs to another team.
-  @preconcurrency
-  open func storeCredentials(
+  @preconcurrency open func storeCredentials(
     forBorderAgent borderAgentID: Data, activeOperationalDataSet: Data,
     completion: @escaping @Sendable ((any Error)?) -> Void
   ) {
@@ -105,12 +90,9 @@ open class THClient: NSObject, @unchecked Sendable {
   ///   - borderAgentID: 8 or 16 bytes.
   ///   - completion: gets nil, or the error: ``THError/Code/notFound`` when there are none, and then
   ///     nothing has changed.
-  @preconcurrency
-  open func deleteCredentials(
+  @preconcurrency open func deleteCredentials(
     forBorderAgent borderAgentID: Data, completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    start(completion) { _ = try await $0.ask(.of(borderAgentID, .deleteCredentials)) }
-  }
+  ) { start(completion) { _ = try await $0.ask(.of(borderAgentID, .deleteCredentials)) } }
 
   // MARK: With a person's consent
 
@@ -119,12 +101,9 @@ open class THClient: NSObject, @unchecked Sendable {
   ///
   /// - Parameter completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the
   ///   person refuses, or nobody answers; ``THError/Code/noPreferredNetwork`` without one.
-  @preconcurrency
-  open func retrievePreferredCredentials(
+  @preconcurrency open func retrievePreferredCredentials(
     _ completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credential(ThreadRequest(.getPreferred)) }
-  }
+  ) { start(completion) { try await $0.credential(ThreadRequest(.getPreferred)) } }
 
   /// The credentials of a network, whichever team has stored them. A person is asked first.
   ///
@@ -132,25 +111,18 @@ open class THClient: NSObject, @unchecked Sendable {
   ///   - extendedPANID: 8 bytes.
   ///   - completion: gets the credentials or the error: ``THError/Code/refused`` (15) when the person
   ///     refuses, or nobody answers; ``THError/Code/notFound`` when nobody has stored any.
-  @preconcurrency
-  open func retrieveCredentials(
-    forExtendedPANID extendedPANID: Data,
-    completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credential(.about(extendedPANID, .getNetwork)) }
-  }
+  @preconcurrency open func retrieveCredentials(
+    forExtendedPANID extendedPANID: Data, completion: @escaping @Sendable (THCredentials?, (any Error)?) -> Void
+  ) { start(completion) { try await $0.credential(.about(extendedPANID, .getNetwork)) } }
 
   /// The credentials of all border routers that can be reached now, whichever team has stored them. A
   /// person is asked first.
   ///
   /// - Parameter completion: gets the credentials, which may be none, or the error:
   ///   ``THError/Code/refused`` (15) when the person refuses, or nobody answers.
-  @preconcurrency
-  open func retrieveActiveCredentialsForNearbyNetworks(
+  @preconcurrency open func retrieveActiveCredentialsForNearbyNetworks(
     completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
-  ) {
-    start(completion) { try await $0.credentials(.nearbyNetworks) }
-  }
+  ) { start(completion) { try await $0.credentials(.nearbyNetworks) } }
 
   /// Lets another device join a network by a code of nine digits, which is shown to the person and
   /// never returned. A daemon does not do it: the code is made and checked by a border router with its
@@ -159,12 +131,9 @@ open class THClient: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - extendedPANID: 8 bytes.
   ///   - completion: gets nil once the code is shown, or the error.
-  @preconcurrency
-  open func enableCredentialSharingMode(
+  @preconcurrency open func enableCredentialSharingMode(
     forExtendedPANID extendedPANID: Data, completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    start(completion) { _ = try await $0.ask(.about(extendedPANID, .shareCredentials)) }
-  }
+  ) { start(completion) { _ = try await $0.ask(.about(extendedPANID, .shareCredentials)) } }
 
   // MARK: About the preferred network
 
@@ -175,19 +144,14 @@ open class THClient: NSObject, @unchecked Sendable {
   ///   - activeOperationalDataSet: a complete active dataset.
   ///   - completion: gets false also without a preferred network, for what is no dataset, and when the
   ///     daemon can't be asked. ``preferredMatch(forActiveOperationalDataset:)`` tells these apart.
-  @preconcurrency
-  open func checkPreferredNetwork(
-    forActiveOperationalDataset activeOperationalDataSet: Data,
-    completion: @escaping @Sendable (Bool) -> Void
-  ) {
-    start(completion) { try await $0.match(activeOperationalDataSet) == .match }
-  }
+  @preconcurrency open func checkPreferredNetwork(
+    forActiveOperationalDataset activeOperationalDataSet: Data, completion: @escaping @Sendable (Bool) -> Void
+  ) { start(completion) { try await $0.match(activeOperationalDataSet) == .match } }
 
   /// Whether the home has a preferred network, and its credentials are there. Nobody is asked.
   ///
   /// - Parameter completion: gets false also when the daemon can't be asked.
-  @preconcurrency
-  open func isPreferredNetworkAvailable(completion: @escaping @Sendable (Bool) -> Void) {
+  @preconcurrency open func isPreferredNetworkAvailable(completion: @escaping @Sendable (Bool) -> Void) {
     start(completion) { try await $0.isPreferredAvailable() }
   }
 }
@@ -210,9 +174,7 @@ extension THClient {
   /// - Parameter activeOperationalDataSet: a complete active dataset, at most 254 bytes.
   /// - Throws: ``THError``, with the code ``THError/Code/invalidDataset`` for what is none;
   ///   `CancellationError`.
-  public func preferredMatch(
-    forActiveOperationalDataset activeOperationalDataSet: Data
-  ) async throws -> THPreferredMatch {
-    try await daemon.match(activeOperationalDataSet)
-  }
+  public func preferredMatch(forActiveOperationalDataset activeOperationalDataSet: Data) async throws
+    -> THPreferredMatch
+  { try await daemon.match(activeOperationalDataSet) }
 }

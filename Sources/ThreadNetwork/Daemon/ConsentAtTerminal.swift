@@ -33,9 +33,7 @@ struct ConsentAtTerminal: Sendable {
   }
 
   private func takeTurn() async -> Bool {
-    while !Self.isTaken.compareExchange(
-      expected: false, desired: true, ordering: .acquiringAndReleasing
-    ).exchanged {
+    while !Self.isTaken.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged {
       do { try await Task.sleep(for: Self.pause) } catch { return false }
     }
     return true
@@ -49,9 +47,7 @@ struct ConsentAtTerminal: Sendable {
       do {
         let waiting = try await daemon.exchange(look, asAdministrator: true)?.pending ?? []
         if let own = waiting.first(where: { isOwn($0) && !asked.contains($0.id) }) { return own }
-      } catch {
-        guard Self.mayPass(error) else { return nil }
-      }
+      } catch { guard Self.mayPass(error) else { return nil } }
       do { try await Task.sleep(for: Self.pause) } catch { return nil }
     }
     return nil
@@ -70,18 +66,14 @@ struct ConsentAtTerminal: Sendable {
     return error.reason == .busy || error.reason == .interrupted
   }
 
-  private func show(_ question: WaitingQuestion) {
-    TerminalConsent.show(HarmlessText(question.words()).text)
-  }
+  private func show(_ question: WaitingQuestion) { TerminalConsent.show(HarmlessText(question.words()).text) }
 
   private func choice(about text: String) async -> TerminalConsent.Choice? {
     let withdrawal = QuestionWithdrawal()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { done in
         SystemThread.run {
-          done.resume(
-            returning: TerminalConsent.choice(
-              about: text, within: Self.timeout, unless: withdrawal))
+          done.resume(returning: TerminalConsent.choice(about: text, within: Self.timeout, unless: withdrawal))
         }
       }
     } onCancel: {
@@ -99,9 +91,7 @@ struct ConsentAtTerminal: Sendable {
       do {
         _ = try await daemon.exchange(decision, asAdministrator: true)
         return true
-      } catch {
-        guard Self.mayPass(error) else { return !tells(error) }
-      }
+      } catch { guard Self.mayPass(error) else { return !tells(error) } }
       // What was decided by a connection that broke off is refused the second time.
       do { try await Task.sleep(for: Self.pause) } catch { return true }
     }
@@ -111,11 +101,8 @@ struct ConsentAtTerminal: Sendable {
   /// - Returns: whether the person has to know of it.
   private func tells(_ error: any Error) -> Bool {
     // Somebody else was faster: then the answer is there.
-    guard let error = error as? THError, error.reason != .notFound, !Task.isCancelled else {
-      return false
-    }
-    TerminalConsent.show(
-      HarmlessText("the daemon refuses it: \(error.localizedDescription)").text)
+    guard let error = error as? THError, error.reason != .notFound, !Task.isCancelled else { return false }
+    TerminalConsent.show(HarmlessText("the daemon refuses it: \(error.localizedDescription)").text)
     return true
   }
 }

@@ -22,9 +22,7 @@ final class DaemonLink: Sendable {
   }
 
   func credential(_ request: ThreadRequest) async throws -> THCredentials {
-    guard let first = try Self.credentials(in: await ask(request)).first else {
-      throw Self.unreadable
-    }
+    guard let first = try Self.credentials(in: await ask(request)).first else { throw Self.unreadable }
     return first
   }
 
@@ -41,9 +39,7 @@ final class DaemonLink: Sendable {
   }
 
   func isPreferredAvailable() async throws -> Bool {
-    guard let answer = try await ask(ThreadRequest(.isPreferredAvailable)).available else {
-      throw Self.unreadable
-    }
+    guard let answer = try await ask(ThreadRequest(.isPreferredAvailable)).available else { throw Self.unreadable }
     return answer
   }
 
@@ -56,8 +52,7 @@ final class DaemonLink: Sendable {
   }
 
   static let unreadable = THError(
-    .badAnswer, "the daemon gives an answer that cannot be read",
-    help: "is it of another version than this program?")
+    .badAnswer, "the daemon gives an answer that cannot be read", help: "is it of another version than this program?")
 
   // MARK: Who is asked
 
@@ -77,9 +72,7 @@ final class DaemonLink: Sendable {
     while true {
       try Task.checkCancellation()
       let failure: THError
-      do {
-        return try await askOnce(request)
-      } catch let error as THError {
+      do { return try await askOnce(request) } catch let error as THError {
         // What was asked for may have been done by a daemon that could not say so any more.
         if isInDoubt, request.command == .deleteCredentials, error.reason == .notFound {
           var done = AnswerData()
@@ -99,29 +92,23 @@ final class DaemonLink: Sendable {
 
   private func askOnce(_ request: ThreadRequest) async throws -> AnswerData {
     if let path = configuration.socket {
-      if let answer = try await daemon(at: path, admitsOthers: true).ask(request) {
-        return answer
-      }
+      if let answer = try await daemon(at: path, admitsOthers: true).ask(request) { return answer }
       throw THError(
-        .unavailable, "no daemon listens on \(path)",
-        help: "start it with `threadkeeper run`, or name another socket", isTemporary: true)
+        .unavailable, "no daemon listens on \(path)", help: "start it with `threadkeeper run`, or name another socket",
+        isTemporary: true)
     }
     let store = OwnStore(configuration)
-    if let machine = configuration.machine, machine.isInstalled,
-      store.map({ !machine.isOwn($0) }) ?? true
-    {
-      guard let answer = try await daemon(at: machine.socket, admitsOthers: true).ask(request)
-      else { throw machine.absence }
+    if let machine = configuration.machine, machine.isInstalled, store.map({ !machine.isOwn($0) }) ?? true {
+      guard let answer = try await daemon(at: machine.socket, admitsOthers: true).ask(request) else {
+        throw machine.absence
+      }
       return answer
     }
     guard let store else {
       throw THError(
-        .unavailable, "nothing says where the daemon or a store is",
-        help: "set THREADKEEPER_SOCKET, or HOME")
+        .unavailable, "nothing says where the daemon or a store is", help: "set THREADKEEPER_SOCKET, or HOME")
     }
-    if let answer = try await daemon(at: store.socketPath, admitsOthers: false).ask(request) {
-      return answer
-    }
+    if let answer = try await daemon(at: store.socketPath, admitsOthers: false).ask(request) { return answer }
     if let machine = configuration.machine, machine.isOwn(store),
       let answer = try await daemon(at: machine.socket, admitsOthers: true).ask(request)
     {
@@ -131,8 +118,7 @@ final class DaemonLink: Sendable {
   }
 
   private func daemon(at path: String, admitsOthers: Bool) -> DaemonSocket {
-    DaemonSocket(
-      path: path, admitsOthers: admitsOthers, usesTerminal: configuration.usesTerminal)
+    DaemonSocket(path: path, admitsOthers: admitsOthers, usesTerminal: configuration.usesTerminal)
   }
 }
 
@@ -151,12 +137,10 @@ extension THError {
 
 /// Requests made of what callers give. What is no argument is refused here, and nobody is asked.
 extension ThreadRequest {
-  static func of(_ borderAgentID: Data, _ command: RequestCommand) throws(THError) -> ThreadRequest
-  {
+  static func of(_ borderAgentID: Data, _ command: RequestCommand) throws(THError) -> ThreadRequest {
     guard let agent = BorderAgentID(bytes: borderAgentID) else {
       throw THError(
-        .invalidArgument,
-        "a Border Agent ID has 8 or 16 bytes, this one has \(borderAgentID.count)",
+        .invalidArgument, "a Border Agent ID has 8 or 16 bytes, this one has \(borderAgentID.count)",
         help: "it is the MAC extended address, or `xa` or `id` of the router's mDNS announcement")
     }
     var request = ThreadRequest(command)
@@ -164,12 +148,9 @@ extension ThreadRequest {
     return request
   }
 
-  static func about(
-    _ extendedPANID: Data, _ command: RequestCommand
-  ) throws(THError) -> ThreadRequest {
+  static func about(_ extendedPANID: Data, _ command: RequestCommand) throws(THError) -> ThreadRequest {
     guard let network = ExtendedPANID(bytes: extendedPANID) else {
-      throw THError(
-        .invalidArgument, "an Extended PAN ID has 8 bytes, this one has \(extendedPANID.count)")
+      throw THError(.invalidArgument, "an Extended PAN ID has 8 bytes, this one has \(extendedPANID.count)")
     }
     var request = ThreadRequest(command)
     request.network = network
@@ -182,13 +163,9 @@ extension ThreadRequest {
     do throws(DatasetError) {
       dataset = try OperationalDataset(bytes: Array(bytes))
       try dataset.requireComplete()
-    } catch {
-      throw THError(AnswerFailure(error))
-    }
+    } catch { throw THError(AnswerFailure(error)) }
     guard dataset.kind == .complete else {
-      throw THError(
-        AnswerFailure(
-          .incompleteDataset, "this is a pending dataset; the active one is asked for"))
+      throw THError(AnswerFailure(.incompleteDataset, "this is a pending dataset; the active one is asked for"))
     }
     return dataset
   }

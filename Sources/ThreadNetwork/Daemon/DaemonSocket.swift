@@ -23,9 +23,7 @@ struct DaemonSocket: Sendable {
     }
     let person = Task { await ConsentAtTerminal(daemon: self, request: request).run() }
     let answer: AnswerData?
-    do {
-      answer = try await exchange(request)
-    } catch {
+    do { answer = try await exchange(request) } catch {
       await Self.end(person)
       throw error
     }
@@ -42,15 +40,12 @@ struct DaemonSocket: Sendable {
   /// - Parameter asAdministrator: whether the daemon's own user, or root, speaks as such.
   /// - Returns: nil when nobody listens there.
   /// - Throws: `THError`, `CancellationError`.
-  func exchange(
-    _ request: ThreadRequest, asAdministrator: Bool? = nil
-  ) async throws -> AnswerData? {
+  func exchange(_ request: ThreadRequest, asAdministrator: Bool? = nil) async throws -> AnswerData? {
     guard let method = RequestMethods.method(request.command) else { throw DaemonLink.unreadable }
     let timeout = request.command.needsConsent ? Self.personsTimeout : Self.timeout
     let deadline = ContinuousClock.now + timeout
     do {
-      let client = try await VarlinkClient.connect(
-        to: path, within: timeout, admittingOthers: admitsOthers)
+      let client = try await VarlinkClient.connect(to: path, within: timeout, admittingOthers: admitsOthers)
       guard let client else { return nil }
       try Task.checkCancellation()
       var fields = request.fields(on: .socket)
@@ -99,7 +94,6 @@ struct MachineDaemon: Sendable, Equatable {
     THError(
       .notNow, "the threadkeeper of this machine does not listen on \(socket)",
       help: "start it (`systemctl start threadkeeper`) with `clients.socket: \(socket)` in its "
-        + "settings, or set THREADKEEPER_STORE_PATH for a store of this program's own",
-      isTemporary: true)
+        + "settings, or set THREADKEEPER_STORE_PATH for a store of this program's own", isTemporary: true)
   }
 }

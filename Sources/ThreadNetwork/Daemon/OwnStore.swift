@@ -41,17 +41,13 @@ struct OwnStore: Sendable {
   /// - Throws: `THError`.
   func answer(_ request: ThreadRequest) throws -> AnswerData {
     do {
-      guard try exists || request.command == .storeCredentials else {
-        return try answerOfNone(request)
-      }
+      guard try exists || request.command == .storeCredentials else { return try answerOfNone(request) }
       let keychain = try open()
       defer { keychain.close() }
       return try answer(request, keychain)
-    } catch let failure as AnswerFailure {
-      throw THError(failure, to: request.command)
-    } catch let error as KeychainError {
-      throw THError(error)
-    }
+    } catch let failure as AnswerFailure { throw THError(failure, to: request.command) } catch let error
+      as KeychainError
+    { throw THError(error) }
   }
 
   private enum Outcome {
@@ -68,43 +64,34 @@ struct OwnStore: Sendable {
       // Nothing is held while a person thinks, and what is there meanwhile is looked at again.
       try ask(about: subject)
       guard case .data(let data) = try perform(call, agreed: subject, keychain) else {
-        throw AnswerFailure(
-          .consentDenied, "the credentials have become others while the person was asked")
+        throw AnswerFailure(.consentDenied, "the credentials have become others while the person was asked")
       }
       return data
     }
   }
 
   /// - Parameter agreed: what a person has agreed to.
-  private func perform(
-    _ call: LocalRequest, agreed: ConsentSubject? = nil, _ keychain: Keychain
-  ) throws -> Outcome {
+  private func perform(_ call: LocalRequest, agreed: ConsentSubject? = nil, _ keychain: Keychain) throws -> Outcome {
     // What is refused must come out of the transaction as it is, not as the store's own failure.
     let result = try SealedRecords(keychain).inTransaction { records in
-      do {
-        return Result<_, AnswerFailure>.success(try handle(call, agreed, keychain, records))
-      } catch let failure as AnswerFailure {
-        return .failure(failure)
-      }
+      do { return Result<_, AnswerFailure>.success(try handle(call, agreed, keychain, records)) } catch let failure
+        as AnswerFailure
+      { return .failure(failure) }
     }
     return try result.get()
   }
 
   private func handle(
-    _ call: LocalRequest, _ agreed: ConsentSubject?, _ keychain: Keychain,
-    _ records: RecordTransaction
+    _ call: LocalRequest, _ agreed: ConsentSubject?, _ keychain: Keychain, _ records: RecordTransaction
   ) throws -> Outcome {
     let (command, context) = (call.request.command, call.context)
     let now = WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     if command.writes, !command.needsConsent { try keychain.checkWritable() }
     // Without a daemon nobody listens to border routers: none is active.
-    if command == .listActiveCredentials || command == .nearbyNetworks {
-      return .data(AnswerData(credentials: []))
-    }
+    if command == .listActiveCredentials || command == .nearbyNetworks { return .data(AnswerData(credentials: [])) }
     let key = try records.hashKey()
     let summarize = { DatasetSummary($0, key: key) }
-    let route = try RequestRules().route(
-      of: call.request, context, buttonsAltered: false, summarize: summarize)
+    let route = try RequestRules().route(of: call.request, context, buttonsAltered: false, summarize: summarize)
     guard case .home(let input, let dataset) = route else {
       throw AnswerFailure(.unsupported, "no daemon runs that could answer this")
     }
@@ -112,9 +99,7 @@ struct OwnStore: Sendable {
     let before = try StoredHome(home, rules: rules(isHealthy: isHealthy), in: records)
     var stored = before
     var output = stored.handle(input, dataset: dataset, actor: context.actor, at: now)
-    if case .waiting(let id)? = output.answer,
-      let question = stored.home.questions.first(where: { $0.id == id })
-    {
+    if case .waiting(let id)? = output.answer, let question = stored.home.questions.first(where: { $0.id == id }) {
       // Nothing of it is written: once a person has agreed it is asked again.
       guard question.subject == agreed else { return .question(question.subject) }
       let decision = ConsentDecision(.approve(id, .once), by: .program(user: call.user))
@@ -147,16 +132,11 @@ struct OwnStore: Sendable {
   private func ask(about subject: ConsentSubject) throws(AnswerFailure) {
     let name = ShownName.quoted(ProcessInfo.processInfo.processName)
     let program = name.map { "program that calls itself \($0)" } ?? "program"
-    let question =
-      "A \(program) asks for credentials, the keys included, of the Thread network "
-      + subject.networkNames
+    let question = "A \(program) asks for credentials, the keys included, of the Thread network " + subject.networkNames
     switch confirm?(question) {
     case true?: return
-    case false?:
-      throw AnswerFailure(.consentDenied, "the person who was asked has refused")
-    case nil:
-      throw AnswerFailure(
-        .consentRequired, "a person must agree to this, and nobody can be asked here")
+    case false?: throw AnswerFailure(.consentDenied, "the person who was asked has refused")
+    case nil: throw AnswerFailure(.consentRequired, "a person must agree to this, and nobody can be asked here")
     }
   }
 
@@ -167,12 +147,10 @@ struct OwnStore: Sendable {
     case .listCredentials, .listActiveCredentials, .nearbyNetworks: data.credentials = []
     case .isPreferredAvailable: data.available = false
     case .checkPreferred: data.result = AnswerData.Check.none
-    case .shareCredentials:
-      throw AnswerFailure(.unsupported, "credentials/share is not in this version")
+    case .shareCredentials: throw AnswerFailure(.unsupported, "credentials/share is not in this version")
     default:
       throw AnswerFailure(
-        .notFound,
-        "nothing is stored yet: no daemon runs, and there is no store in \(location.directory)")
+        .notFound, "nothing is stored yet: no daemon runs, and there is no store in \(location.directory)")
     }
     return data
   }
@@ -185,15 +163,9 @@ struct OwnStore: Sendable {
     options.anchorInterval = 0
     options.auditor = "uid \(geteuid())"
     let way: KeySlotSecret =
-      if let passphraseFile {
-        try .passphrase(inFile: passphraseFile)
-      } else {
-        .keyFile(path: keyFile)
-      }
+      if let passphraseFile { try .passphrase(inFile: passphraseFile) } else { .keyFile(path: keyFile) }
     if try !exists {
-      do throws(KeychainError) {
-        try Keychain.create(at: location, slots: [way], options: options).close()
-      } catch {
+      do throws(KeychainError) { try Keychain.create(at: location, slots: [way], options: options).close() } catch {
         // Another process may have done it.
         guard try exists else { throw error }
       }

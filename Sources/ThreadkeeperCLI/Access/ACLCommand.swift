@@ -6,8 +6,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper acl`
 struct ACLCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "acl",
-    abstract: "Print the access list that the broker needs.",
+    commandName: "acl", abstract: "Print the access list that the broker needs.",
     discussion: """
       MQTT does not tell a receiver who published. The broker's access list does: every login may \
       write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
@@ -22,35 +21,30 @@ struct ACLCommand: ParsableCommand {
         threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
       """)
 
-  @Option(help: "The broker's login of threadkeeper itself.")
-  var daemon: String?
+  @Option(help: "The broker's login of threadkeeper itself.") var daemon: String?
 
   @Option(
     help: ArgumentHelp(
       """
       A login of something else, which may do all that it did but for threadkeeper's topics. Give \
       it as a monitor too, and it sees states and alerts, and publishes where `--writes` says. Repeatable.
-      """, valueName: "login"))
-  var keep: [String] = []
+      """, valueName: "login")) var keep: [String] = []
 
   @Option(
     help: ArgumentHelp(
       """
       Where kept logins publish that are monitors or approvers, too, such as `zigbee2mqtt/#`. Without it: \
       what is below Home Assistant's discovery prefix. Repeatable.
-      """, valueName: "filter"))
-  var writes: [String] = []
+      """, valueName: "filter")) var writes: [String] = []
 
-  @Flag(help: "The same for clients that have no login.")
-  var keepAnonymous = false
+  @Flag(help: "The same for clients that have no login.") var keepAnonymous = false
 
   @Option(
     help: ArgumentHelp(
       """
       A login that may read states, events, alerts and Home Assistant's devices, and say that Home Assistant has started. \
       Repeatable.
-      """, valueName: "login"))
-  var monitor: [String] = []
+      """, valueName: "login")) var monitor: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -59,27 +53,23 @@ struct ACLCommand: ParsableCommand {
       `bridge/…`, and publish nothing else; kept as well, it is denied what all others publish here. The \
       setting `consent.approvers` has to name it too, or, of Home Assistant, `home_assistant.login`. \
       Repeatable.
-      """, valueName: "login"))
-  var approver: [String] = []
+      """, valueName: "login")) var approver: [String] = []
 
   @Flag(
     help: """
       Print only what goes to the end of a list that is there already. What kept logins may do \
       elsewhere is in that list.
-      """)
-  var append = false
+      """) var append = false
 
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
     if append, keepAnonymous {
       throw ValidationError(
-        "Clients without a login have their lines at the top of a list: put `topic deny threadkeeper/#` there."
-      )
+        "Clients without a login have their lines at the top of a list: put `topic deny threadkeeper/#` there.")
     }
     if !writes.isEmpty, append || !keep.contains(where: (monitor + approver).contains) {
-      throw ValidationError(
-        "--writes is for a new list, and for logins that are kept and monitors or approvers.")
+      throw ValidationError("--writes is for a new list, and for logins that are kept and monitors or approvers.")
     }
   }
 
@@ -95,11 +85,8 @@ struct ACLCommand: ParsableCommand {
     do {
       let text = try list.text()
       try options.output.show(["acl": text], text: text)
-    } catch let error as AccessListError {
-      throw CommandFailure(.usage, "\(error)")
-    }
-    for login in approver
-    where !settings.consent.isApprover(login) && !settings.homeAssistant.isApprover(login) {
+    } catch let error as AccessListError { throw CommandFailure(.usage, "\(error)") }
+    for login in approver where !settings.consent.isApprover(login) && !settings.homeAssistant.isApprover(login) {
       try StandardStream.error.write(
         "warning: the setting `consent.approvers` does not name `\(login)`, so threadkeeper refuses its decisions. "
           + "Add it there; or, if it is Home Assistant's, set `home_assistant.login`.\n")
@@ -110,9 +97,7 @@ struct ACLCommand: ParsableCommand {
 extension AccessList {
   /// What the settings say of it: no login but the daemon's has a role.
   init(_ settings: Settings, daemon: String? = nil) {
-    self.init(
-      baseTopics: settings.homes.map(\.base),
-      daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
+    self.init(baseTopics: settings.homes.map(\.base), daemons: [daemon ?? settings.mqtt.username ?? "threadkeeper"])
     discoveryPrefix = settings.homeAssistant.prefix
     deciders = settings.consent.approvers + [settings.homeAssistant.approver].compactMap { $0 }
   }

@@ -9,8 +9,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper consent`
 struct ConsentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "consent",
-    abstract: "Say who may have a network's credentials.",
+    commandName: "consent", abstract: "Say who may have a network's credentials.",
     discussion: """
       A program that asks for the preferred network's credentials, or for those of a network that its \
       team has not stored, waits up to 120 seconds for a person. Without one it gets nothing. Whether the \
@@ -22,16 +21,15 @@ struct ConsentCommand: ParsableCommand {
         threadkeeper consent list --grants
       """,
     subcommands: [
-      ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self,
-      ConsentAskCommand.self, ConsentRevokeCommand.self,
+      ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self, ConsentAskCommand.self,
+      ConsentRevokeCommand.self,
     ])
 }
 
 /// `threadkeeper consent approve`
 struct ConsentApproveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "approve",
-    abstract: "Give a program the credentials that it asks for.",
+    commandName: "approve", abstract: "Give a program the credentials that it asks for.",
     discussion: """
       For the daemon's own user and root. With --always the same program is not asked about again for \
       this command and this network, until `consent revoke`. Ends with 66 when nothing of that id waits \
@@ -42,11 +40,9 @@ struct ConsentApproveCommand: AsyncParsableCommand {
         threadkeeper consent approve c-0123456789abcdef --always
       """)
 
-  @Argument(help: "The id that `threadkeeper consent list` shows.")
-  var id: String
+  @Argument(help: "The id that `threadkeeper consent list` shows.") var id: String
 
-  @Flag(help: "Also the next times.")
-  var always = false
+  @Flag(help: "Also the next times.") var always = false
 
   @OptionGroup var options: CommandOptions
 
@@ -73,40 +69,33 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   }
 
   /// What a router is to use waits for the connection to the broker, and can still come to nothing.
-  private static func willBeSent(
-    _ past: ConsentReport.Decision, to who: String, _ what: String
-  ) -> String {
+  private static func willBeSent(_ past: ConsentReport.Decision, to who: String, _ what: String) -> String {
     // A grant names no router.
     let scope = past.grant == nil ? "this once" : "and from now on for all routers of its own"
     return "\(who) is sent \(what), \(scope), as soon as the daemon is connected to the broker.\n"
   }
 
-  private static func notGiven(
-    _ past: ConsentReport.Decision, why obstacle: ConsentReport.Obstacle
-  ) -> String {
+  private static func notGiven(_ past: ConsentReport.Decision, why obstacle: ConsentReport.Obstacle) -> String {
     let who = past.requester.printable
     let what = past.networkNames.printable
     let why = obstacle.message.printable
     // Of a router nobody waits for the answer.
     guard past.router == nil else {
-      return
-        "\(past.wanted.printable) is not given to \(who): \(why). "
+      return "\(past.wanted.printable) is not given to \(who): \(why). "
         + "If it is still needed, you are asked again.\n"
     }
     let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
     guard obstacle.code != ConsentRecord.Obstacle.hungUp.code else {
       return "\(who) has hung up: nothing is given. \(next)\n"
     }
-    return "Nothing is given to \(who). It is told why: \(why).\n"
-      + (past.grant == nil ? "" : next + "\n")
+    return "Nothing is given to \(who). It is told why: \(why).\n" + (past.grant == nil ? "" : next + "\n")
   }
 }
 
 /// `threadkeeper consent deny`
 struct ConsentDenyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "deny",
-    abstract: "Refuse a program the credentials that it asks for.",
+    commandName: "deny", abstract: "Refuse a program the credentials that it asks for.",
     discussion: """
       It gets that answer, and the same request is refused until it would have expired. Ends with 66 when \
       nothing of that id waits any more, 69 when no daemon runs.
@@ -115,8 +104,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
         threadkeeper consent deny c-0123456789abcdef
       """)
 
-  @Argument(help: "The id that `threadkeeper consent list` shows.")
-  var id: String
+  @Argument(help: "The id that `threadkeeper consent list` shows.") var id: String
 
   @OptionGroup var options: CommandOptions
 
@@ -126,8 +114,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
     } text: {
       let (who, what) = ($0.requester.printable, $0.wanted.printable)
       return $0.request.offersCredentials
-        ? "The credentials of \(what) that \(who) has are not used.\n"
-        : "\(who) does not get \(what).\n"
+        ? "The credentials of \(what) that \(who) has are not used.\n" : "\(who) does not get \(what).\n"
     }
   }
 }
@@ -135,8 +122,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
 /// `threadkeeper consent revoke`
 struct ConsentRevokeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revoke",
-    abstract: "Take an \"always\" back.",
+    commandName: "revoke", abstract: "Take an \"always\" back.",
     discussion: """
       The next request is a question again. What was given out is given out: only a new network key \
       makes it worthless. Ends with 66 when there is no such grant.
@@ -145,8 +131,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
         threadkeeper consent revoke g-0123456789abcdef
       """)
 
-  @Argument(help: "The id that `threadkeeper consent list --grants` shows.")
-  var id: String
+  @Argument(help: "The id that `threadkeeper consent list --grants` shows.") var id: String
 
   @OptionGroup var options: CommandOptions
 
@@ -162,8 +147,7 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
 /// `threadkeeper consent ask`
 struct ConsentAskCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ask",
-    abstract: "Be asked again whether a border router gets the preferred network's credentials.",
+    commandName: "ask", abstract: "Be asked again whether a border router gets the preferred network's credentials.",
     discussion: """
       For a router of the alert AdoptionFailed: its question was denied or expired, or it did not use \
       what it was sent. The question waits again as soon as the router is online; `threadkeeper consent \
@@ -179,8 +163,7 @@ struct ConsentAskCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.show {
-      try await $0.perform(
-        AskConsent(home: argument.home.name($0), borderAgentId: argument.agent().description))
+      try await $0.perform(AskConsent(home: argument.home.name($0), borderAgentId: argument.agent().description))
     } text: {
       "You are asked again about \($0.borderAgentId); `threadkeeper consent list` shows it.\n"
     }
@@ -190,8 +173,7 @@ struct ConsentAskCommand: AsyncParsableCommand {
 /// `threadkeeper consent list`
 struct ConsentListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the requests that wait, the grants, or the decisions.",
+    commandName: "list", abstract: "List the requests that wait, the grants, or the decisions.",
     discussion: """
       A login may ask for several border routers: then each line names the router that would be given the \
       credentials.
@@ -222,17 +204,13 @@ struct ConsentListCommand: AsyncParsableCommand {
   /// Decisions among which those are that came since the last look.
   private static let lastDecisions = 100
 
-  @Flag(help: "Go on showing what comes, and what becomes of it.")
-  var follow = false
+  @Flag(help: "Go on showing what comes, and what becomes of it.") var follow = false
 
-  @Flag(help: "List who is given credentials without a question.")
-  var grants = false
+  @Flag(help: "List who is given credentials without a question.") var grants = false
 
-  @Flag(help: "Show what was decided.")
-  var history = false
+  @Flag(help: "Show what was decided.") var history = false
 
-  @Option(help: ArgumentHelp("With --history: how many; 50 without it.", valueName: "number"))
-  var last: Int?
+  @Option(help: ArgumentHelp("With --history: how many; 50 without it.", valueName: "number")) var last: Int?
 
   @OptionGroup var options: CommandOptions
 
@@ -292,9 +270,8 @@ struct ConsentListCommand: AsyncParsableCommand {
     let table = Table(
       pending,
       [
-        "ID": { $0.id }, "REQUESTER": { $0.requester }, "WANTS": { $0.command },
-        "NETWORK": { $0.networkNames }, "ROUTER": { $0.router },
-        "EXPIRES": { "in \(timeLeft($0))" },
+        "ID": { $0.id }, "REQUESTER": { $0.requester }, "WANTS": { $0.command }, "NETWORK": { $0.networkNames },
+        "ROUTER": { $0.router }, "EXPIRES": { "in \(timeLeft($0))" },
       ])
     let reasons = pending.map { "\($0.id): \($0.reason.printable).\n\(key(of: $0))" }.joined()
     // Of several nobody but who reads this knows which one is meant.
@@ -313,11 +290,8 @@ struct ConsentListCommand: AsyncParsableCommand {
 
   /// Whose key it is can only be told by comparing.
   private static func key(of pending: ConsentReport.Pending) -> String {
-    guard let fingerprint = pending.fingerprint, !pending.request.offersCredentials else {
-      return ""
-    }
-    return
-      "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"
+    guard let fingerprint = pending.fingerprint, !pending.request.offersCredentials else { return "" }
+    return "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"
   }
 
   private static func timeLeft(_ pending: ConsentReport.Pending) -> String {
@@ -331,25 +305,19 @@ struct ConsentListCommand: AsyncParsableCommand {
     let table = Table(
       report.grants,
       [
-        "ID": { $0.id }, "REQUESTER": { $0.requester }, "MAY": { $0.command },
-        "NETWORK": { $0.networkNames }, "SINCE": { $0.createdAt }, "GRANTED BY": { $0.grantedBy },
-        "SEALED TO": { $0.fingerprint },
-        "NOTE": {
-          former.contains($0.home)
-            ? "home \($0.home)" : $0.asksAgain == true ? "asks again" : nil
-        },
+        "ID": { $0.id }, "REQUESTER": { $0.requester }, "MAY": { $0.command }, "NETWORK": { $0.networkNames },
+        "SINCE": { $0.createdAt }, "GRANTED BY": { $0.grantedBy }, "SEALED TO": { $0.fingerprint },
+        "NOTE": { former.contains($0.home) ? "home \($0.home)" : $0.asksAgain == true ? "asks again" : nil },
       ])
-    return table.text(none: "Everybody is asked about each time.\n")
-      + former.map(\.notServed).joined()
+    return table.text(none: "Everybody is asked about each time.\n") + former.map(\.notServed).joined()
   }
 
   static func text(_ history: [ConsentReport.Decision]) -> String {
     Table(
       history,
       [
-        "DECIDED": { $0.decidedAt }, "OUTCOME": outcome, "REQUESTER": { $0.requester },
-        "WANTED": { $0.command }, "NETWORK": { $0.networkNames }, "ROUTER": { $0.router },
-        "BY": { $0.decidedBy }, "ID": { $0.id },
+        "DECIDED": { $0.decidedAt }, "OUTCOME": outcome, "REQUESTER": { $0.requester }, "WANTED": { $0.command },
+        "NETWORK": { $0.networkNames }, "ROUTER": { $0.router }, "BY": { $0.decidedBy }, "ID": { $0.id },
       ]
     ).text(none: "Nothing has been decided yet.\n")
   }
@@ -377,16 +345,11 @@ struct ConsentFollower {
   /// - Parameters:
   ///   - pending: all that wait now.
   ///   - history: the last decisions, newest first, from after that.
-  mutating func news(
-    _ pending: [ConsentReport.Pending], _ history: [ConsentReport.Decision]
-  ) -> [ConsentNews] {
+  mutating func news(_ pending: [ConsentReport.Pending], _ history: [ConsentReport.Decision]) -> [ConsentNews] {
     var news: [ConsentNews] = []
-    for one in pending where asked.insert(one.id).inserted {
-      news.append(.asked(one.request, one.more))
-    }
+    for one in pending where asked.insert(one.id).inserted { news.append(.asked(one.request, one.more)) }
     // A grant that is revoked is no end of a question.
-    for end in history.reversed()
-    where end.outcome != "revoked" && ended.insert(end.id).inserted {
+    for end in history.reversed() where end.outcome != "revoked" && ended.insert(end.id).inserted {
       if asked.insert(end.id).inserted { news.append(.asked(end.request, nil)) }
       news.append(.ended(end))
     }
@@ -408,9 +371,7 @@ enum ConsentNews: Encodable {
   case asked(ConsentReport.Request, ConsentReport.Waiting?)
   case ended(ConsentReport.Decision)
 
-  private enum CodingKeys: String, CodingKey {
-    case event
-  }
+  private enum CodingKeys: String, CodingKey { case event }
 
   /// `asked`, `approved`, `denied` or `expired`, beside the fields of the request or the decision.
   func encode(to encoder: any Encoder) throws {
@@ -429,12 +390,10 @@ enum ConsentNews: Encodable {
   var text: String {
     switch self {
     case .asked(let question, _):
-      "\(question.createdAt)  \(question.id)  asked     "
-        + "\(question.requester.printable) "
+      "\(question.createdAt)  \(question.id)  asked     " + "\(question.requester.printable) "
         + (question.offersCredentials ? "offers the credentials" : "wants \(question.command)")
         + " of \(question.wanted.printable)\n"
-    case .ended(let decision):
-      "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
+    case .ended(let decision): "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
     }
   }
 

@@ -7,8 +7,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper login`
 struct LoginCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "login",
-    abstract: "Give the daemon its password for the broker.",
+    commandName: "login", abstract: "Give the daemon its password for the broker.",
     discussion: """
       Asks for the password, tries it at the broker, and has the daemon keep it in the encrypted store, and \
       go on with it at once. `mqtt.password` in the settings wins \
@@ -34,19 +33,15 @@ struct LoginCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The user name; without it `mqtt.username` of the settings, or it is asked for.",
-      valueName: "name"))
+      "The user name; without it `mqtt.username` of the settings, or it is asked for.", valueName: "name"))
   var username: String?
 
-  @Flag(
-    help: "Read the password from standard input. A line end at its end is not part of it.")
-  var passwordStdin = false
+  @Flag(help: "Read the password from standard input. A line end at its end is not part of it.") var passwordStdin =
+    false
 
-  @Flag(help: "Store the login without asking the broker.")
-  var noValidate = false
+  @Flag(help: "Store the login without asking the broker.") var noValidate = false
 
-  @Flag(help: "Delete the stored password.")
-  var remove = false
+  @Flag(help: "Delete the stored password.") var remove = false
 
   @OptionGroup var options: CommandOptions
 
@@ -65,30 +60,28 @@ struct LoginCommand: AsyncParsableCommand {
     let own = client.settings.mqtt.username
     if let own, let username, own != username {
       throw CommandFailure(
-        .usage, "the settings log in as \(own), not as \(username)",
-        remedy: "change or remove `mqtt.username`")
+        .usage, "the settings log in as \(own), not as \(username)", remedy: "change or remove `mqtt.username`")
     }
     // Before anybody is asked: where the daemon does not take the answer it would be for nothing.
     let current = try await checked(client.status(), address, own: own, name: own ?? username)
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = passwordStdin ? try Password.fromStandardInput() : nil
     let session = LoginSession(
-      client: client, address: address,
-      known: current.passwordFrom == .keychain ? current.username : nil,
+      client: client, address: address, known: current.passwordFrom == .keychain ? current.username : nil,
       username: own ?? username, password: given, isValidating: !noValidate)
     let (login, stored) = try await Interruptible.run { try await session.run() }
     let report = Report(
-      broker: "\(address)", username: login.username, stored: stored.stored,
-      validated: !noValidate, inUse: stored.inUse)
+      broker: "\(address)", username: login.username, stored: stored.stored, validated: !noValidate, inUse: stored.inUse
+    )
     try options.output.show(report, text: report.text)
   }
 
   /// The daemon has the last word, which knows all of its settings (`StoreLogin`).
   ///
   /// - Throws: `CommandFailure` with status 78 where it is seen already that the daemon has another broker or user name.
-  private func checked(
-    _ status: StatusReport, _ address: BrokerAddress, own: String?, name: String?
-  ) throws -> DaemonState.Login {
+  private func checked(_ status: StatusReport, _ address: BrokerAddress, own: String?, name: String?) throws
+    -> DaemonState.Login
+  {
     let (broker, login) = (status.broker, status.login)
     // Whether it speaks TLS is not reported.
     let running = BrokerAddress(
@@ -112,14 +105,11 @@ struct LoginCommand: AsyncParsableCommand {
     try await options.show {
       let address = try BrokerAddress(ofOwnBroker: $0.settings.mqtt)
       let report = try await $0.perform(DeleteLogin(broker: address.url))
-      guard !report.deleted.isEmpty else {
-        throw CommandFailure(.noInput, "no password for \(address) is stored")
-      }
+      guard !report.deleted.isEmpty else { throw CommandFailure(.noInput, "no password for \(address) is stored") }
       return report
     } text: {
       let users = $0.deleted.map(\.printable).listed
-      let note =
-        $0.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
+      let note = $0.inUse ? "" : "The running daemon's settings still have one, in `mqtt.password`.\n"
       return "The password of \(users) at \($0.broker) is deleted.\n\(note)"
     }
   }
@@ -166,17 +156,15 @@ struct LoginSession: Sendable {
     var wrong = 0
     while true {
       let login = BrokerLogin(username: name, password: try await password(of: name))
-      do {
-        if isValidating { try await check(login) }
-      } catch let refusal as CommandFailure where refusal.status == .notPermitted {
+      do { if isValidating { try await check(login) } } catch let refusal as CommandFailure
+        where refusal.status == .notPermitted
+      {
         wrong += 1
         guard password == nil, wrong < Self.tries else { throw refusal }
         TerminalPrompt.show("\(refusal.message.printable)\n")
         continue
       }
-      let stored = try await client.perform(
-        StoreLogin(
-          broker: address.url, username: name, password: login.text))
+      let stored = try await client.perform(StoreLogin(broker: address.url, username: name, password: login.text))
       return (login, stored)
     }
   }
@@ -192,10 +180,7 @@ struct LoginSession: Sendable {
       case .notPermitted: (error.message, "; try again")
       case .configuration: (error.message, "")
       default:
-        (
-          "the broker could not be asked: \(error.message)",
-          "; --no-validate stores a login without asking the broker"
-        )
+        ("the broker could not be asked: \(error.message)", "; --no-validate stores a login without asking the broker")
       }
     throw CommandFailure(error.exitStatus, words, remedy: "nothing was stored\(next)")
   }
@@ -204,8 +189,7 @@ struct LoginSession: Sendable {
     if let username { return username }
     guard password == nil else {
       guard let known else {
-        throw CommandFailure(
-          .usage, "whose password is it?", remedy: "give --username, or set `mqtt.username`")
+        throw CommandFailure(.usage, "whose password is it?", remedy: "give --username, or set `mqtt.username`")
       }
       return known
     }

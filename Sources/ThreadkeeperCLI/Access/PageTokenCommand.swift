@@ -6,17 +6,14 @@ import ThreadkeeperDaemon
 /// `threadkeeper page`
 struct PageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "page",
-    abstract: "Open the status page to a browser.",
-    subcommands: [PageTokenCommand.self])
+    commandName: "page", abstract: "Open the status page to a browser.", subcommands: [PageTokenCommand.self])
 }
 
 /// `threadkeeper page token`
 struct PageTokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract:
-      "Print the link with the token of the status page, which is made where there is none.",
+    abstract: "Print the link with the token of the status page, which is made where there is none.",
     discussion: """
       The running daemon takes the token at once; it lies in a file beside the store, and is read where the \
       settings have no `http.token`. A browser that has opened the link once shows the page and makes changes, \
@@ -31,8 +28,7 @@ struct PageTokenCommand: AsyncParsableCommand {
   @Flag(
     help: ArgumentHelp(
       "Make another token; links and browsers with the previous one are not let in any more; "
-        + "a fleet's node after its restart."))
-  var new = false
+        + "a fleet's node after its restart.")) var new = false
 
   @OptionGroup var options: CommandOptions
 
@@ -66,17 +62,12 @@ struct PageTokenCommand: AsyncParsableCommand {
     // Now that there is one, the address may be any.
     let link = PageToken.link(try options.settings.load().http, token: token.text)
     let file = settings.http.tokenFile(besideStore: settings.store.path)
-    return (
-      OpenPage.Reply(link: link, file: file, made: token.isNew),
-      next: Self.next(settings, isNew: token.isNew)
-    )
+    return (OpenPage.Reply(link: link, file: file, made: token.isNew), next: Self.next(settings, isNew: token.isNew))
   }
 
   /// What is left to do where no daemon has taken the token.
   private static func next(_ settings: Settings, isNew: Bool) -> String {
-    guard settings.http.isEnabled else {
-      return "The page is off: set `http.enabled: true`, and start the daemon.\n"
-    }
+    guard settings.http.isEnabled else { return "The page is off: set `http.enabled: true`, and start the daemon.\n" }
     guard settings.store.url != nil else { return "Start the daemon, then open this link.\n" }
     return isNew ? "Restart this node, then open this link.\n" : ""
   }

@@ -9,8 +9,7 @@ import ThreadkeeperSupport
 /// `threadkeeper agent otbr`
 struct AgentOTBRCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "otbr",
-    abstract: "Publish for OpenThread Border Routers, until stopped.",
+    commandName: "otbr", abstract: "Publish for OpenThread Border Routers, until stopped.",
     discussion: """
       Asks each router over its REST interface and publishes its announcement, each change of its dataset, \
       network and Thread state, heartbeats, why it is offline, and that it has another id after a reset. \
@@ -28,22 +27,17 @@ struct AgentOTBRCommand: AsyncParsableCommand {
         threadkeeper agent otbr --credential-sharing
       """)
 
-  @Argument(
-    help: ArgumentHelp(
-      "REST interfaces of routers; http://127.0.0.1:8081 unless given.", valueName: "url"))
+  @Argument(help: ArgumentHelp("REST interfaces of routers; http://127.0.0.1:8081 unless given.", valueName: "url"))
   var urls: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "What people call the router; repeat it for several, in the order of the URLs.",
-      valueName: "text"))
-  var name: [String] = []
+      "What people call the router; repeat it for several, in the order of the URLs.", valueName: "text")) var name:
+    [String] = []
 
-  @Option(help: ArgumentHelp("The maker of the routers.", valueName: "text"))
-  var vendor: String?
+  @Option(help: ArgumentHelp("The maker of the routers.", valueName: "text")) var vendor: String?
 
-  @Option(help: ArgumentHelp("The model of the routers.", valueName: "text"))
-  var model: String?
+  @Option(help: ArgumentHelp("The model of the routers.", valueName: "text")) var model: String?
 
   @Option(
     help: ArgumentHelp(
@@ -51,8 +45,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       discussion: """
         A loopback address is asked only where a program of root or of this user listens: while a router is \
         off, any user of its machine can take its place.
-        """, valueName: "user"))
-  var routerUser: String?
+        """, valueName: "user")) var routerUser: String?
 
   @Flag(
     help: ArgumentHelp(
@@ -60,8 +53,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       discussion: """
         Needs --daemon: only what that daemon has signed, for this router, counts. Only for a router on this \
         machine, because its REST interface has no encryption.
-        """))
-  var adopt = false
+        """)) var adopt = false
 
   @Flag(
     help: ArgumentHelp(
@@ -69,8 +61,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       discussion: """
         Its stored credentials are deleted then. Without it, that a router has lost its network is an alert, and \
         its credentials stay.
-        """))
-  var leave = false
+        """)) var leave = false
 
   @Flag(
     help: ArgumentHelp(
@@ -78,26 +69,21 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       discussion: """
         Only on a terminal, and only for routers that have credential sharing. Needs no broker, and may be \
         used while the routers' agent runs.
-        """))
-  var credentialSharing = false
+        """)) var credentialSharing = false
 
-  @Option(help: ArgumentHelp("Look at the router this often.", valueName: "seconds"))
-  var poll = 5
+  @Option(help: ArgumentHelp("Look at the router this often.", valueName: "seconds")) var poll = 5
 
   @Option(
     help: ArgumentHelp(
-      "Publish a heartbeat this often; threadkeeper takes 300 s without one for offline.",
-      valueName: "seconds"))
+      "Publish a heartbeat this often; threadkeeper takes 300 s without one for offline.", valueName: "seconds"))
   var heartbeat = 60
 
   @Option(
     help: ArgumentHelp(
       "Publish that it is offline when it has been so for this long.",
-      discussion: "An update or a restart of its agent takes less.", valueName: "seconds"))
-  var hold = 30
+      discussion: "An update or a restart of its agent takes less.", valueName: "seconds")) var hold = 30
 
-  @Option(help: ArgumentHelp("For each request to the router.", valueName: "seconds"))
-  var requestTimeout = 5
+  @Option(help: ArgumentHelp("For each request to the router.", valueName: "seconds")) var requestTimeout = 5
 
   @OptionGroup var agent: AgentOptions
 
@@ -106,27 +92,20 @@ struct AgentOTBRCommand: AsyncParsableCommand {
     try AgentOptions.check(
       ("poll", poll, 1...60), ("heartbeat", heartbeat, 1...240), ("hold", hold, 0...600),
       ("request-timeout", requestTimeout, 1...60))
-    guard name.count <= addresses.count else {
-      throw ValidationError("There are more names than routers.")
-    }
-    for text in name + [vendor, model].compactMap({ $0 })
-    where text.count > InboundLimits.textCharacters {
-      throw ValidationError(
-        "--name, --vendor and --model have at most \(InboundLimits.textCharacters) characters.")
+    guard name.count <= addresses.count else { throw ValidationError("There are more names than routers.") }
+    for text in name + [vendor, model].compactMap({ $0 }) where text.count > InboundLimits.textCharacters {
+      throw ValidationError("--name, --vendor and --model have at most \(InboundLimits.textCharacters) characters.")
     }
     guard !adopt || agent.daemon != nil else {
-      throw ValidationError(
-        "--adopt needs --daemon: without it, anybody could have sent a dataset.")
+      throw ValidationError("--adopt needs --daemon: without it, anybody could have sent a dataset.")
     }
     guard !adopt || addresses.allSatisfy(\.isLoopback) else {
       throw ValidationError(
         "--adopt is for a router on this machine, at 127.0.0.1, [::1] or localhost: its REST interface has no "
-          + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself."
-      )
+          + "encryption, and the network key would be sent to whoever answers. Run the agent on the router itself.")
     }
     guard !adopt || !leave else {
-      throw ValidationError(
-        "--adopt has a router without a network given one, --leave has it leave: give one of them.")
+      throw ValidationError("--adopt has a router without a network given one, --leave has it leave: give one of them.")
     }
     _ = try AgentOptions.users(routerUser)
     guard credentialSharing else { return try agent.broker.requireLogin() }
@@ -134,30 +113,25 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       throw ValidationError("--credential-sharing shows its code on a terminal only.")
     }
     guard !adopt, !leave, !agent.dryRun else {
-      throw ValidationError(
-        "--credential-sharing shows a code and ends: leave out --adopt, --leave and --dry-run.")
+      throw ValidationError("--credential-sharing shows a code and ends: leave out --adopt, --leave and --dry-run.")
     }
   }
 
   func run() async throws {
     if let obstacle = HTTPTransfer.obstacle { throw CommandFailure(.unavailable, obstacle) }
     if credentialSharing { return try await shareCredentials() }
-    try await agent.run(
-      configurations(), nothing: "a router does not report itself, or is on no network")
+    try await agent.run(configurations(), nothing: "a router does not report itself, or is on no network")
   }
 
   private func addresses() throws -> [HTTPAddress] {
     let texts = urls.isEmpty ? ["http://127.0.0.1"] : urls
     let addresses = try texts.map { text in
       guard let address = HTTPAddress(text) else {
-        throw ValidationError(
-          "A router's REST interface is http://HOST:PORT, without a path or a login.")
+        throw ValidationError("A router's REST interface is http://HOST:PORT, without a path or a login.")
       }
       return address
     }
-    guard Set(addresses).count == addresses.count else {
-      throw ValidationError("A router is there twice.")
-    }
+    guard Set(addresses).count == addresses.count else { throw ValidationError("A router is there twice.") }
     return addresses
   }
 
@@ -184,9 +158,9 @@ struct AgentOTBRCommand: AsyncParsableCommand {
 
   /// Reports it to a daemon on this machine, so that the code is no alert there.
   private func expectSharing(of router: BorderAgentID?) async {
-    guard let router, let options = try? SettingsOptions.parse([]),
-      let settings = options.read().settings
-    else { return }
+    guard let router, let options = try? SettingsOptions.parse([]), let settings = options.read().settings else {
+      return
+    }
     _ = try? await DaemonClient(settings: options.ofStore(settings)).performIfThere(
       ExpectCredentialSharing(borderAgentId: "\(router)"), within: .seconds(5))
   }
@@ -195,8 +169,7 @@ struct AgentOTBRCommand: AsyncParsableCommand {
   private func shareCredentials() async throws {
     var isMissing = false
     for address in try addresses() {
-      let client = OTBRClient(
-        address, of: try AgentOptions.users(routerUser), timeout: .seconds(requestTimeout))
+      let client = OTBRClient(address, of: try AgentOptions.users(routerUser), timeout: .seconds(requestTimeout))
       let (id, outcome) = try await CredentialSharing.code(from: client)
       let router = id.map { "\($0)" } ?? "\(address)"
       switch outcome {

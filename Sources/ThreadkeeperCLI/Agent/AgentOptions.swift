@@ -13,24 +13,18 @@ import ThreadkeeperSupport
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "agent",
-    abstract:
-      "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
+    abstract: "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
     discussion: """
       These run on the router's or Home Assistant's machine, or on one that reaches it, without a store and \
       without a daemon.
-      """,
-    subcommands: [
-      AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self,
-    ])
+      """, subcommands: [AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self])
 }
 
 /// Where an agent publishes, and whether it seals.
 struct AgentOptions: ParsableArguments {
-  @Flag(help: "Look once, print what would be published, without keys, and end.")
-  var dryRun = false
+  @Flag(help: "Look once, print what would be published, without keys, and end.") var dryRun = false
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line"))
-  var daemon: String?
+  @Option(help: ArgumentHelp("The daemon's enrolment line: seal and sign.", valueName: "line")) var daemon: String?
 
   @OptionGroup var key: ClientKeyOption
   @OptionGroup var broker: BrokerOptions
@@ -44,8 +38,7 @@ struct AgentOptions: ParsableArguments {
   /// - Parameter options: by their names, in seconds, with what they may be.
   static func check(_ options: (String, Int, ClosedRange<Int>)...) throws {
     for (name, value, range) in options where !range.contains(value) {
-      throw ValidationError(
-        "--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
+      throw ValidationError("--\(name) is \(range.lowerBound) to \(range.upperBound) seconds, not \(value).")
     }
   }
 
@@ -64,8 +57,7 @@ struct AgentOptions: ParsableArguments {
       broker: try broker.configuration(subscribingTo: "\(broker.baseTopic)/out"))
     login.brokerMessage = { BrokerOptions.words($0) }
     if let daemon {
-      login.keys = AgentKeys(
-        own: try key.file().read(), daemon: try PublicIdentity.argument(daemon, whose: "--daemon"))
+      login.keys = AgentKeys(own: try key.file().read(), daemon: try PublicIdentity.argument(daemon, whose: "--daemon"))
     }
     return login
   }
@@ -74,9 +66,7 @@ struct AgentOptions: ParsableArguments {
   ///
   /// - Parameter nothing: what it means that one would publish nothing.
   func run(_ configurations: [any AgentConfiguration], nothing: String) async throws {
-    do throws(MosquittoError) {
-      for configuration in configurations { try configuration.connection.check() }
-    } catch {
+    do throws(MosquittoError) { for configuration in configurations { try configuration.connection.check() } } catch {
       throw CommandFailure(.configuration, BrokerOptions.words(error))
     }
     if dryRun {
@@ -97,14 +87,10 @@ struct AgentOptions: ParsableArguments {
       for index in configurations.indices { configurations[index].login.clientIDs = ids }
     }
     var services = ServiceGroupConfiguration(
-      services: configurations.map {
-        .init(service: AgentService(agent: Agent($0, logger: logger)))
-      },
+      services: configurations.map { .init(service: AgentService(agent: Agent($0, logger: logger))) },
       logger: Logger(label: "threadkeeper.agent") { _ in SwiftLogNoOpLogHandler() })
     StopSignals.stop(&services)
-    do {
-      try await ServiceGroup(configuration: services).run()
-    } catch let error as MosquittoError {
+    do { try await ServiceGroup(configuration: services).run() } catch let error as MosquittoError {
       throw CommandFailure(.configuration, BrokerOptions.words(error))
     }
   }
@@ -114,9 +100,7 @@ struct AgentOptions: ParsableArguments {
 private struct AgentService: Service {
   let agent: Agent
 
-  func run() async throws {
-    try await cancelWhenGracefulShutdown { try await agent.run() }
-  }
+  func run() async throws { try await cancelWhenGracefulShutdown { try await agent.run() } }
 }
 
 /// Where agents keep what outlives them: in `$STATE_DIRECTORY`, which systemd sets for the unit; without it in
@@ -124,8 +108,9 @@ private struct AgentService: Service {
 enum AgentFiles {
   static func path(of name: String) throws(CommandFailure) -> String {
     func directory(_ variable: String) -> String? {
-      getenv(variable).flatMap { String(cString: $0).split(separator: ":").first }
-        .flatMap { $0.hasPrefix("/") ? String($0) : nil }
+      getenv(variable).flatMap { String(cString: $0).split(separator: ":").first }.flatMap {
+        $0.hasPrefix("/") ? String($0) : nil
+      }
     }
     let state = directory("XDG_STATE_HOME") ?? directory("HOME").map { $0 + "/.local/state" }
     guard let place = directory("STATE_DIRECTORY") ?? state.map({ $0 + "/threadkeeper" }) else {
@@ -136,12 +121,9 @@ enum AgentFiles {
 
   /// - Returns: those of this run alone where none can be kept; then that is logged.
   static func clientIDs(_ logger: Logger) -> ClientIDs {
-    do throws(CommandFailure) {
-      return ClientIDs(secret: try secret(path(of: "agent-client-id")))
-    } catch {
+    do throws(CommandFailure) { return ClientIDs(secret: try secret(path(of: "agent-client-id"))) } catch {
       let remedy = error.remedy.map { "; \($0)" } ?? ""
-      logger.warning(
-        "the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)")
+      logger.warning("the client id can't be kept, so this run has one of its own: \(error.message)\(remedy)")
       return ClientIDs()
     }
   }
@@ -151,20 +133,17 @@ enum AgentFiles {
   ///
   /// - Throws: `CommandFailure` when it cannot be kept, or other users know it.
   private static func secret(_ path: String) throws(CommandFailure) -> [UInt8] {
-    func failure() -> CommandFailure {
-      CommandFailure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))")
-    }
+    func failure() -> CommandFailure { CommandFailure(.cannotCreate, "\(path): \(String(cString: strerror(errno)))") }
     try PrivateDirectory.make(FilePath.directory(of: path))
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else { throw failure() }
     defer { close(descriptor) }
     var status = stat()
-    guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0,
-      status.st_mode & S_IFMT == S_IFREG
-    else { throw failure() }
+    guard flock(descriptor, LOCK_EX) == 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw failure()
+    }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
-      throw CommandFailure(
-        .notPermitted, "\(path) is not this user's alone", remedy: "rm \(path)")
+      throw CommandFailure(.notPermitted, "\(path) is not this user's alone", remedy: "rm \(path)")
     }
     var bytes = [UInt8](repeating: 0, count: 2 * ClientIDs.size)
     let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -7,8 +7,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper agent ssid`
 struct AgentSSIDCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ssid",
-    abstract: "Publish the SSID of a router's access point, until stopped.",
+    commandName: "ssid", abstract: "Publish the SSID of a router's access point, until stopped.",
     discussion: """
       Looks at one source, and publishes an `ssid` event at the start and at each change. With the daemon's \
       line it is sealed and signed. A hidden or empty SSID is none, and publishes nothing. Logs go to \
@@ -27,34 +26,25 @@ struct AgentSSIDCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Run this with /bin/sh at each look; the first line that it prints is the SSID.",
-      valueName: "command"))
+      "Run this with /bin/sh at each look; the first line that it prints is the SSID.", valueName: "command"))
   var command: String?
 
-  @Option(
-    help: ArgumentHelp("Follow this configuration file of hostapd.", valueName: "file"))
-  var hostapd: String?
+  @Option(help: ArgumentHelp("Follow this configuration file of hostapd.", valueName: "file")) var hostapd: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Of --hostapd: the interface of the BSS; the first BSS unless given.", valueName: "interface")
-  )
+    help: ArgumentHelp("Of --hostapd: the interface of the BSS; the first BSS unless given.", valueName: "interface"))
   var bss: String?
 
-  @Option(help: ArgumentHelp("The border agent id of the router.", valueName: "id"))
-  var router: String?
+  @Option(help: ArgumentHelp("The border agent id of the router.", valueName: "id")) var router: String?
 
   @Option(
     help: ArgumentHelp(
-      "In place of --router: the access point that routers of the login's team have announced.",
-      valueName: "name"))
+      "In place of --router: the access point that routers of the login's team have announced.", valueName: "name"))
   var accessPoint: String?
 
-  @Option(help: ArgumentHelp("Look this often, 1 to 3600.", valueName: "seconds"))
-  var interval = 10
+  @Option(help: ArgumentHelp("Look this often, 1 to 3600.", valueName: "seconds")) var interval = 10
 
-  @Option(help: ArgumentHelp("For a command, 1 to 60.", valueName: "seconds"))
-  var timeout = 5
+  @Option(help: ArgumentHelp("For a command, 1 to 60.", valueName: "seconds")) var timeout = 5
 
   @OptionGroup var agent: AgentOptions
 
@@ -65,26 +55,20 @@ struct AgentSSIDCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var configuration = SSIDConfiguration(
-      try agent.login(), origin: try origin(), subject: try subject())
+    var configuration = SSIDConfiguration(try agent.login(), origin: try origin(), subject: try subject())
     configuration.interval = .seconds(interval)
     configuration.timeout = .seconds(timeout)
-    do {
-      try await agent.run(
-        [configuration], nothing: "there is no SSID: not connected, or hidden")
-    } catch let trouble as SSIDTrouble {
+    do { try await agent.run([configuration], nothing: "there is no SSID: not connected, or hidden") } catch let trouble
+      as SSIDTrouble
+    {
       var status = ExitStatus.unavailable
-      if case .unreadable(_, let code) = trouble {
-        status = code == EACCES ? .notPermitted : .noInput
-      }
+      if case .unreadable(_, let code) = trouble { status = code == EACCES ? .notPermitted : .noInput }
       throw CommandFailure(status, "\(trouble)")
     }
   }
 
   private func origin() throws -> SSIDOrigin {
-    guard command != "", hostapd != "" else {
-      throw ValidationError("--command and --hostapd can't be empty.")
-    }
+    guard command != "", hostapd != "" else { throw ValidationError("--command and --hostapd can't be empty.") }
     switch (command, hostapd) {
     case (let command?, nil) where bss == nil: return .command(command)
     case (nil, let file?): return .hostapd(file: file, bss: bss)

@@ -11,32 +11,24 @@ import ThreadkeeperSupport
 struct ClientCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "client",
-    abstract:
-      "For border routers and other clients: keys of their own, and what is sealed with them.",
+    abstract: "For border routers and other clients: keys of their own, and what is sealed with them.",
     discussion: """
       These work on any machine, without a store and without a daemon.
       """,
-    subcommands: [
-      ClientKeygenCommand.self, ClientSealCommand.self, ClientOpenCommand.self,
-      ClientRequestCommand.self,
-    ])
+    subcommands: [ClientKeygenCommand.self, ClientSealCommand.self, ClientOpenCommand.self, ClientRequestCommand.self])
 }
 
 /// Which key file a client's command uses.
 struct ClientKeyOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The client's key file.", discussion: "Without it: ~/.config/threadkeeper/client.key.",
-      valueName: "file"))
+      "The client's key file.", discussion: "Without it: ~/.config/threadkeeper/client.key.", valueName: "file"))
   var key: String?
 
-  func file() throws -> ClientKeyFile {
-    ClientKeyFile(path: try key ?? Self.usual())
-  }
+  func file() throws -> ClientKeyFile { ClientKeyFile(path: try key ?? Self.usual()) }
 
   static func usual() throws(CommandFailure) -> String {
-    guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/")
-    else {
+    guard let home = ProcessInfo.processInfo.environment["HOME"], home.hasPrefix("/") else {
       throw CommandFailure(.usage, "there is no home directory to keep a key file in")
     }
     return home + "/.config/threadkeeper/client.key"
@@ -46,8 +38,7 @@ struct ClientKeyOption: ParsableArguments {
 /// `threadkeeper client keygen`
 struct ClientKeygenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keygen",
-    abstract: "Make the keys of a client.",
+    commandName: "keygen", abstract: "Make the keys of a client.",
     discussion: """
       Prints the enrolment line, which is public: `threadkeeper clients enroll` takes it where the \
       daemon is. Compare the fingerprint there: a line that somebody has replaced on its way has \
@@ -61,9 +52,8 @@ struct ClientKeygenCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where to keep them.", discussion: "Without it: ~/.config/threadkeeper/client.key.",
-      valueName: "file"))
-  var out: String?
+      "Where to keep them.", discussion: "Without it: ~/.config/threadkeeper/client.key.", valueName: "file")) var out:
+    String?
 
   @OptionGroup var output: OutputOptions
 
@@ -76,11 +66,7 @@ struct ClientKeygenCommand: ParsableCommand {
       try PrivateDirectory.make(FilePath.directory(of: path))
     }
     let identity: Identity
-    do throws(SodiumError) {
-      identity = try Identity()
-    } catch {
-      throw CommandFailure(.system, error.description)
-    }
+    do throws(SodiumError) { identity = try Identity() } catch { throw CommandFailure(.system, error.description) }
     try ClientKeyFile(path: path).create(identity)
     let report = PublicKeysReport(identity.keys, keyFile: path)
     try output.show(report, text: report.text)
@@ -89,16 +75,13 @@ struct ClientKeygenCommand: ParsableCommand {
 
 extension PublicKeysReport {
   /// The line alone comes first: `head -1` has it.
-  var text: String {
-    "\(line)\nfingerprint  \(fingerprint)\n" + (keyFile.map { "key file     \($0)\n" } ?? "")
-  }
+  var text: String { "\(line)\nfingerprint  \(fingerprint)\n" + (keyFile.map { "key file     \($0)\n" } ?? "") }
 }
 
 /// `threadkeeper client open`
 struct ClientOpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open",
-    abstract: "Open an envelope that the daemon has sealed to this client.",
+    commandName: "open", abstract: "Open an envelope that the daemon has sealed to this client.",
     discussion: """
       Reads the envelope, or the payload of an event or an answer that has one, on standard input, and \
       prints the object that was in it. What comes out may be secret. An envelope that is refused ends the \
@@ -112,11 +95,9 @@ struct ClientOpenCommand: ParsableCommand {
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
-  var from: String
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line")) var from: String
 
-  @Option(help: "The whole topic that it came on.")
-  var topic: String
+  @Option(help: "The whole topic that it came on.") var topic: String
 
   func run() throws {
     let sender = try PublicIdentity.argument(from, whose: "--from")
@@ -129,11 +110,8 @@ struct ClientOpenCommand: ParsableCommand {
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
-        envelope, with: identity, from: [sender], topic: topic,
-        now: Int64(Date().timeIntervalSince1970))
-    } catch {
-      throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)")
-    }
+        envelope, with: identity, from: [sender], topic: topic, now: Int64(Date().timeIntervalSince1970))
+    } catch { throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)") }
     defer { wipe(&opened.body) }
     try StandardStream.output.write(String(decoding: opened.body, as: UTF8.self) + "\n")
   }
@@ -142,8 +120,7 @@ struct ClientOpenCommand: ParsableCommand {
 /// `threadkeeper client seal`
 struct ClientSealCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "seal",
-    abstract: "Seal a JSON object to the daemon and sign it.",
+    commandName: "seal", abstract: "Seal a JSON object to the daemon and sign it.",
     discussion: """
       Reads the object on standard input and prints the envelope, for one topic only. Events take \
       --seq, a number that rises; the time in milliseconds is one. Requests take --id, any text that \
@@ -158,26 +135,20 @@ struct ClientSealCommand: ParsableCommand {
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
-  var to: String
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line")) var to: String
 
-  @Option(help: "The whole topic that it will be published on.")
-  var topic: String
+  @Option(help: "The whole topic that it will be published on.") var topic: String
 
-  @Option(help: ArgumentHelp("A number that rises.", valueName: "number"))
-  var seq: UInt64?
+  @Option(help: ArgumentHelp("A number that rises.", valueName: "number")) var seq: UInt64?
 
-  @Option(help: ArgumentHelp("A text of its own, instead of --seq.", valueName: "text"))
-  var id: String?
+  @Option(help: ArgumentHelp("A text of its own, instead of --seq.", valueName: "text")) var id: String?
 
   @Option(
     help: ArgumentHelp(
-      "Seconds for which it counts, at most 300.",
-      discussion: "Without it: 30 with --id, for ever with --seq.", valueName: "seconds"))
-  var lifetime: Int64?
+      "Seconds for which it counts, at most 300.", discussion: "Without it: 30 with --id, for ever with --seq.",
+      valueName: "seconds")) var lifetime: Int64?
 
-  @Flag(help: "Print it as the payload of an event: {\"sealed\":…}.")
-  var event = false
+  @Flag(help: "Print it as the payload of an event: {\"sealed\":…}.") var event = false
 
   func validate() throws {
     guard (seq == nil) != (id == nil) else { throw ValidationError("Say one of --seq and --id.") }
@@ -193,24 +164,21 @@ struct ClientSealCommand: ParsableCommand {
     try StandardStream.output.write(payload(body, to: recipient, from: identity) + "\n")
   }
 
-  private func payload(
-    _ body: [UInt8], to recipient: PublicIdentity, from identity: Identity
-  ) throws(CommandFailure) -> String {
+  private func payload(_ body: [UInt8], to recipient: PublicIdentity, from identity: Identity) throws(CommandFailure)
+    -> String
+  {
     do throws(SealingError) {
       let envelope = try Envelope.seal(
         body, to: recipient, from: identity,
         at: .init(
           topic: topic, order: id.map { .identifier($0) } ?? .sequence(seq ?? 0),
-          now: Int64(Date().timeIntervalSince1970),
-          lifetime: lifetime ?? (id == nil ? nil : Envelope.requestLifetime)))
+          now: Int64(Date().timeIntervalSince1970), lifetime: lifetime ?? (id == nil ? nil : Envelope.requestLifetime)))
       let text = String(decoding: envelope, as: UTF8.self)
       let payload = event ? "{\"sealed\":\(text)}" : text
       // No payload of an event may be longer either.
       guard payload.utf8.count <= Envelope.limit else { throw .tooLarge }
       return payload
-    } catch {
-      throw CommandFailure(error == .badOrder ? .usage : .badInput, error.message)
-    }
+    } catch { throw CommandFailure(error == .badOrder ? .usage : .badInput, error.message) }
   }
 }
 
@@ -248,13 +216,9 @@ struct ClientKeyFile: Sendable {
       """
     do throws(CommandFailure) {
       // Whatever the umask is.
-      guard fchmod(descriptor, 0o600) == 0 else {
-        throw CommandFailure(.inputOutput, "can't protect \(path)")
-      }
+      guard fchmod(descriptor, 0o600) == 0 else { throw CommandFailure(.inputOutput, "can't protect \(path)") }
       try StandardStream.write(text, to: descriptor)
-      guard fsync(descriptor) == 0 else {
-        throw CommandFailure(.inputOutput, "can't write \(path)")
-      }
+      guard fsync(descriptor) == 0 else { throw CommandFailure(.inputOutput, "can't write \(path)") }
     } catch {
       unlink(path)
       throw error
@@ -274,8 +238,7 @@ struct ClientKeyFile: Sendable {
       }
       guard stat(path, &status) == 0 else {
         throw CommandFailure(
-          .noInput,
-          "can't read \(path): this user may not enter \(FilePath.directory(of: path))",
+          .noInput, "can't read \(path): this user may not enter \(FilePath.directory(of: path))",
           remedy: "run this as the file's owner: `sudo -u USER threadkeeper …`")
       }
       let owner = Self.name(of: status.st_uid)
@@ -289,8 +252,7 @@ struct ClientKeyFile: Sendable {
     }
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw CommandFailure(
-        .notPermitted,
-        "\(path) belongs to \(Self.name(of: status.st_uid)), who knows what is in it",
+        .notPermitted, "\(path) belongs to \(Self.name(of: status.st_uid)), who knows what is in it",
         remedy: "run this as that user, or `chown` it")
     }
     guard status.st_mode & 0o077 == 0 else {
@@ -307,9 +269,7 @@ struct ClientKeyFile: Sendable {
     return identity
   }
 
-  private static func name(of user: uid_t) -> String {
-    SystemAccount.name(ofUser: user) ?? "user \(user)"
-  }
+  private static func name(of user: uid_t) -> String { SystemAccount.name(ofUser: user) ?? "user \(user)" }
 
   private static func identity(_ bytes: ArraySlice<UInt8>) -> Identity? {
     let lines = bytes.split(separator: UInt8(ascii: "\n")).filter { $0.first != UInt8(ascii: "#") }

@@ -11,8 +11,7 @@ import ThreadkeeperSupport
 /// `threadkeeper client request`
 struct ClientRequestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "request",
-    abstract: "Ask the daemon something over MQTT, and wait for its answer.",
+    commandName: "request", abstract: "Ask the daemon something over MQTT, and wait for its answer.",
     discussion: """
       With the daemon's line the request is sealed and signed, and secrets in the answer are opened; \
       what is secret and came in plaintext is refused, because anybody may have said it. Some questions \
@@ -29,25 +28,18 @@ struct ClientRequestCommand: AsyncParsableCommand {
           --daemon "$DAEMON_LINE" --fields - < dataset.json
       """)
 
-  @Argument(help: "The command.")
-  var command: RequestCommand
+  @Argument(help: "The command.") var command: RequestCommand
 
-  @Option(help: ArgumentHelp("A field of the request.", valueName: "name=text"))
-  var field: [String] = []
+  @Option(help: ArgumentHelp("A field of the request.", valueName: "name=text")) var field: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "All fields as a JSON object, on standard input: secrets belong there.", valueName: "-"))
+  @Option(help: ArgumentHelp("All fields as a JSON object, on standard input: secrets belong there.", valueName: "-"))
   var fields: String?
 
-  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line"))
-  var daemon: String?
+  @Option(help: ArgumentHelp("The daemon's enrolment line.", valueName: "line")) var daemon: String?
 
   @OptionGroup var key: ClientKeyOption
 
-  @Option(
-    help: ArgumentHelp(
-      "How long to wait; over 120 where a person may have to agree.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("How long to wait; over 120 where a person may have to agree.", valueName: "seconds"))
   var timeout = 150
 
   @OptionGroup var broker: BrokerOptions
@@ -58,9 +50,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
     guard fields == nil || (fields == "-" && field.isEmpty) else {
       throw ValidationError("Say --field, or --fields - with an object on standard input.")
     }
-    guard (1...3_600).contains(timeout) else {
-      throw ValidationError("--timeout is 1 to 3600 seconds.")
-    }
+    guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout is 1 to 3600 seconds.") }
   }
 
   func run() async throws {
@@ -69,13 +59,11 @@ struct ClientRequestCommand: AsyncParsableCommand {
     defer { wipe(&fields) }
     if command.needsConsent, StandardStream.error.isTerminal {
       try StandardStream.error.write(
-        "A person may have to agree: `threadkeeper consent list` shows it to the daemon's user on its machine.\n"
-      )
+        "A person may have to agree: `threadkeeper consent list` shows it to the daemon's user on its machine.\n")
     }
     let answer = try await exchange.ask(command, fields, within: .seconds(timeout))
     let data = String(decoding: answer.data, as: UTF8.self)
-    try StandardStream.output.write(
-      output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")
+    try StandardStream.output.write(output.json ? "{\"data\":\(data),\"sealed\":\(answer.wasSealed)}\n" : data + "\n")
   }
 
   private func identities() throws -> ClientExchange.Keys? {
@@ -89,8 +77,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
         (try? UntrustedJSON.check(bytes, depth: Envelope.nesting - 1)) == true,
         UntrustedJSON.value(of: "transaction", in: bytes, depth: Envelope.nesting) == nil
       else {
-        throw CommandFailure(
-          .badInput, "standard input has no JSON object, or one with a transaction of its own")
+        throw CommandFailure(.badInput, "standard input has no JSON object, or one with a transaction of its own")
       }
       return bytes
     }
@@ -101,9 +88,7 @@ struct ClientRequestCommand: AsyncParsableCommand {
       }
       object[String(pair[..<equals])] = String(pair[pair.index(after: equals)...])
     }
-    guard object["transaction"] == nil else {
-      throw CommandFailure(.usage, "the transaction is made here")
-    }
+    guard object["transaction"] == nil else { throw CommandFailure(.usage, "the transaction is made here") }
     return Array(try JSONEncoder().encode(object))
   }
 }
@@ -112,41 +97,29 @@ extension RequestCommand: ExpressibleByArgument {}
 
 /// How a client's command reaches the broker, without any settings of a daemon.
 struct BrokerOptions: ParsableArguments {
-  @Option(help: "Name or address of the broker.")
-  var host = "localhost"
+  @Option(help: "Name or address of the broker.") var host = "localhost"
 
-  @Option(help: "Without it: 1883, with --cafile 8883.")
-  var port: UInt16?
+  @Option(help: "Without it: 1883, with --cafile 8883.") var port: UInt16?
 
-  @Option(
-    help: ArgumentHelp(
-      "Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
+  @Option(help: ArgumentHelp("Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
   var cafile: String?
 
   @Option(
     help: ArgumentHelp(
       "Another user of this machine that may be a broker here without TLS; may be given again.",
-      discussion: "root, `mosquitto` and the user that runs this may without it.",
-      valueName: "user"))
-  var brokerUser: [String] = []
+      discussion: "root, `mosquitto` and the user that runs this may without it.", valueName: "user")) var brokerUser:
+    [String] = []
 
-  @Option(help: "The client's login; it also names its topics.")
-  var username = ""
+  @Option(help: "The client's login; it also names its topics.") var username = ""
 
-  @Option(
-    help: ArgumentHelp(
-      "Its password: the first line of a file that others cannot read.",
-      valueName: "file"))
+  @Option(help: ArgumentHelp("Its password: the first line of a file that others cannot read.", valueName: "file"))
   var passwordFile: String?
 
-  @Option(help: "The base topic of the home.")
-  var baseTopic = "threadkeeper"
+  @Option(help: "The base topic of the home.") var baseTopic = "threadkeeper"
 
   /// - Throws: `ValidationError` where nobody is named.
   func requireLogin() throws {
-    guard !username.isEmpty else {
-      throw ValidationError("Missing expected argument '--username <username>'")
-    }
+    guard !username.isEmpty else { throw ValidationError("Missing expected argument '--username <username>'") }
   }
 
   func configuration(subscribingTo topic: String) throws(CommandFailure) -> MosquittoConfiguration {
@@ -155,17 +128,14 @@ struct BrokerOptions: ParsableArguments {
     let users = try brokerUser.map { name throws(CommandFailure) in
       guard let user = SystemAccount.user(name) else {
         throw CommandFailure(
-          .usage, "--broker-user: this machine has no user \(name.printable)",
-          remedy: "give its number")
+          .usage, "--broker-user: this machine has no user \(name.printable)", remedy: "give its number")
       }
       return user
     }
     var configuration = MosquittoConfiguration(
-      host: host, port: port ?? (cafile == nil ? 1883 : 8883),
-      clientID: ClientIDs().id(of: ""),
+      host: host, port: port ?? (cafile == nil ? 1883 : 8883), clientID: ClientIDs().id(of: ""),
       username: try Username.ofClient(username), password: password,
-      tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true,
-      subscriptions: [.init(topic)])
+      tls: cafile.map { MosquittoConfiguration.TLS(caFile: $0) }, cleanStart: true, subscriptions: [.init(topic)])
     configuration.brokerUsers = Set(users)
     return configuration
   }
@@ -177,14 +147,11 @@ extension BrokerOptions {
     (
       "give them with `threadkeeper setup`, or set `mqtt.username` and `mqtt.password`",
       "give them with `--username` and `--password-file`"
-    ),
-    (", and does it want a client certificate (`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?", "?"),
-    (": set `mqtt.protocol: 3.1.1`", ", and this command speaks nothing else"),
-    ("`mqtt.protocol`", "MQTT 5"),
-    ("`mqtt.tls.ca_file`", "`--cafile`"), ("`mqtt.host`", "`--host`"),
-    ("`mqtt.port`", "`--port`"), ("`mqtt.username`", "`--username`"),
-    ("`mqtt.broker_users`", "`--broker-user`"), ("`mqtt.password`", "`--password-file`"),
-    ("`mqtt.base_topic`", "`--base-topic`"),
+    ), (", and does it want a client certificate (`mqtt.tls.cert_file`, `mqtt.tls.key_file`)?", "?"),
+    (": set `mqtt.protocol: 3.1.1`", ", and this command speaks nothing else"), ("`mqtt.protocol`", "MQTT 5"),
+    ("`mqtt.tls.ca_file`", "`--cafile`"), ("`mqtt.host`", "`--host`"), ("`mqtt.port`", "`--port`"),
+    ("`mqtt.username`", "`--username`"), ("`mqtt.broker_users`", "`--broker-user`"),
+    ("`mqtt.password`", "`--password-file`"), ("`mqtt.base_topic`", "`--base-topic`"),
   ]
 
   /// The same in words of these options.
@@ -206,19 +173,15 @@ struct ClientExchange: Sendable {
 
   /// - Parameter fields: a JSON object.
   /// - Throws: `CommandFailure`, also for what the daemon refuses.
-  func ask(
-    _ command: RequestCommand, _ fields: [UInt8], within limit: Duration
-  ) async throws -> ClientAnswer {
+  func ask(_ command: RequestCommand, _ fields: [UInt8], within limit: Duration) async throws -> ClientAnswer {
     let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command.rawValue)"
     let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command.rawValue)"
     // Tells its answer from those to others.
     let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let exchange = RequestExchange(
       Publication(
-        topic: topic, payload: try payload(transaction, fields, topic: topic),
-        messageExpiry: 30,
-        contentType: "application/json", correlationData: Array(transaction.utf8),
-        responseTopic: answerTopic)
+        topic: topic, payload: try payload(transaction, fields, topic: topic), messageExpiry: 30,
+        contentType: "application/json", correlationData: Array(transaction.utf8), responseTopic: answerTopic)
     ) { message in
       guard message.topic == answerTopic else { return false }
       if let correlation = message.correlationData { return correlation == Array(transaction.utf8) }
@@ -226,11 +189,8 @@ struct ClientExchange: Sendable {
     }
     let outcome: RequestExchange.Outcome?
     do {
-      outcome = try await exchange.perform(
-        broker.configuration(subscribingTo: answerTopic), within: limit)
-    } catch let error as MosquittoError {
-      throw failure(error)
-    }
+      outcome = try await exchange.perform(broker.configuration(subscribingTo: answerTopic), within: limit)
+    } catch let error as MosquittoError { throw failure(error) }
     switch outcome {
     case nil where command.needsConsent:
       throw CommandFailure(
@@ -239,13 +199,11 @@ struct ClientExchange: Sendable {
           + " machine: `threadkeeper consent list`")
     case nil:
       throw CommandFailure(
-        .temporary, "nobody answers",
-        remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
+        .temporary, "nobody answers", remedy: "does the daemon run, and may \(broker.username) read \(answerTopic)?")
     case .failure(let error): throw failure(error)
     case .success(let payload):
       return try ClientAnswer(
-        payload, to: transaction, keys: keys, topic: answerTopic,
-        needsSeal: keys != nil && command.disclosesSecrets)
+        payload, to: transaction, keys: keys, topic: answerTopic, needsSeal: keys != nil && command.disclosesSecrets)
     }
   }
 
@@ -254,9 +212,7 @@ struct ClientExchange: Sendable {
   }
 
   /// The fields and the transaction, sealed where the daemon's key is known.
-  private func payload(
-    _ transaction: String, _ fields: [UInt8], topic: String
-  ) throws -> [UInt8] {
+  private func payload(_ transaction: String, _ fields: [UInt8], topic: String) throws -> [UInt8] {
     let start = Array("{\"transaction\":\"\(transaction)\"".utf8)
     // Nothing of the object is touched: it goes on after its brace.
     let rest = fields.drop { $0 != UInt8(ascii: "{") }.dropFirst()
@@ -271,9 +227,7 @@ struct ClientExchange: Sendable {
           topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
           lifetime: Envelope.requestLifetime))
       return start + Array(",\"sealed\":".utf8) + envelope + [UInt8(ascii: "}")]
-    } catch {
-      throw CommandFailure(.badInput, error.message)
-    }
+    } catch { throw CommandFailure(.badInput, error.message) }
   }
 }
 
@@ -300,16 +254,12 @@ final class RequestExchange: MosquittoHandler {
 
   /// - Parameter limit: in all.
   /// - Returns: nil when nobody has answered by then.
-  func perform(_ configuration: MosquittoConfiguration, within limit: Duration) async throws
-    -> Outcome?
-  {
+  func perform(_ configuration: MosquittoConfiguration, within limit: Duration) async throws -> Outcome? {
     let client = MosquittoClient(configuration, handler: self)
     state.withLock { $0.client = client }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await client.run() }
-      group.addTask {
-        if (try? await Task.sleep(for: limit)) != nil { client.stop() }
-      }
+      group.addTask { if (try? await Task.sleep(for: limit)) != nil { client.stop() } }
       defer {
         group.cancelAll()
         client.stop()
@@ -342,9 +292,7 @@ final class RequestExchange: MosquittoHandler {
   }
 
   func received(_ batch: [IncomingMessage]) {
-    for message in batch where !message.isRetained && isAnswer(message) {
-      return end(.success(message.payload))
-    }
+    for message in batch where !message.isRetained && isAnswer(message) { return end(.success(message.payload)) }
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
@@ -390,37 +338,31 @@ struct ClientAnswer {
   ///   - keys: of the client and of the daemon; nil: nothing can be opened.
   ///   - needsSeal: whether data that is not sealed is refused: anybody on the broker could have said it.
   init(
-    _ payload: [UInt8], to transaction: String,
-    keys: (own: Identity, daemon: PublicIdentity)?, topic: String, needsSeal: Bool
+    _ payload: [UInt8], to transaction: String, keys: (own: Identity, daemon: PublicIdentity)?, topic: String,
+    needsSeal: Bool
   ) throws(CommandFailure) {
-    guard Self.isReadable(payload),
-      let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
+    guard Self.isReadable(payload), let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
     else { throw CommandFailure(.badInput, "the answer cannot be read") }
     guard form.status == "ok" else { throw Self.failure(form.error) }
     let data = UntrustedJSON.value(of: "data", in: payload, depth: Self.nesting) ?? Array("{}".utf8)
     guard let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Self.nesting) else {
       guard !needsSeal else {
-        throw CommandFailure(
-          .badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
+        throw CommandFailure(.badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
       }
       self.data = data
       wasSealed = false
       return
     }
     guard let keys else {
-      throw CommandFailure(
-        .usage, "the answer is sealed", remedy: "give the daemon's line with --daemon")
+      throw CommandFailure(.usage, "the answer is sealed", remedy: "give the daemon's line with --daemon")
     }
     do throws(EnvelopeRefusal) {
       let opened = try Envelope.open(
-        envelope, with: keys.own, from: [keys.daemon], topic: topic,
-        now: Int64(Date().timeIntervalSince1970))
+        envelope, with: keys.own, from: [keys.daemon], topic: topic, now: Int64(Date().timeIntervalSince1970))
       guard opened.order == .identifier(transaction) else { throw .replayed }
       self.data = opened.body
       wasSealed = true
-    } catch {
-      throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)")
-    }
+    } catch { throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)") }
   }
 
   /// The `transaction` of an answer; for brokers that pass no correlation data on.

@@ -37,18 +37,15 @@ struct DemoStage {
     broker = EmbeddedBroker(
       EmbeddedBrokerConfiguration(
         directory: directory + "/broker", persistence: false,
-        logins: [
-          .init("threadkeeper", role: .daemon), .init("monitor", role: .monitor),
-        ] + DemoStory.routers.map { .init($0) }))
+        logins: [.init("threadkeeper", role: .daemon), .init("monitor", role: .monitor)]
+          + DemoStory.routers.map { .init($0) }))
     do {
       try broker.start()
       keychain = try Keychain.create(
-        at: StoreLocation(directory: directory + "/store"),
-        slots: [.keyFile(path: directory + "/store.key")])
+        at: StoreLocation(directory: directory + "/store"), slots: [.keyFile(path: directory + "/store.key")])
       bridge = try Bridge(
         BridgeConfiguration(settings, version: threadkeeperVersion),
-        connection: Self.connection(broker, user: "threadkeeper"), clientID: "demo",
-        store: SealedRecords(keychain),
+        connection: Self.connection(broker, user: "threadkeeper"), clientID: "demo", store: SealedRecords(keychain),
         logger: Logger(label: "demo") { _ in SwiftLogNoOpLogHandler() })
     } catch {
       broker.stop()
@@ -59,16 +56,12 @@ struct DemoStage {
     let timeline = Timeline()
     self.timeline = timeline
     audience = DemoClient(
-      Self.connection(broker, user: "monitor"), subscribingTo: ["threadkeeper/#"],
-      onMessage: { timeline.tell($0) })
+      Self.connection(broker, user: "monitor"), subscribingTo: ["threadkeeper/#"], onMessage: { timeline.tell($0) })
   }
 
   /// Runs the audience and the bridge; both end with `end`.
   func begin() -> [Task<Void, any Error>] {
-    [
-      Task { try await audience.run() }, Task { try await bridge.serve() },
-      Task { try await page.run() },
-    ]
+    [Task { try await audience.run() }, Task { try await bridge.serve() }, Task { try await page.run() }]
   }
 
   /// Where a browser opens the page; waits until it is there.
@@ -86,8 +79,7 @@ struct DemoStage {
   /// Returns when everything that a router says from now on will be heard.
   func ready() async throws {
     try await until("the daemon and the audience to be connected") { [bridge] in
-      bridge.monitor.snapshot.intake == .running
-        && $0.contains { $0.topic == "threadkeeper/bridge/state" }
+      bridge.monitor.snapshot.intake == .running && $0.contains { $0.topic == "threadkeeper/bridge/state" }
     }
   }
 
@@ -110,8 +102,7 @@ struct DemoStage {
   }
 
   private static func temporaryDirectory() throws -> String {
-    let path =
-      FileManager.default.temporaryDirectory.path + "/threadkeeper-demo-\(UUID().uuidString)"
+    let path = FileManager.default.temporaryDirectory.path + "/threadkeeper-demo-\(UUID().uuidString)"
     guard mkdir(path, 0o700) == 0 else {
       throw CommandFailure(
         .cannotCreate, "the directory \(path) cannot be made: \(String(cString: strerror(errno)))",
@@ -132,9 +123,7 @@ extension DemoStage {
   /// - Parameter agent: a border agent id.
   func heard(_ event: String, from agent: String, count: Int = 1) async throws {
     try await until("\(event) of \(agent)") { messages in
-      messages.count {
-        $0.topic == "threadkeeper/bridge/event" && $0.says(event) && $0.says(agent)
-      } >= count
+      messages.count { $0.topic == "threadkeeper/bridge/event" && $0.says(event) && $0.says(agent) } >= count
     }
   }
 
@@ -150,15 +139,11 @@ extension DemoStage {
   /// - Parameter name: of the alert, or a border agent id that it is about.
   func heardAlert(_ event: String, _ name: String) async throws {
     try await until("\(event) \(name)") { messages in
-      messages.contains {
-        $0.topic == "threadkeeper/bridge/event/alert" && $0.says(event) && $0.says(name)
-      }
+      messages.contains { $0.topic == "threadkeeper/bridge/event/alert" && $0.says(event) && $0.says(name) }
     }
   }
 
-  func until(_ what: String, _ condition: @escaping @Sendable ([IncomingMessage]) -> Bool)
-    async throws
-  {
+  func until(_ what: String, _ condition: @escaping @Sendable ([IncomingMessage]) -> Bool) async throws {
     let deadline = ContinuousClock.now + Self.limit
     while !condition(audience.messages) {
       guard ContinuousClock.now < deadline else {
@@ -170,9 +155,7 @@ extension DemoStage {
 }
 
 extension IncomingMessage {
-  fileprivate func says(_ word: String) -> Bool {
-    String(decoding: payload, as: UTF8.self).contains("\"\(word)\"")
-  }
+  fileprivate func says(_ word: String) -> Bool { String(decoding: payload, as: UTF8.self).contains("\"\(word)\"") }
 }
 
 /// A participant of the demonstration: publishes what it is given, and hands on what it hears.
@@ -240,8 +223,7 @@ final class DemoClient: MosquittoHandler {
 /// `threadkeeper demo`
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo",
-    abstract: "Watch the daemon work, with a private broker and simulated border routers.",
+    commandName: "demo", abstract: "Watch the daemon work, with a private broker and simulated border routers.",
     discussion: """
       Begins with a link to the status page. On a terminal the page stays until you press Ctrl-C; otherwise \
       it ends with the story, after less than a minute. Needs the program mosquitto, listens on 127.0.0.1 \
@@ -259,15 +241,10 @@ struct DemoCommand: AsyncParsableCommand {
         .init(
           service: show, successTerminationBehavior: .gracefullyShutdownGroup,
           failureTerminationBehavior: .gracefullyShutdownGroup)
-      ],
-      logger: Logger(label: "threadkeeper.demo") { _ in SwiftLogNoOpLogHandler() })
+      ], logger: Logger(label: "threadkeeper.demo") { _ in SwiftLogNoOpLogHandler() })
     StopSignals.stop(&services)
     let group = ServiceGroup(configuration: services)
-    do {
-      try await group.run()
-    } catch is CancellationError {
-      throw ThreadkeeperCommand.stopped
-    }
+    do { try await group.run() } catch is CancellationError { throw ThreadkeeperCommand.stopped }
   }
 }
 
@@ -305,8 +282,7 @@ struct DemoPage: Sendable {
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     self.ports = ports
     let page = PageServer(
-      OperationContext(settings, bridge: bridge, logger: logger),
-      listening: { listening.yield($0) })
+      OperationContext(settings, bridge: bridge, logger: logger), listening: { listening.yield($0) })
     group = ServiceGroup(services: page.map { [$0] } ?? [], logger: logger)
   }
 
@@ -350,9 +326,7 @@ struct DemoSummary {
     let messages = stage.audience.messages
     let raised = messages.count { $0.isEvent("alert_raised") }
     let resolved = messages.count { $0.isEvent("alert_resolved") }
-    let leaks =
-      messages.count { message in keys.contains { message.payload.holds($0) } }
-      + (try filesHoldingKeys())
+    let leaks = messages.count { message in keys.contains { message.payload.holds($0) } } + (try filesHoldingKeys())
     stage.timeline.heading("Summary")
     stage.timeline.write(
       """
@@ -364,17 +338,13 @@ struct DemoSummary {
         network keys found in \(messages.count) published messages and in the store's files: \(leaks)
 
       """)
-    guard leaks == 0 else {
-      throw CommandFailure(.software, "a network key was found where none may be")
-    }
+    guard leaks == 0 else { throw CommandFailure(.software, "a network key was found where none may be") }
   }
 
   private func filesHoldingKeys() throws -> Int {
     let directory = stage.keychain.location.directory
     return try FileManager.default.contentsOfDirectory(atPath: directory).count { name in
-      guard let data = FileManager.default.contents(atPath: directory + "/" + name) else {
-        return false
-      }
+      guard let data = FileManager.default.contents(atPath: directory + "/" + name) else { return false }
       let bytes = Array(data)
       return keys.contains { bytes.holds($0) }
     }
@@ -383,8 +353,7 @@ struct DemoSummary {
 
 extension IncomingMessage {
   fileprivate func isEvent(_ type: String) -> Bool {
-    topic.hasSuffix("bridge/event/alert")
-      && String(decoding: payload, as: UTF8.self).contains("\"\(type)\"")
+    topic.hasSuffix("bridge/event/alert") && String(decoding: payload, as: UTF8.self).contains("\"\(type)\"")
   }
 }
 
@@ -392,7 +361,6 @@ extension [UInt8] {
   /// Whether a key is in there, as bytes or as hex.
   fileprivate func holds(_ key: NetworkKey) -> Bool {
     let text = Array(key.revealedHex.utf8)
-    return contains(key.bytes) || contains(text)
-      || contains(Array(key.revealedHex.uppercased().utf8))
+    return contains(key.bytes) || contains(text) || contains(Array(key.revealedHex.uppercased().utf8))
   }
 }

@@ -31,9 +31,7 @@ struct DemoStory {
 
   /// Tells it to its end: in some seconds, on a terminal in half a minute.
   func tell() async throws {
-    if let link = await stage.link {
-      stage.timeline.write("The status page of this demonstration: \(link)\n")
-    }
+    if let link = await stage.link { stage.timeline.write("The status page of this demonstration: \(link)\n") }
     stage.timeline.write(
       "A private broker, an encrypted store, four simulated border routers. "
         + "Alerts are held for \(DemoStage.hold) s here (30 s unless configured).\n")
@@ -63,15 +61,13 @@ struct DemoStory {
     wifi.changeSSID(from: "home-wifi", to: "home-wifi-6")
     try await stage.heard("ssid_changed", from: wifi)
 
-    try await stage.act(
-      "It is given the preferred network's credentials, and the alert resolves")
+    try await stage.act("It is given the preferred network's credentials, and the alert resolves")
     wifi.change(home.dataset, "is on home now")
     try await stage.heardAlert("alert_resolved", "PreferredNetworkMismatch")
   }
 
   private func migrate() async throws {
-    try await stage.act(
-      "The home's dataset changes; the others follow in time, so no alert rises")
+    try await stage.act("The home's dataset changes; the others follow in time, so no alert rises")
     let newer = try home.onChannel(25)
     hub.change(newer, "moves the network to channel 25")
     try await stage.heard("preferred_changed", from: hub, count: 2)
@@ -95,8 +91,7 @@ struct DemoStory {
 extension DemoStory {
   /// Last, so that the page still shows two networks when a person opens it.
   private func discover() async throws {
-    try await stage.act(
-      "Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
+    try await stage.act("Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
     let box = AdvertisedRouter(name: "TV box (simulated)", network: "tv-thread")
     stage.timeline.line("mdns", "a record of \(box.name), on \(box.network)")
     stage.discover(box.record)
@@ -118,9 +113,7 @@ struct DemoNetwork {
     var random = SystemRandomNumberGenerator()
     dataset = try OperationalDataset(
       completing: [.networkName(name), .channel(Channel(number: channel))], from: &random)
-    guard let key = dataset.networkKey else {
-      throw CommandFailure(.software, "the demonstration's dataset is wrong")
-    }
+    guard let key = dataset.networkKey else { throw CommandFailure(.software, "the demonstration's dataset is wrong") }
     self.key = key
   }
 
@@ -183,13 +176,10 @@ final class Timeline: Sendable {
       case "router_announced": "event: router \(router) is here"
       case "router_online": "event: router \(router) is back"
       case "router_left": "event: router \(router) left; its credentials are deleted"
-      case "dataset_stored":
-        "event: credentials of \(networkName ?? "") stored, encrypted"
-      case "dataset_updated":
-        "event: credentials updated to \(networkName ?? "")\(changes)"
+      case "dataset_stored": "event: credentials of \(networkName ?? "") stored, encrypted"
+      case "dataset_updated": "event: credentials updated to \(networkName ?? "")\(changes)"
       case "preferred_changed": "event: \(networkName ?? "") is the preferred network"
-      case "ssid_changed":
-        "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
+      case "ssid_changed": "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
       case "alert_raised": "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
       case "alert_updated": "ALERT \(alertname ?? "") changed: \(summary ?? "")"
       case "alert_resolved": "RESOLVED \(alertname ?? ""): \(summary ?? "")"
@@ -237,8 +227,7 @@ final class SimulatedRouter: Sendable {
   }
 
   private func publish(
-    kind: RouterMessage.Kind, dataset: OperationalDataset? = nil,
-    ssid: String? = nil, previous: String? = nil
+    kind: RouterMessage.Kind, dataset: OperationalDataset? = nil, ssid: String? = nil, previous: String? = nil
   ) {
     var event = InboundEvent(kind)
     event.agent = BorderAgentID(hex: agent)
@@ -246,8 +235,7 @@ final class SimulatedRouter: Sendable {
     event.message.name = name
     event.message.ssid = ssid
     event.message.previousSSID = previous
-    client.publish(
-      "threadkeeper/in/\(user)/\(kind.word)", String(decoding: event.json(), as: UTF8.self))
+    client.publish("threadkeeper/in/\(user)/\(kind.word)", String(decoding: event.json(), as: UTF8.self))
   }
 }
 
@@ -270,10 +258,9 @@ struct AdvertisedRouter {
     // The Thread interface is active, and so is the border agent: bits 3 and 4.
     let state: [UInt8] = [0, 0, 0, 0b1_0001]
     let values: [(String, [UInt8])] = [
-      ("id", id), ("xa", RandomBytes.make(8)), ("xp", RandomBytes.make(8)),
-      ("nn", Array(network.utf8)),
-      ("vn", Array("Example".utf8)), ("mn", Array("TV box".utf8)), ("tv", Array("1.3.0".utf8)),
-      ("sb", state), ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", RandomBytes.make(4)),
+      ("id", id), ("xa", RandomBytes.make(8)), ("xp", RandomBytes.make(8)), ("nn", Array(network.utf8)),
+      ("vn", Array("Example".utf8)), ("mn", Array("TV box".utf8)), ("tv", Array("1.3.0".utf8)), ("sb", state),
+      ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", RandomBytes.make(4)),
     ]
     return ServiceRecord(
       name: name, host: "\(agent).local", port: 49_191,

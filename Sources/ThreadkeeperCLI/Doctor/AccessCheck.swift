@@ -10,9 +10,7 @@ enum AccessCheck {
   ///   - login: the daemon's.
   ///   - other: the name of the other login, where one was given.
   ///   - prefix: `home_assistant.prefix`.
-  static func findings(
-    _ report: AccessReport, login: String?, other: String?, prefix: String
-  ) -> [Finding] {
+  static func findings(_ report: AccessReport, login: String?, other: String?, prefix: String) -> [Finding] {
     let common =
       own(report, login) + filters(report, prefix: prefix)
       + others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))
@@ -21,19 +19,16 @@ enum AccessCheck {
       return common + [
         check.notChecked(
           "Whether another login reads or writes what is not its own",
-          "Name one that the broker has, of a border router for instance: "
-            + "`threadkeeper doctor --login USER`")
+          "Name one that the broker has, of a border router for instance: " + "`threadkeeper doctor --login USER`")
       ]
     }
-    return common + others(client, .login(other), check) + positive(client, name: other)
-      + rights(client, other)
+    return common + others(client, .login(other), check) + positive(client, name: other) + rights(client, other)
   }
 
   // MARK: What the settings promise
 
   private static let promises = Check(.access, "promises")
-  private static let renewed =
-    "Run `sudo threadkeeper setup` where the broker is: it prints what to change in the list"
+  private static let renewed = "Run `sudo threadkeeper setup` where the broker is: it prints what to change in the list"
 
   /// What the settings let other logins see and decide, by the broker's list.
   ///
@@ -48,16 +43,13 @@ enum AccessCheck {
       return logins.filter { $0 != tried }.map {
         promises.notChecked(
           "Whether the broker lets \(AccessGap.Who.login($0).name) see and decide what the settings promise it",
-          "Run `threadkeeper doctor --login \($0.quoted)`, or, where the broker is, `sudo threadkeeper doctor`"
-        )
+          "Run `threadkeeper doctor --login \($0.quoted)`, or, where the broker is, `sudo threadkeeper doctor`")
       }
     }
-    let lacking = AccessGap.words(
-      gaps.filter { gap in !gap.isExcess && logins.contains { gap.who == .login($0) } })
+    let lacking = AccessGap.words(gaps.filter { gap in !gap.isExcess && logins.contains { gap.who == .login($0) } })
     guard lacking.isEmpty else {
       return lacking.map {
-        promises.problem(
-          "By the broker's access list \($0), though the settings promise it", renewed)
+        promises.problem("By the broker's access list \($0), though the settings promise it", renewed)
       }
     }
     let names = logins.map { "`\($0)`" }.listed
@@ -65,9 +57,7 @@ enum AccessCheck {
   }
 
   static func impossible(_ error: AccessListError) -> Finding {
-    promises.problem(
-      Check.sentence(error.message),
-      "Correct `home_assistant.login` or `mqtt.username` in the settings")
+    promises.problem(Check.sentence(error.message), "Correct `home_assistant.login` or `mqtt.username` in the settings")
   }
 
   /// The same of the other login, as tried.
@@ -76,33 +66,26 @@ enum AccessCheck {
     let rights = homes.flatMap(\.rights)
     let lacking = AccessGap.words(rights.filter { $0.outcome.isDelivered == false }.map(\.gap))
     guard lacking.isEmpty else {
-      return lacking.map {
-        promises.problem("\(Check.sentence($0)), though the settings promise it", renewed)
-      }
+      return lacking.map { promises.problem("\(Check.sentence($0)), though the settings promise it", renewed) }
     }
     let unknown = rights.compactMap { right in
       if case .notChecked(let why) = right.outcome { why } else { nil as String? }
     }
     if let why = unknown.first {
-      return [
-        promises.notChecked("Whether the login `\(name)` has what the settings promise: \(why)")
-      ]
+      return [promises.notChecked("Whether the login `\(name)` has what the settings promise: \(why)")]
     }
-    return rights.isEmpty
-      ? [] : [promises.ok("The login `\(name)` sees and decides what the settings promise it")]
+    return rights.isEmpty ? [] : [promises.ok("The login `\(name)` sees and decides what the settings promise it")]
   }
 
   // MARK: The daemon's login
 
   private static func own(_ report: AccessReport, _ login: String?) -> [Finding] {
     let check = Check(.access, "topics")
-    let well = Dictionary(
-      grouping: report.own.filter { $0.outcome == .delivered }, by: \.topic.base)
+    let well = Dictionary(grouping: report.own.filter { $0.outcome == .delivered }, by: \.topic.base)
     return well.sorted { $0.key < $1.key }.map { base, own in
       let groups = own.map { "`\($0.topic.group.rawValue)`" }.listed
       return check.ok("The daemon's login publishes and reads back below `\(base)`: \(groups)")
-    }
-      + refused(report, login, check) + lost(report, check)
+    } + refused(report, login, check) + lost(report, check)
       + report.own.compactMap { own in
         guard case .notChecked(let why) = own.outcome else { return nil }
         return check.notChecked("`\(own.topic.text)`: \(why)")
@@ -114,9 +97,7 @@ enum AccessCheck {
     own.topic.group != .inbound && own.topic.group != .outbound
   }
 
-  private static func refused(
-    _ report: AccessReport, _ login: String?, _ check: Check
-  ) -> [Finding] {
+  private static func refused(_ report: AccessReport, _ login: String?, _ check: Check) -> [Finding] {
     var reasons: [String] = []
     let gaps = report.own.compactMap { own -> AccessGap? in
       let refusal: (access: AccessRules.Access, error: MosquittoError)
@@ -126,8 +107,7 @@ enum AccessCheck {
       default: return nil
       }
       if !reasons.contains(refusal.error.message) { reasons.append(refusal.error.message) }
-      return AccessGap(
-        login.map { .login($0) } ?? .withoutLogin, refusal.access, own.topic.text, isExcess: false)
+      return AccessGap(login.map { .login($0) } ?? .withoutLogin, refusal.access, own.topic.text, isExcess: false)
     }
     return AccessGap.words(gaps).map {
       check.problem("\(Check.sentence($0)): \(reasons.joined(separator: "; "))", list)
@@ -150,8 +130,7 @@ enum AccessCheck {
       (needed.map {
         [
           check.problem(
-            "What the daemon's login publishes to \($0) does not come back: it may not write or not read there",
-            list)
+            "What the daemon's login publishes to \($0) does not come back: it may not write or not read there", list)
         ]
       } ?? [])
       + (unread.map {
@@ -180,9 +159,7 @@ enum AccessCheck {
 
   // MARK: Others
 
-  private static func others(
-    _ client: AccessReport.Client, _ who: AccessGap.Who, _ check: Check
-  ) -> [Finding] {
+  private static func others(_ client: AccessReport.Client, _ who: AccessGap.Who, _ check: Check) -> [Finding] {
     switch client {
     case .refused(let error):
       return who == .withoutLogin && isDecision(error)
@@ -199,13 +176,10 @@ enum AccessCheck {
 
   /// The daemon's certificate is not shown for others, so its settings are no remedy.
   private static func reason(_ error: MosquittoError) -> String {
-    error.reason == .tlsClientCertificate
-      ? "the broker wants a certificate of its own from it" : error.message
+    error.reason == .tlsClientCertificate ? "the broker wants a certificate of its own from it" : error.message
   }
 
-  private static func findings(
-    _ home: AccessReport.Others, _ who: AccessGap.Who, _ check: Check
-  ) -> [Finding] {
+  private static func findings(_ home: AccessReport.Others, _ who: AccessGap.Who, _ check: Check) -> [Finding] {
     let attempts = home.attempts(by: who)
     let states = "`\(home.base)/bridge/`"
     var findings = AccessGap.words(attempts.filter { $0.outcome == .delivered }.map(\.gap)).map {
@@ -218,8 +192,9 @@ enum AccessCheck {
           "\(list). A login that is kept and a monitor can do this by the list"))
     }
     let trials =
-      attempts.map { ($0.outcome, $0.gap.consequence) }
-      + [(home.publishesStates, "writes to \(states), so its states may be false")]
+      attempts.map { ($0.outcome, $0.gap.consequence) } + [
+        (home.publishesStates, "writes to \(states), so its states may be false")
+      ]
     findings += trials.compactMap { outcome, what in
       guard case .notChecked(let why) = outcome else { return nil }
       return check.notChecked("Whether \(who.name) \(what): \(why)")
@@ -246,10 +221,8 @@ enum AccessCheck {
       let own = "`\(home.base)/in/\(name)/`"
       switch (home.speaksForItself?.isDelivered, home.readsOwnAnswers?.isDelivered) {
       case (true, true): return check.ok("The login `\(name)` speaks in \(own) and is answered")
-      case (true, false):
-        return check.note("The login `\(name)` speaks in \(own) and cannot read its answers", list)
-      case (false, _):
-        return check.note("The login `\(name)` cannot speak in \(own): no border router can use it")
+      case (true, false): return check.note("The login `\(name)` speaks in \(own) and cannot read its answers", list)
+      case (false, _): return check.note("The login `\(name)` cannot speak in \(own): no border router can use it")
       case (nil, _), (true, nil):
         return check.notChecked("Whether the login `\(name)` speaks in \(own) and is answered")
       }
@@ -261,8 +234,8 @@ extension AccessReport.Others {
   /// What nobody but threadkeeper and the topic's login may do, and what became of the attempt.
   func attempts(by who: AccessGap.Who) -> [(gap: AccessGap, outcome: ProbeOutcome)] {
     [
-      (.outbound, .read, readsAnswers), (.inbound, .read, readsEvents),
-      (.inbound, .write, speaksForOthers), (.outbound, .write, writesAnswers),
+      (.outbound, .read, readsAnswers), (.inbound, .read, readsEvents), (.inbound, .write, speaksForOthers),
+      (.outbound, .write, writesAnswers),
     ].map { (group: ProbeTopic.Group, access: AccessRules.Access, outcome: ProbeOutcome) in
       let topic = ProbeTopic(base: base, group: group).text
       return (AccessGap(who, access, topic, isExcess: true), outcome)

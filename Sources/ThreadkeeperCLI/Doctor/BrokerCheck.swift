@@ -28,62 +28,48 @@ enum BrokerCheck {
   static func mayShareClientID(_ access: Result<AccessReport, MosquittoError>) -> Bool {
     switch access {
     case .success: true
-    case .failure(let error):
-      [.connectionLost, .closedByBroker, .sessionTakenOver].contains(error.reason)
+    case .failure(let error): [.connectionLost, .closedByBroker, .sessionTakenOver].contains(error.reason)
     }
   }
 
   /// What to do where the message itself only asks.
-  private static func remedy(
-    _ reason: MosquittoError.Reason, _ loginRemedy: String?
-  ) -> String {
+  private static func remedy(_ reason: MosquittoError.Reason, _ loginRemedy: String?) -> String {
     switch reason {
     case .unknownHost, .unreachable, .noAnswer:
       "Correct `mqtt.host` in the settings, and see that the broker's machine is on"
-    case .nothingListens:
-      "Start the broker, `sudo systemctl start mosquitto`, or correct `mqtt.host` and `mqtt.port`"
+    case .nothingListens: "Start the broker, `sudo systemctl start mosquitto`, or correct `mqtt.host` and `mqtt.port`"
     case .credentials, .notAuthorized:
-      loginRemedy
-        ?? "\(newLogin); or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
-    case .clientIdentifier:
-      "Set `mqtt.client_id` to what the broker's `clientid_prefixes` asks for"
+      loginRemedy ?? "\(newLogin); or correct the login on the broker: `sudo mosquitto_passwd FILE USER`"
+    case .clientIdentifier: "Set `mqtt.client_id` to what the broker's `clientid_prefixes` asks for"
     case .protocolVersion: "Set `mqtt.protocol`"
-    case .untrustedListener:
-      "Start the broker before other programs can take its port, use a port below 1024, or TLS"
+    case .untrustedListener: "Start the broker before other programs can take its port, use a port below 1024, or TLS"
     case .tlsFiles, .tlsCertificate, .tlsHostName, .tlsClientCertificate, .tlsHandshake:
       "Correct `mqtt.tls` and `mqtt.port` in the settings"
-    case .closedByBroker:
-      "Set `mqtt.tls.ca_file` where the port wants TLS, and look into the broker's log"
+    case .closedByBroker: "Set `mqtt.tls.ca_file` where the port wants TLS, and look into the broker's log"
     default: "Look into the broker's log: `sudo journalctl -u mosquitto -n 20`"
     }
   }
 
   /// - Parameter values: `$SYS/broker/…`.
-  static func findings(
-    _ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String]
-  ) -> [Finding] {
+  static func findings(_ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String]) -> [Finding] {
     let version = values["$SYS/broker/version"]
     let name = mqtt.username.map { " as \($0)" } ?? ""
     let protocolName = session.protocolVersion == .v5 ? "MQTT 5" : "MQTT 3.1.1"
     return [
       check.ok(
-        "The broker lets the daemon's login in\(name), with \(protocolName)"
-          + (version.map { " (\($0))" } ?? "")),
+        "The broker lets the daemon's login in\(name), with \(protocolName)" + (version.map { " (\($0))" } ?? "")),
       Check(.broker, "client_id").ok(
         "It takes client ids that begin with "
           + (mqtt.clientID == nil ? "`threadkeeper`" : "the value of `mqtt.client_id`")),
     ] + transport(session, mqtt)
   }
 
-  private static func transport(
-    _ session: MosquittoSession, _ mqtt: Settings.MQTT
-  ) -> [Finding] {
+  private static func transport(_ session: MosquittoSession, _ mqtt: Settings.MQTT) -> [Finding] {
     var findings: [Finding] = []
     if session.protocolVersion == .v311 {
       findings.append(
         Check(.broker, "protocol").note(
-          "With MQTT 3.1.1 a broker cannot say what it refuses",
-          "Set `mqtt.protocol: 5` if the broker knows it"))
+          "With MQTT 3.1.1 a broker cannot say what it refuses", "Set `mqtt.protocol: 5` if the broker knows it"))
     }
     if let host = hostInPlaintext(mqtt) {
       findings.append(
@@ -96,15 +82,11 @@ enum BrokerCheck {
 
   /// The broker's machine, where passwords go there unencrypted.
   static func hostInPlaintext(_ mqtt: Settings.MQTT) -> String? {
-    guard case .named(let host) = mqtt.host, mqtt.tls == nil, !isThisMachine(host) else {
-      return nil
-    }
+    guard case .named(let host) = mqtt.host, mqtt.tls == nil, !isThisMachine(host) else { return nil }
     return host
   }
 
-  static func isThisMachine(_ host: String) -> Bool {
-    Loopback.contains(host: host)
-  }
+  static func isThisMachine(_ host: String) -> Bool { Loopback.contains(host: host) }
 }
 
 extension Settings.MQTT {
@@ -113,8 +95,7 @@ extension Settings.MQTT {
   /// - Returns: why the broker does not let it in, or is not reached; nil where it does, and for the private one.
   func refusal(within limit: Duration = .seconds(15)) async -> MosquittoError? {
     guard case .named(let host) = host,
-      case .failure(let error) =
-        await BrokerProbe(.init(self, host: host), within: limit).greeting()
+      case .failure(let error) = await BrokerProbe(.init(self, host: host), within: limit).greeting()
     else { return nil }
     return error
   }
@@ -138,8 +119,7 @@ extension MosquittoError {
 /// read, where it is on this machine.
 enum QueueCheck {
   private static let least = 10_000
-  private static let lines =
-    "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
+  private static let lines = "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
 
   /// - Parameter options: of the broker, where it is on this machine and can be read.
   static func findings(_ options: MosquittoOptions?) -> [Finding] {
@@ -154,8 +134,7 @@ enum QueueCheck {
     }
     var findings: [Finding] = []
     if options.isPersistent {
-      findings.append(
-        persistence.ok("Sessions and what waits in them outlive a restart of the broker"))
+      findings.append(persistence.ok("Sessions and what waits in them outlive a restart of the broker"))
     } else {
       findings.append(
         persistence.warning(
@@ -170,8 +149,7 @@ enum QueueCheck {
       findings.append(
         queue.warning(
           "Only \(most) messages wait for the daemon while it is away; the broker drops the rest",
-          "Set `max_queued_messages 1000000` and `max_queued_bytes 67108864` in mosquitto.conf, and restart it"
-        ))
+          "Set `max_queued_messages 1000000` and `max_queued_bytes 67108864` in mosquitto.conf, and restart it"))
     }
     return findings
   }
@@ -185,10 +163,8 @@ enum QueueCheck {
         check.warning(
           "The broker passes on messages of more than a megabyte, and with MQTT 3.1.1 no client can refuse them: "
             + "one of 200 MB can end the daemon",
-          "Set `mqtt.protocol: 5`, or `message_size_limit 1048576` in mosquitto.conf, and restart the broker"
-        )
-      ]
-      : [check.ok("No message of more than a megabyte reaches a client")]
+          "Set `mqtt.protocol: 5`, or `message_size_limit 1048576` in mosquitto.conf, and restart the broker")
+      ] : [check.ok("No message of more than a megabyte reaches a client")]
   }
 
   /// - Parameter values: `$SYS/broker/…`.
@@ -201,9 +177,7 @@ enum QueueCheck {
           "Add `topic read $SYS/broker/#` for it, as `threadkeeper acl` does")
       ]
     }
-    guard let count = values["$SYS/broker/publish/messages/dropped"].flatMap({ Int($0) }) else {
-      return []
-    }
+    guard let count = values["$SYS/broker/publish/messages/dropped"].flatMap({ Int($0) }) else { return [] }
     return count == 0
       ? [check.ok("The broker has dropped no message since its start")]
       : [
@@ -222,22 +196,20 @@ enum RetainedCheck {
   /// - Parameters:
   ///   - report: of a probe of these bases.
   ///   - routers: topics of the routers that are listed, `<base>/router/<id>`; nil where that is not known.
-  static func findings(
-    _ report: AccessReport, bases: [String], routers: Set<String>?
-  ) -> [Finding] {
+  static func findings(_ report: AccessReport, bases: [String], routers: Set<String>?) -> [Finding] {
     let check = Check(.broker, "retained")
     var findings: [Finding] = []
     let inbound = topics(report, below: "in", of: bases)
     if !inbound.isEmpty {
       findings.append(
         check.warning(
-          "The broker keeps messages that are not to be retained, perhaps with network keys: "
-            + list(inbound),
+          "The broker keeps messages that are not to be retained, perhaps with network keys: " + list(inbound),
           "Clear each: `mosquitto_pub -r -n -t TOPIC`, as the login that may write there"))
     }
     let end = "/availability"
-    let kept = topics(report, below: "router", of: bases).filter { $0.hasSuffix(end) }
-      .map { String($0.dropLast(end.count)) }
+    let kept = topics(report, below: "router", of: bases).filter { $0.hasSuffix(end) }.map {
+      String($0.dropLast(end.count))
+    }
     if let routers {
       let left = kept.filter { !routers.contains($0) }
       if !left.isEmpty {
@@ -256,8 +228,7 @@ enum RetainedCheck {
     // What the login may not read, it does not get.
     let hidden = bases.filter { base in
       report.own.contains {
-        $0.topic.base == base && [.inbound, .router].contains($0.topic.group)
-          && $0.outcome != .delivered
+        $0.topic.base == base && [.inbound, .router].contains($0.topic.group) && $0.outcome != .delivered
       }
     }
     if !hidden.isEmpty {
@@ -267,22 +238,15 @@ enum RetainedCheck {
             + "of `in/` and `router/` there"))
     }
     guard findings.isEmpty else { return findings }
-    return [
-      check.ok("The broker keeps no messages below `in/`, and no states of unlisted border routers")
-    ]
+    return [check.ok("The broker keeps no messages below `in/`, and no states of unlisted border routers")]
   }
 
-  private static func topics(
-    _ report: AccessReport, below level: String, of bases: [String]
-  ) -> [String] {
-    report.retained.filter { topic in
-      bases.contains { topic.utf8.starts(with: "\($0)/\(level)/".utf8) }
-    }
+  private static func topics(_ report: AccessReport, below level: String, of bases: [String]) -> [String] {
+    report.retained.filter { topic in bases.contains { topic.utf8.starts(with: "\($0)/\(level)/".utf8) } }
   }
 
   private static func list(_ topics: [String]) -> String {
     let more = topics.count - shown
-    return topics.prefix(shown).map { "`\($0)`" }.listed
-      + (more > 0 ? " and \(more) more" : "")
+    return topics.prefix(shown).map { "`\($0)`" }.listed + (more > 0 ? " and \(more) more" : "")
   }
 }

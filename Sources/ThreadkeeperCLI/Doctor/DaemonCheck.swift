@@ -14,24 +14,18 @@ enum DaemonCheck {
   ///   - status: nil where no daemon answers.
   ///   - holder: who has the store.
   ///   - access: why this user may not look; nil where it may.
-  static func findings(
-    _ status: StatusReport?, holder: LockHolder?, access: CommandFailure? = nil
-  ) -> [Finding] {
+  static func findings(_ status: StatusReport?, holder: LockHolder?, access: CommandFailure? = nil) -> [Finding] {
     guard let status else {
       if let holder {
         return [
           check.problem(
             "The store is in use by \(holder), and no daemon answers",
-            access?.remedy.map(Check.sentence)
-              ?? "Restart the daemon: `sudo systemctl restart threadkeeper`",
+            access?.remedy.map(Check.sentence) ?? "Restart the daemon: `sudo systemctl restart threadkeeper`",
             .unavailable)
         ]
       }
       if let access {
-        return [
-          check.notChecked(
-            "Whether a daemon runs: \(access.message)", access.remedy.map(Check.sentence))
-        ]
+        return [check.notChecked("Whether a daemon runs: \(access.message)", access.remedy.map(Check.sentence))]
       }
       return [
         check.warning(
@@ -39,8 +33,7 @@ enum DaemonCheck {
           "Start it: `sudo systemctl start threadkeeper`, or `threadkeeper run`")
       ]
     }
-    return [check.ok("threadkeeper \(status.version) runs as process \(status.pid)")]
-      + status.findings
+    return [check.ok("threadkeeper \(status.version) runs as process \(status.pid)")] + status.findings
   }
 }
 
@@ -53,32 +46,26 @@ extension StatusReport {
         : Check(.daemon, "version").warning(
           "The daemon is version \(version), and this command is \(threadkeeperVersion)",
           "Restart the daemon: `sudo systemctl restart threadkeeper`"),
+      // A daemon that is not connected may have started a second ago. What is found about the broker decides.
       broker.state == .connected
         ? connection.ok("It is connected to \(address)")
-        // It may have started a second ago. What is found about the broker decides.
         : connection.warning(
           "It is not connected to \(address): \(broker.problem ?? "no answer yet")",
           "See what is found about the broker, here below"),
       login.passwordFrom == .unreadable
         ? connection.problem(
-          "It cannot read the broker's password in its store", "Run `threadkeeper login`",
-          .notPermitted)
-        : nil,
+          "It cannot read the broker's password in its store", "Run `threadkeeper login`", .notPermitted) : nil,
       refused.map {
-        Check(.daemon, "refused").problem(
-          "The broker refuses what the daemon publishes: \($0.problem)", $0.remedy)
-      },
-      intakeFinding,
+        Check(.daemon, "refused").problem("The broker refuses what the daemon publishes: \($0.problem)", $0.remedy)
+      }, intakeFinding,
       page.state == .unavailable
         ? Check(.daemon, "page").warning(
-          "The status page cannot be opened: \(page.problem ?? "")",
-          page.remedy ?? "See the daemon's log")
-        : nil,
+          "The status page cannot be opened: \(page.problem ?? "")", page.remedy ?? "See the daemon's log") : nil,
     ]
     return findings.compactMap(\.self)
-      + teams.lines.map { label, text in
-        Check(.daemon, label).warning(text, "See `threadkeeper status`")
-      } + [alertsFinding] + discoveryFindings
+      + teams.lines.map { label, text in Check(.daemon, label).warning(text, "See `threadkeeper status`") } + [
+        alertsFinding
+      ] + discoveryFindings
   }
 
   private var address: String {
@@ -89,9 +76,8 @@ extension StatusReport {
     let check = Check(.daemon, "intake")
     return switch intake.state {
     case .running:
-      intake.reason.map {
-        check.problem("It takes in events, but \($0)", "See `threadkeeper alerts`")
-      } ?? check.ok("It takes in events")
+      intake.reason.map { check.problem("It takes in events, but \($0)", "See `threadkeeper alerts`") }
+        ?? check.ok("It takes in events")
     case .backingOff:
       check.problem(
         "It takes in no events: \(intake.reason ?? "the store cannot be written")",

@@ -63,16 +63,10 @@ struct Doctor: Sendable {
 
   /// Without a question: a check that waits for a passphrase is none for scripts.
   private func open(_ settings: Settings) -> Opened {
-    if let failure = Self.refusal(settings, OpenStore.checkOwner) {
-      return Opened(failure: failure)
-    }
+    if let failure = Self.refusal(settings, OpenStore.checkOwner) { return Opened(failure: failure) }
     guard OpenStore.exists(settings) else { return Opened() }
-    do {
-      return Opened(keychain: try OpenStore.forReading(settings) { _ in nil })
-    } catch {
-      let failure =
-        error as? CommandFailure
-        ?? CommandFailure(.inputOutput, "the store cannot be read: \(error)")
+    do { return Opened(keychain: try OpenStore.forReading(settings) { _ in nil }) } catch {
+      let failure = error as? CommandFailure ?? CommandFailure(.inputOutput, "the store cannot be read: \(error)")
       let slots = try? Keychain.slots(at: OpenStore.location(settings))
       return Opened(
         failure: failure,
@@ -81,46 +75,32 @@ struct Doctor: Sendable {
     }
   }
 
-  static func refusal(
-    _ settings: Settings, _ check: (Settings) throws(CommandFailure) -> Void
-  ) -> CommandFailure? {
-    do {
-      try check(settings)
-    } catch {
-      return error
-    }
+  static func refusal(_ settings: Settings, _ check: (Settings) throws(CommandFailure) -> Void) -> CommandFailure? {
+    do { try check(settings) } catch { return error }
     return nil
   }
 
-  private func store(
-    _ settings: Settings, _ opened: Opened, _ status: StatusReport?
-  ) -> [Finding] {
+  private func store(_ settings: Settings, _ opened: Opened, _ status: StatusReport?) -> [Finding] {
     let location = OpenStore.location(settings)
     guard OpenStore.exists(settings) else {
       return [StoreCheck.absence(settings)] + StoreCheck.disk(settings.store.path)
     }
     let condition = status?.store.condition ?? opened.keychain?.condition.words
     return StoreCheck.findings(
-      failure: opened.failure, isDefect: opened.isDefect, condition: condition,
-      path: settings.store.path)
-      + StoreCheck.permissions(settings)
-      + StoreCheck.keySlots((try? Keychain.slots(at: location))?.map(\.kind))
-      + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil)))
-      + StoreCheck.disk(settings.store.path)
+      failure: opened.failure, isDefect: opened.isDefect, condition: condition, path: settings.store.path)
+      + StoreCheck.permissions(settings) + StoreCheck.keySlots((try? Keychain.slots(at: location))?.map(\.kind))
+      + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil))) + StoreCheck.disk(settings.store.path)
   }
 
   private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     return SystemCheck.clock(root: root)
-      + (status == nil
-        ? SystemCheck.avahi(isWanted: settings.discovery == .auto, root: root) : [])
+      + (status == nil ? SystemCheck.avahi(isWanted: settings.discovery == .auto, root: root) : [])
   }
 
   // MARK: The broker
 
-  private func broker(
-    _ settings: Settings, _ opened: Opened, _ status: StatusReport?
-  ) async throws -> [Finding] {
+  private func broker(_ settings: Settings, _ opened: Opened, _ status: StatusReport?) async throws -> [Finding] {
     let check = Check(.broker, "broker")
     guard case .named(let host) = settings.mqtt.host else {
       return [
@@ -138,9 +118,7 @@ struct Doctor: Sendable {
       if let keychain = opened.keychain {
         guard let login = try? LoginInUse.find(settings, keychain) else {
           return [
-            check.problem(
-              "The broker's password in the store cannot be read", BrokerCheck.newLogin,
-              .notPermitted)
+            check.problem("The broker's password in the store cannot be read", BrokerCheck.newLogin, .notPermitted)
           ]
         }
         (connection.username, connection.password) = (login.username, login.password?.revealed)
@@ -152,9 +130,7 @@ struct Doctor: Sendable {
         ]
       }
     }
-    if connection.password == nil, let source = status?.login.passwordFrom,
-      [.settings, .keychain].contains(source)
-    {
+    if connection.password == nil, let source = status?.login.passwordFrom, [.settings, .keychain].contains(source) {
       return [
         check.notChecked(
           "The running daemon has a password of the broker, and this command does not find it: a credential "
@@ -177,28 +153,20 @@ struct Doctor: Sendable {
       if let other { rights = try list.rights(of: other.name) }
       promises = AccessCheck.promises(
         list, house?.isAccessListKnown == true ? try house?.gaps(list) : nil, tried: other?.name)
-    } catch {
-      promises = [AccessCheck.impossible(error)]
-    }
+    } catch { promises = [AccessCheck.impossible(error)] }
     let access = await probe.access(to: bases, filters: filters, other: other, rights: rights)
     // A client without a login keeps its id.
-    if connection.username != nil, BrokerCheck.mayShareClientID(access),
-      await probe.sharesClientID()
-    {
+    if connection.username != nil, BrokerCheck.mayShareClientID(access), await probe.sharesClientID() {
       return BrokerCheck.sharedClientID
     }
     switch access {
-    case .failure(let error):
-      return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
+    case .failure(let error): return BrokerCheck.findings(refused: error, loginRemedy: loginRemedy)
     case .success(let report):
       return BrokerCheck.findings(report.session, mqtt, values: report.values)
-        + QueueCheck.findings(house?.hasOptions == true ? house?.options : nil)
-        + QueueCheck.dropped(report.values)
+        + QueueCheck.findings(house?.hasOptions == true ? house?.options : nil) + QueueCheck.dropped(report.values)
         + QueueCheck.large(report.passesLarge)
-        + RetainedCheck.findings(
-          report, bases: bases, routers: routers(settings, opened.keychain))
-        + AccessCheck.findings(
-          report, login: mqtt.username, other: other?.name, prefix: settings.homeAssistant.prefix)
+        + RetainedCheck.findings(report, bases: bases, routers: routers(settings, opened.keychain))
+        + AccessCheck.findings(report, login: mqtt.username, other: other?.name, prefix: settings.homeAssistant.prefix)
         + promises
     }
   }
@@ -212,13 +180,10 @@ struct Doctor: Sendable {
   }
 
   private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {
-    guard let keychain, let stored = try? HomeSnapshot.read(SealedRecords(keychain)) else {
-      return nil
-    }
+    guard let keychain, let stored = try? HomeSnapshot.read(SealedRecords(keychain)) else { return nil }
     return Set(
       settings.homes.flatMap { home in
-        (stored.homes[home.name]?.routers.filter(\.isPresent) ?? [])
-          .map { "\(home.base)/router/\($0.agent)" }
+        (stored.homes[home.name]?.routers.filter(\.isPresent) ?? []).map { "\(home.base)/router/\($0.agent)" }
       })
   }
 }

@@ -5,8 +5,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper doctor`
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor",
-    abstract: "Check everything that threadkeeper needs, and say what to do about it.",
+    commandName: "doctor", abstract: "Check everything that threadkeeper needs, and say what to do about it.",
     discussion: """
       Looks at settings, daemon, broker, access list, store and system, within half a minute, and changes \
       nothing. It works beside a running daemon and without one. At the broker it publishes probes on topics \
@@ -25,23 +24,18 @@ struct DoctorCommand: AsyncParsableCommand {
         threadkeeper doctor --json | jq '.findings[] | select(.result == "problem")'
       """)
 
-  @Option(
-    help: ArgumentHelp(
-      "Another login of the broker, to see that it reads nothing of others.", valueName: "user"))
+  @Option(help: ArgumentHelp("Another login of the broker, to see that it reads nothing of others.", valueName: "user"))
   var login: String?
 
   @Option(
     help: ArgumentHelp(
-      "Its password: the first line of a file that others cannot read. Without it, it is asked for.",
-      valueName: "file"))
-  var passwordFile: String?
+      "Its password: the first line of a file that others cannot read. Without it, it is asked for.", valueName: "file")
+  ) var passwordFile: String?
 
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
-    guard passwordFile == nil || login != nil else {
-      throw ValidationError("--password-file needs --login.")
-    }
+    guard passwordFile == nil || login != nil else { throw ValidationError("--password-file needs --login.") }
   }
 
   func run() async throws {
@@ -67,8 +61,7 @@ struct DoctorCommand: AsyncParsableCommand {
   private func warnOfPlaintext(_ mqtt: Settings.MQTT, _ user: String) throws {
     guard let host = BrokerCheck.hostInPlaintext(mqtt) else { return }
     try StandardStream.error.write(
-      "warning: the password of \(user.printable) goes to \(host.printable) unencrypted: `mqtt.tls` is not"
-        + " set\n")
+      "warning: the password of \(user.printable) goes to \(host.printable) unencrypted: `mqtt.tls` is not" + " set\n")
   }
 
   private func password(of user: String) async throws -> String {
@@ -78,8 +71,7 @@ struct DoctorCommand: AsyncParsableCommand {
         .usage, "there is no terminal to ask for the password of \(user)",
         remedy: "name a file with it: --password-file")
     }
-    return try await TerminalPrompt.answer(
-      to: "Password of \(user.printable) at the broker: ", isHidden: true)
+    return try await TerminalPrompt.answer(to: "Password of \(user.printable) at the broker: ", isHidden: true)
   }
 }
 
@@ -121,8 +113,7 @@ struct DoctorReport: Encodable, Sendable {
   /// Grouped by part; the problems again at the end, where a person looks first.
   ///
   /// - Parameter onlyProblems: whether all else is only counted.
-  func text(style: TerminalStyle = TerminalStyle(of: .output), onlyProblems: Bool = false) -> String
-  {
+  func text(style: TerminalStyle = TerminalStyle(of: .output), onlyProblems: Bool = false) -> String {
     var text = ""
     for part in Finding.Part.allCases where !onlyProblems {
       let own = findings.filter { $0.part == part && $0.result != .problem }
@@ -144,8 +135,7 @@ struct DoctorReport: Encodable, Sendable {
     }
     let parts = [
       count(counts.problem, "problem", "problems"), count(counts.warning, "warning", "warnings"),
-      count(counts.note, "note", "notes"),
-      counts.notChecked == 0 ? nil : "\(counts.notChecked) not checked",
+      count(counts.note, "note", "notes"), counts.notChecked == 0 ? nil : "\(counts.notChecked) not checked",
     ].compactMap { $0 }
     guard !parts.isEmpty else {
       return counts.ok == 1 ? "The only check is well." : "All \(counts.ok) checks are well."
@@ -184,9 +174,7 @@ extension Finding {
     let gap = String(repeating: " ", count: Self.indent - 2 - label.count)
     var lines = "  \(shown)\(gap)\(text.printable)\n"
     if let remedy {
-      lines +=
-        String(repeating: " ", count: Self.indent)
-        + "\(style.bold("help:")) \(remedy.printable)\n"
+      lines += String(repeating: " ", count: Self.indent) + "\(style.bold("help:")) \(remedy.printable)\n"
     }
     return lines
   }
@@ -203,9 +191,7 @@ struct Finding: Encodable, Equatable, Sendable {
   }
 
   /// In the order in which they are shown.
-  enum Part: String, Encodable, CaseIterable {
-    case settings, database, shards, daemon, broker, access, store, system
-  }
+  enum Part: String, Encodable, CaseIterable { case settings, database, shards, daemon, broker, access, store, system }
 
   let part: Part
   /// The name of the check: stable, scripts read it.
@@ -235,42 +221,30 @@ struct Check {
 
   func warning(_ text: String, _ remedy: String) -> Finding { make(.warning, text, remedy) }
 
-  func problem(
-    _ text: String, _ remedy: String, _ status: ExitStatus = .configuration
-  ) -> Finding {
+  func problem(_ text: String, _ remedy: String, _ status: ExitStatus = .configuration) -> Finding {
     make(.problem, text, remedy, status)
   }
 
-  func notChecked(_ text: String, _ remedy: String? = nil) -> Finding {
-    make(.notChecked, text, remedy)
-  }
+  func notChecked(_ text: String, _ remedy: String? = nil) -> Finding { make(.notChecked, text, remedy) }
 
   /// What a failure says, and where it says nothing else what helps.
-  func problem(
-    _ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil
-  ) -> Finding {
-    problem(
-      Self.sentence(failure.message), Self.sentence(failure.remedy ?? remedy),
-      status ?? failure.status)
-  }
+  func problem(_ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil)
+    -> Finding
+  { problem(Self.sentence(failure.message), Self.sentence(failure.remedy ?? remedy), status ?? failure.status) }
 
   func notChecked(_ failure: CommandFailure) -> Finding {
     notChecked(Self.sentence(failure.message), failure.remedy.map(Self.sentence))
   }
 
-  private func make(
-    _ result: Finding.Result, _ text: String, _ remedy: String?,
-    _ status: ExitStatus = .configuration
-  ) -> Finding {
+  private func make(_ result: Finding.Result, _ text: String, _ remedy: String?, _ status: ExitStatus = .configuration)
+    -> Finding
+  {
     Finding(
-      part: part, check: name, result: result, text: Self.ended(text),
-      remedy: remedy.map(Self.ended), status: status)
+      part: part, check: name, result: result, text: Self.ended(text), remedy: remedy.map(Self.ended), status: status)
   }
 
   /// Messages of other parts begin in lower case and have no full stop.
-  static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst()
-  }
+  static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() }
 
   private static func ended(_ text: String) -> String {
     text.last.map { ".?!".contains($0) } == true ? text : text + "."

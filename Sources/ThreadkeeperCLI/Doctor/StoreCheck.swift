@@ -11,9 +11,7 @@ enum StoreCheck {
   ///   - failure: why it cannot be opened here; nil where it can.
   ///   - isDefect: see `isDefect`.
   ///   - condition: as a daemon reports it, or as it was found; nil where nobody knows.
-  static func findings(
-    failure: CommandFailure?, isDefect: Bool, condition: String?, path: String
-  ) -> [Finding] {
+  static func findings(failure: CommandFailure?, isDefect: Bool, condition: String?, path: String) -> [Finding] {
     if let failure, isDefect {
       let open = ". The running daemon has the store open; it will not start again"
       return [
@@ -43,27 +41,21 @@ enum StoreCheck {
   /// - Parameters:
   ///   - slots: nil where they cannot be read.
   ///   - hasPassphrase: whether the settings name one.
-  static func isDefect(
-    _ failure: CommandFailure, slots: [KeySlot.Kind]?, hasPassphrase: Bool
-  ) -> Bool {
+  static func isDefect(_ failure: CommandFailure, slots: [KeySlot.Kind]?, hasPassphrase: Bool) -> Bool {
     guard failure.status != .temporary else { return false }
     guard failure.status == .notPermitted, !hasPassphrase, let slots else { return true }
-    return slots.contains(.keyFile) && !slots.contains(.passphrase)
-      && !slots.contains(.systemdCredential)
+    return slots.contains(.keyFile) && !slots.contains(.passphrase) && !slots.contains(.systemdCredential)
   }
 
   /// Of a store that is not there, or that this user may not see.
   static func absence(_ settings: Settings) -> Finding {
-    if let failure = Doctor.refusal(settings, OpenStore.checkAccess) {
-      return check.notChecked(failure)
-    }
+    if let failure = Doctor.refusal(settings, OpenStore.checkAccess) { return check.notChecked(failure) }
     if let failure = Doctor.refusal(settings, OpenStore.checkNotLost) {
       // It was there, by what is left of it.
       return failure.status == .noInput
         ? check.problem(failure, otherwise: "", .inputOutput) : check.notChecked(failure)
     }
-    return check.warning(
-      "There is no store in \(settings.store.path) yet", "The daemon makes it when it starts")
+    return check.warning("There is no store in \(settings.store.path) yet", "The daemon makes it when it starts")
   }
 
   // MARK: Permissions
@@ -72,9 +64,8 @@ enum StoreCheck {
   static func permissions(_ settings: Settings) -> [Finding] {
     let location = OpenStore.location(settings)
     let paths = [
-      (location.directory, "700"), (location.databasePath, "600"),
-      (location.anchorDirectory, "700"), (settings.store.keyFile, "400"),
-      (location.deviceKeyPath, "600"),
+      (location.directory, "700"), (location.databasePath, "600"), (location.anchorDirectory, "700"),
+      (settings.store.keyFile, "400"), (location.deviceKeyPath, "600"),
     ]
     var files: [(String, UInt32, String)] = []
     var unseen: [String] = []
@@ -92,20 +83,17 @@ enum StoreCheck {
   /// - Parameters:
   ///   - files: path, mode and the mode that is right.
   ///   - unseen: what may be there, and cannot be looked at.
-  static func permissions(
-    _ files: [(String, UInt32, String)], unseen: [String] = []
-  ) -> [Finding] {
+  static func permissions(_ files: [(String, UInt32, String)], unseen: [String] = []) -> [Finding] {
     let check = Check(.store, "permissions")
     guard !files.isEmpty else { return [check.notChecked("No file of the store can be seen here")] }
     let open = files.filter { $0.1 & 0o077 != 0 }
     let found =
       open.map { path, mode, right in
         check.problem(
-          "\(path) is open to other users (mode \(String(mode, radix: 8)))",
-          "Run `chmod \(right) \(path)`", .notPermitted)
+          "\(path) is open to other users (mode \(String(mode, radix: 8)))", "Run `chmod \(right) \(path)`",
+          .notPermitted)
       } + unseen.map { check.notChecked("Whether others can open \($0): it cannot be seen here") }
-    return found.isEmpty
-      ? [check.ok("Only their owner can open the store, its key and its anchor")] : found
+    return found.isEmpty ? [check.ok("Only their owner can open the store, its key and its anchor")] : found
   }
 
   // MARK: Key slots
@@ -113,9 +101,7 @@ enum StoreCheck {
   static func keySlots(_ kinds: [KeySlot.Kind]?) -> [Finding] {
     let check = Check(.store, "key_slots")
     guard let kinds else {
-      return [
-        check.notChecked("The key slots cannot be read here", "Run this as the daemon's user")
-      ]
+      return [check.notChecked("The key slots cannot be read here", "Run this as the daemon's user")]
     }
     let recovery = kinds.filter { $0 == .passphrase || $0 == .recoveryCode }
     guard recovery.isEmpty else {
@@ -141,9 +127,7 @@ enum StoreCheck {
     guard let last else { return [check.warning("No backup of this store is noted", remedy)] }
     let days = max(0, now - last) / 86_400
     let ago = days == 0 ? "less than a day" : days == 1 ? "a day" : "\(days) days"
-    guard now - last > oldAfter else {
-      return [check.ok("The last backup was made \(ago) ago")]
-    }
+    guard now - last > oldAfter else { return [check.ok("The last backup was made \(ago) ago")] }
     return [check.warning("The last backup was made \(ago) ago", remedy)]
   }
 
@@ -165,14 +149,12 @@ enum StoreCheck {
     if isReadOnly {
       return [
         check.problem(
-          "The file system of \(path) is read-only", "Look into `dmesg`, and mount it for writing",
-          .inputOutput)
+          "The file system of \(path) is read-only", "Look into `dmesg`, and mount it for writing", .inputOutput)
       ]
     }
     let remedy = "Free some space, or move the store with `store.path`"
     switch freeMiB {
-    case ..<64:
-      return [check.problem("\(freeMiB) MiB are free for \(path)", remedy, .inputOutput)]
+    case ..<64: return [check.problem("\(freeMiB) MiB are free for \(path)", remedy, .inputOutput)]
     case ..<512: return [check.warning("\(freeMiB) MiB are free for \(path)", remedy)]
     default: return [check.ok("\(freeMiB) MiB are free for \(path)")]
     }
@@ -185,9 +167,7 @@ enum SystemCheck {
   static func clock(root: String) -> [Finding] {
     let place = root + "/run/systemd/timesync"
     let isKnown = access(place, F_OK) == 0
-    return clock(
-      isSynchronized: isKnown ? access(place + "/synchronized", F_OK) == 0 : nil,
-      now: Int64(time(nil)))
+    return clock(isSynchronized: isKnown ? access(place + "/synchronized", F_OK) == 0 : nil, now: Int64(time(nil)))
   }
 
   /// - Parameters:
@@ -199,8 +179,8 @@ enum SystemCheck {
     guard now > 1_735_689_600 else {
       return [
         check.problem(
-          "The clock is wrong: certificates and envelopes will not be accepted",
-          "Run `sudo timedatectl set-ntp true`", .system)
+          "The clock is wrong: certificates and envelopes will not be accepted", "Run `sudo timedatectl set-ntp true`",
+          .system)
       ]
     }
     guard let isSynchronized else {
@@ -213,8 +193,7 @@ enum SystemCheck {
     guard !isSynchronized else { return [check.ok("The clock is synchronized")] }
     return [
       check.warning(
-        "The clock is not synchronized",
-        "Run `sudo timedatectl set-ntp true`, or see that NTP gets through")
+        "The clock is not synchronized", "Run `sudo timedatectl set-ntp true`, or see that NTP gets through")
     ]
   }
 
@@ -223,9 +202,7 @@ enum SystemCheck {
   /// - Parameter root: stands for `/`, without a slash at its end.
   static func avahi(isWanted: Bool, root: String) -> [Finding] {
     let check = Check(.system, "avahi")
-    guard isWanted else {
-      return [check.note("Border routers are not searched for (setting `discovery.mdns`)")]
-    }
+    guard isWanted else { return [check.note("Border routers are not searched for (setting `discovery.mdns`)")] }
     guard access(root + "/run/avahi-daemon/socket", F_OK) == 0 else {
       return [
         check.warning(
@@ -249,16 +226,14 @@ enum SettingsCheck {
       return check.problem(
         text,
         "Run `chmod o-rwx FILE` with that file, or remove the password from it and run `threadkeeper setup`, which "
-          + "keeps it in the encrypted store",
-        .notPermitted)
+          + "keeps it in the encrypted store", .notPermitted)
     }
     guard found.isEmpty else { return found }
     let source = result.file.map { "in \($0)" } ?? "are the defaults: there is no file; they"
     return [check.ok("The settings \(source) can be used")]
   }
 
-  private static let remedy =
-    "Correct it there. `threadkeeper check-config` checks the settings again"
+  private static let remedy = "Correct it there. `threadkeeper check-config` checks the settings again"
 
   /// A secret that others may read: the settings can be used, and should not be.
   private static func isOpen(_ problem: SettingsProblem) -> Bool {
@@ -269,9 +244,6 @@ enum SettingsCheck {
   static func findings(file: String, mode: UInt32) -> [Finding] {
     let check = Check(.settings, "settings_file")
     guard mode & 0o002 != 0 else { return [check.ok("Not every user can change \(file)")] }
-    return [
-      check.problem(
-        "Every user of this machine can change \(file)", "Run `chmod o-w \(file)`", .notPermitted)
-    ]
+    return [check.problem("Every user of this machine can change \(file)", "Run `chmod o-w \(file)`", .notPermitted)]
   }
 }

@@ -8,8 +8,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper fleet`
 struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fleet",
-    abstract: "Look after thousands of homes, in shards on PostgreSQL.",
+    commandName: "fleet", abstract: "Look after thousands of homes, in shards on PostgreSQL.",
     discussion: """
       `store.url` names the database. `threadkeeper run` is a node then, and commands that ask a \
       daemon take `--home SHARD/NAME` and ask the node that has the shard.
@@ -21,16 +20,15 @@ struct FleetCommand: ParsableCommand {
         threadkeeper routers --home 17/smith
       """,
     subcommands: [
-      FleetInitCommand.self, FleetStatusCommand.self, FleetHomesCommand.self,
-      FleetDrainCommand.self, FleetDoctorCommand.self, FleetAcceptCommand.self,
+      FleetInitCommand.self, FleetStatusCommand.self, FleetHomesCommand.self, FleetDrainCommand.self,
+      FleetDoctorCommand.self, FleetAcceptCommand.self,
     ])
 }
 
 /// `threadkeeper fleet init`
 struct FleetInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init",
-    abstract: "Make what is missing of the fleet: schema, shards and their keys.",
+    commandName: "init", abstract: "Make what is missing of the fleet: schema, shards and their keys.",
     discussion: """
       Can be run again at any time: what is there stays, and no key is ever replaced. The key of a \
       new shard is sealed by `fleet.seal_command`, and tried with `fleet.unseal_command` at once.
@@ -40,12 +38,9 @@ struct FleetInitCommand: ParsableCommand {
         threadkeeper fleet init --print-sql | sudo -u postgres psql -v ON_ERROR_STOP=1 threadkeeper
       """)
 
-  @Option(help: "How many shards there are to be; 16 in a new fleet.")
-  var shards: Int?
-  @Option(help: "What a new fleet is called, in client ids at the broker; `fleet` without it.")
-  var name: String?
-  @Flag(help: "Print schema, roles, grants and views for an administrator; connect to nothing.")
-  var printSQL = false
+  @Option(help: "How many shards there are to be; 16 in a new fleet.") var shards: Int?
+  @Option(help: "What a new fleet is called, in client ids at the broker; `fleet` without it.") var name: String?
+  @Flag(help: "Print schema, roles, grants and views for an administrator; connect to nothing.") var printSQL = false
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
@@ -61,14 +56,10 @@ struct FleetInitCommand: ParsableCommand {
     if printSQL { return try StandardStream.output.write(FleetInit.script) }
     let settings = try options.settings.load()
     let report = try WaitingLine.during { show throws(CommandFailure) in
-      try FleetInit(settings, FleetDatabase(settings))
-        .run(shards: shards, name: name, progress: show)
+      try FleetInit(settings, FleetDatabase(settings)).run(shards: shards, name: name, progress: show)
     }
     try options.output.show(
-      report,
-      text:
-        "The fleet `\(report.fleet)` has \(report.shards) shards, \(report.keysMade) of them new.\n"
-    )
+      report, text: "The fleet `\(report.fleet)` has \(report.shards) shards, \(report.keysMade) of them new.\n")
   }
 }
 
@@ -84,9 +75,7 @@ extension SettingsOptions {
 
 extension WaitingLine {
   /// Shows what is waited for, until the work has ended.
-  static func during<R>(
-    _ work: (_ show: (String) -> Void) throws(CommandFailure) -> R
-  ) throws(CommandFailure) -> R {
+  static func during<R>(_ work: (_ show: (String) -> Void) throws(CommandFailure) -> R) throws(CommandFailure) -> R {
     let line = WaitingLine()
     defer { line.end() }
     return try work(line.show)
@@ -96,8 +85,7 @@ extension WaitingLine {
 /// `threadkeeper fleet status`
 struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract: "Show shards, who has them, and nodes.",
+    commandName: "status", abstract: "Show shards, who has them, and nodes.",
     discussion: """
       LEASE is the time since its last renewal. WAITING are messages that the broker has not taken yet.
 
@@ -116,16 +104,13 @@ struct FleetStatusCommand: ParsableCommand {
 
 extension FleetStatus {
   var text: String {
-    func tenths(_ number: Double?, _ unit: String) -> String? {
-      number.map { "\(($0 * 10).rounded() / 10) \(unit)" }
-    }
+    func tenths(_ number: Double?, _ unit: String) -> String? { number.map { "\(($0 * 10).rounded() / 10) \(unit)" } }
     let shards = Table(
       shards,
       [
-        "SHARD": { $0.shard }, "NODE": { $0.node }, "LEASE": { tenths($0.leaseAge, "s") },
-        "HOMES": { $0.homes }, "ROUTERS": { $0.routers }, "ALERTS": { $0.alerts },
-        "WAITING": { $0.waiting }, "COMMIT": { tenths($0.commitMs, "ms") },
-        "STATE": { $0.state },
+        "SHARD": { $0.shard }, "NODE": { $0.node }, "LEASE": { tenths($0.leaseAge, "s") }, "HOMES": { $0.homes },
+        "ROUTERS": { $0.routers }, "ALERTS": { $0.alerts }, "WAITING": { $0.waiting },
+        "COMMIT": { tenths($0.commitMs, "ms") }, "STATE": { $0.state },
       ])
     let nodes = Table(
       nodes,
@@ -146,8 +131,7 @@ extension FleetStatus {
 /// `threadkeeper fleet drain`
 struct FleetDrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drain",
-    abstract: "Take all shards from a node, for as long as it is drained.",
+    commandName: "drain", abstract: "Take all shards from a node, for as long as it is drained.",
     discussion: """
       Other nodes take them, where they have room. A node that is stopped releases its shards by itself.
 
@@ -158,16 +142,13 @@ struct FleetDrainCommand: AsyncParsableCommand {
 
   private static let timeout = Duration.seconds(20)
 
-  @Argument(help: "The node, as `threadkeeper fleet status` has it.")
-  var node: String
-  @Flag(help: "Let it have shards again.")
-  var undo = false
+  @Argument(help: "The node, as `threadkeeper fleet status` has it.") var node: String
+  @Flag(help: "Let it have shards again.") var undo = false
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
     let database = try options.settings.loadFleet().database
-    try database.run(
-      "UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
+    try database.run("UPDATE threadkeeper.node SET draining = $2::bool WHERE name = $1", [node, "\(!undo)"])
     let line = WaitingLine()
     defer { line.end() }
     let deadline = ContinuousClock.now + Self.timeout
@@ -175,8 +156,7 @@ struct FleetDrainCommand: AsyncParsableCommand {
       // A claim that was under way counts, too.
       if !undo { try await Task.sleep(for: .milliseconds(300)) }
       guard let found = try FleetStatus(database).nodes.first(where: { $0.name == node }) else {
-        throw CommandFailure(
-          .usage, "there is no node \(node)", remedy: "`threadkeeper fleet status` lists them")
+        throw CommandFailure(.usage, "there is no node \(node)", remedy: "`threadkeeper fleet status` lists them")
       }
       if undo || found.shards == 0 {
         line.end()
@@ -196,8 +176,7 @@ struct FleetDrainCommand: AsyncParsableCommand {
 /// `threadkeeper fleet accept`
 struct FleetAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept",
-    abstract: "Take a shard as the database has it, which you have restored.",
+    commandName: "accept", abstract: "Take a shard as the database has it, which you have restored.",
     discussion: """
       The broker has an anchor of each shard, by which an older database is noticed. What was stored \
       and revoked since is lost. It is written into the shard's audit.
@@ -207,10 +186,8 @@ struct FleetAcceptCommand: AsyncParsableCommand {
         threadkeeper fleet accept 17 --yes --json
       """)
 
-  @Argument(help: "The number of the shard.")
-  var shard: Int
-  @Flag(help: "Without a question.")
-  var yes = false
+  @Argument(help: "The number of the shard.") var shard: Int
+  @Flag(help: "Without a question.") var yes = false
   @OptionGroup var options: CommandOptions
 
   private struct Report: Encodable {
@@ -231,8 +208,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
     let line = WaitingLine()
     defer { line.end() }
     let accepted = try await FleetAccept.run(
-      shard: shard, by: OpenStore.actor(user: getuid()), settings, database,
-      progress: line.show)
+      shard: shard, by: OpenStore.actor(user: getuid()), settings, database, progress: line.show)
     line.end()
     try options.output.show(
       Report(shard: shard, accepted: accepted),
@@ -245,8 +221,7 @@ struct FleetAcceptCommand: AsyncParsableCommand {
 /// `threadkeeper fleet homes`
 struct FleetHomesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "homes",
-    abstract: "List the homes of the fleet, add some, or move one into another shard.",
+    commandName: "homes", abstract: "List the homes of the fleet, add some, or move one into another shard.",
     discussion: """
       A home is called SHARD/NAME, and has the base topic `<mqtt.base_topic>/SHARD/NAME`.
 
@@ -254,26 +229,21 @@ struct FleetHomesCommand: ParsableCommand {
         threadkeeper fleet homes add 17/smith 17/jones
         threadkeeper fleet homes list
         threadkeeper fleet homes move 17/smith 18
-      """,
-    subcommands: [
-      FleetHomesListCommand.self, FleetHomesAddCommand.self, FleetHomesMoveCommand.self,
-    ],
+      """, subcommands: [FleetHomesListCommand.self, FleetHomesAddCommand.self, FleetHomesMoveCommand.self],
     defaultSubcommand: FleetHomesListCommand.self)
 }
 
 /// `threadkeeper fleet homes list`
 struct FleetHomesListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the homes, with the settings that they have of their own.",
+    commandName: "list", abstract: "List the homes, with the settings that they have of their own.",
     discussion: """
       Examples:
         threadkeeper fleet homes list --shard 17
         threadkeeper fleet homes list --json | jq -r '.[] | "\\(.shard)/\\(.name)"'
       """)
 
-  @Option(help: "Of this shard only.")
-  var shard: Int?
+  @Option(help: "Of this shard only.") var shard: Int?
   @OptionGroup var options: CommandOptions
 
   func run() throws {
@@ -282,21 +252,16 @@ struct FleetHomesListCommand: ParsableCommand {
       homes,
       [
         "HOME": { "\($0.shard)/\($0.name)" },
-        "SETTINGS": {
-          $0.settings.values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
-            .joined(separator: " ")
-        },
+        "SETTINGS": { $0.settings.values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }.joined(separator: " ") },
       ])
-    try options.output.show(
-      homes, text: table.text(none: "There is no home yet: `threadkeeper fleet homes add`.\n"))
+    try options.output.show(homes, text: table.text(none: "There is no home yet: `threadkeeper fleet homes add`.\n"))
   }
 }
 
 /// `threadkeeper fleet homes add`
 struct FleetHomesAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add",
-    abstract: "Add homes to shards.",
+    commandName: "add", abstract: "Add homes to shards.",
     discussion: """
       They are served within seconds. One that is there gets the settings that are named. A home can \
       have its own \(HomeOverrides.names.listed).
@@ -312,14 +277,10 @@ struct FleetHomesAddCommand: ParsableCommand {
   /// A million homes.
   private static let longestFile = 128 << 20
 
-  @Argument(help: "Homes, as SHARD/NAME.")
-  var homes: [String] = []
-  @Option(
-    name: .customLong("set"),
-    help: ArgumentHelp("A setting of all of them.", valueName: "key=value"))
+  @Argument(help: "Homes, as SHARD/NAME.") var homes: [String] = []
+  @Option(name: .customLong("set"), help: ArgumentHelp("A setting of all of them.", valueName: "key=value"))
   var assignments: [String] = []
-  @Option(help: "A file with homes; `-` is standard input.", completion: .file())
-  var file: String?
+  @Option(help: "A file with homes; `-` is standard input.", completion: .file()) var file: String?
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
@@ -332,12 +293,10 @@ struct FleetHomesAddCommand: ParsableCommand {
     if let file {
       let bytes =
         file == "-"
-        ? try StandardInput.read(limit: Self.longestFile)
-        : try InputFile.read(file, limit: Self.longestFile)
+        ? try StandardInput.read(limit: Self.longestFile) : try InputFile.read(file, limit: Self.longestFile)
       guard let bytes else { throw CommandFailure(.badInput, "\(file) is too long") }
       for line in bytes.split(separator: UInt8(ascii: "\n")) {
-        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-          .map(String.init)
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace).map(String.init)
         guard let name = words.first else { continue }
         rows.append(try Self.row(name, standard.merging(Self.values(words.dropFirst())) { $1 }))
       }
@@ -347,21 +306,15 @@ struct FleetHomesAddCommand: ParsableCommand {
       try database.add(rows) { show("\($0) of \(rows.count) homes") }
     }
     try options.output.show(
-      added,
-      text: "Homes: \(added.added) added, \(added.changed) changed, \(added.unchanged) unchanged.\n"
-    )
+      added, text: "Homes: \(added.added) added, \(added.changed) changed, \(added.unchanged) unchanged.\n")
   }
 
-  private static func row(
-    _ name: String, _ values: [String: String]
-  ) throws(CommandFailure) -> FleetHomes.Row {
+  private static func row(_ name: String, _ values: [String: String]) throws(CommandFailure) -> FleetHomes.Row {
     let home = try HomeAddress(name)
     return .init(home, settings: try HomeOverrides(values))
   }
 
-  private static func values(
-    _ words: ArraySlice<String>
-  ) throws(CommandFailure) -> [String: String] {
+  private static func values(_ words: ArraySlice<String>) throws(CommandFailure) -> [String: String] {
     var values: [String: String] = [:]
     for word in words {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -377,8 +330,7 @@ struct FleetHomesAddCommand: ParsableCommand {
 /// `threadkeeper fleet homes move`
 struct FleetHomesMoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move",
-    abstract: "Move a home into another shard, with all that is stored of it.",
+    commandName: "move", abstract: "Move a home into another shard, with all that is stored of it.",
     discussion: """
       For some seconds nobody serves the two shards, and messages of their other homes wait at the broker. The \
       home has another base topic then: messages to the old one are lost, so change its border routers at once. \
@@ -389,10 +341,8 @@ struct FleetHomesMoveCommand: ParsableCommand {
         threadkeeper fleet homes move 17/smith 18
       """)
 
-  @Argument(help: "The home, as SHARD/NAME.")
-  var home: String
-  @Argument(help: "The number of its new shard.")
-  var shard: Int
+  @Argument(help: "The home, as SHARD/NAME.") var home: String
+  @Argument(help: "The number of its new shard.") var shard: Int
   @OptionGroup var options: CommandOptions
 
   func run() throws {

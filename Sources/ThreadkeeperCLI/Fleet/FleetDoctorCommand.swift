@@ -8,8 +8,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper fleet doctor`
 struct FleetDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor",
-    abstract: "Check database, key service, broker and nodes, and say what to do about it.",
+    commandName: "doctor", abstract: "Check database, key service, broker and nodes, and say what to do about it.",
     discussion: """
       Changes nothing. Run it on a node, as its user: it checks what that user may do. Exits like \
       `threadkeeper doctor`.
@@ -26,9 +25,7 @@ struct FleetDoctorCommand: AsyncParsableCommand {
     let line = WaitingLine()
     defer { line.end() }
     var findings = SettingsCheck.findings(loaded)
-    if let settings = loaded.settings {
-      findings += await FleetDoctor(settings: settings) { line.show($0) }.findings()
-    }
+    if let settings = loaded.settings { findings += await FleetDoctor(settings: settings) { line.show($0) }.findings() }
     line.end()
     try DoctorReport(findings).end(options.output)
   }
@@ -49,17 +46,15 @@ private struct FleetDoctor {
       waits("Asking the key service")
       findings.append(try key(database))
       findings += try shards(database)
-    } catch {
-      findings.append(Check(.database, "database").problem(error))
-    }
+    } catch { findings.append(Check(.database, "database").problem(error)) }
     waits("Asking the broker")
     return findings + (await broker())
   }
 
   /// - Parameter status: nil where it is only a warning.
   private func judge(
-    _ part: Finding.Part, _ name: String, _ isWell: Bool, _ well: String, _ problem: String,
-    _ remedy: String, _ status: ExitStatus? = .configuration
+    _ part: Finding.Part, _ name: String, _ isWell: Bool, _ well: String, _ problem: String, _ remedy: String,
+    _ status: ExitStatus? = .configuration
   ) -> Finding {
     let check = Check(part, name)
     if isWell { return check.ok(well) }
@@ -77,8 +72,8 @@ private struct FleetDoctor {
       let (name, value) = (one.name, one.setting)
       if let version = Int(value).map({ $0 / 10_000 }) {
         return judge(
-          .database, "version", version >= 14, "PostgreSQL \(version) answers",
-          "PostgreSQL \(version) is too old", "Use 14 or later")
+          .database, "version", version >= 14, "PostgreSQL \(version) answers", "PostgreSQL \(version) is too old",
+          "Use 14 or later")
       }
       return judge(
         .database, name, value != "off" && value != "local", "`\(name)` is \(value)",
@@ -103,13 +98,12 @@ private struct FleetDoctor {
       """, [(needed + excess).joined(separator: ",")])
     let held = Set(rights.filter(\.has).map(\.name))
     let missing = needed.filter { !held.contains($0) }
-    let remedy =
-      "Give the role the rights of threadkeeper_node: `threadkeeper fleet init --print-sql`"
+    let remedy = "Give the role the rights of threadkeeper_node: `threadkeeper fleet init --print-sql`"
     return [
       Check(.database, "schema").ok("The schema has version \(version)"),
       judge(
-        .database, "rights", missing.isEmpty, "The role can do what a node does",
-        "The role may not \(missing.listed)", remedy, .notPermitted),
+        .database, "rights", missing.isEmpty, "The role can do what a node does", "The role may not \(missing.listed)",
+        remedy, .notPermitted),
       judge(
         .database, "excess", held.isDisjoint(with: excess + ["CREATE"]), "It can do no more",
         "The role may change key slots or the schema, as a superuser may", remedy, nil),
@@ -124,9 +118,7 @@ private struct FleetDoctor {
       return check.problem("No shard has a key slot", "Run `threadkeeper fleet init`")
     }
     let began = ContinuousClock.now
-    do throws(CommandFailure) {
-      _ = try ShardKeys.opened(shard, settings, database)
-    } catch {
+    do throws(CommandFailure) { _ = try ShardKeys.opened(shard, settings, database) } catch {
       return check.problem(error)
     }
     let took = Int(began.duration(to: .now) / .milliseconds(1))
@@ -138,29 +130,21 @@ private struct FleetDoctor {
     let kinds: [(state: String, problem: String, remedy: String, status: ExitStatus)] = [
       (
         "rolled_back", "the database is older than the broker's anchor",
-        "Where you have restored it, run `threadkeeper fleet accept SHARD`; else restore the newest state",
-        .inputOutput
+        "Where you have restored it, run `threadkeeper fleet accept SHARD`; else restore the newest state", .inputOutput
       ),
       (
         "no_key", "there is no key slot, or it cannot be opened",
-        "Run `threadkeeper fleet init`, and see that the key service answers on every node",
-        .configuration
+        "Run `threadkeeper fleet init`, and see that the key service answers on every node", .configuration
       ),
       (
         "altered", "the database was altered, so they are not served",
         "Restore a backup of the database, and run `threadkeeper fleet accept SHARD`", .inputOutput
       ),
       (
-        "crashed",
-        "the processes that opened them have ended, so they are held back for up to an hour",
-        "Look into the logs of the nodes; if they say nothing else, restore a backup of the database",
-        .inputOutput
-      ),
-      ("failed", "they cannot be served", "Look into the logs of the nodes", .unavailable),
-      (
-        "unclaimed", "no node has them", "Start another node, or raise `fleet.shards_at_most`",
-        .unavailable
-      ),
+        "crashed", "the processes that opened them have ended, so they are held back for up to an hour",
+        "Look into the logs of the nodes; if they say nothing else, restore a backup of the database", .inputOutput
+      ), ("failed", "they cannot be served", "Look into the logs of the nodes", .unavailable),
+      ("unclaimed", "no node has them", "Start another node, or raise `fleet.shards_at_most`", .unavailable),
     ]
     let found = kinds.compactMap { kind -> Finding? in
       let shards = status.shards.filter { $0.state == kind.state }.map(\.shard)
@@ -169,15 +153,12 @@ private struct FleetDoctor {
         : Check(.shards, "shards").problem(
           "Shards \(String(ranges: shards)): \(kind.problem)", kind.remedy, kind.status)
     }
-    return
-      (found.isEmpty
-      ? [Check(.shards, "shards").ok("All \(status.shards.count) shards are served")] : found)
+    return (found.isEmpty ? [Check(.shards, "shards").ok("All \(status.shards.count) shards are served")] : found)
       + status.nodes.map { node in
         judge(
           .shards, "node", !node.isSilent, "The node `\(node.name)` gives signs of life",
           "The node `\(node.name)` has given no sign of life for \(Int(node.seenAgo)) s",
-          "Start it; if it is gone for good: `DELETE FROM threadkeeper.node WHERE name = '\(node.name)'`",
-          nil)
+          "Start it; if it is gone for good: `DELETE FROM threadkeeper.node WHERE name = '\(node.name)'`", nil)
       }
   }
 
@@ -194,18 +175,16 @@ private struct FleetDoctor {
     let refused = await probe.publish([Anchor.removal(of: 0, below: prefix)])
     let keeps = report.session.protocolVersion == .v5 ? await probe.keepsSession() : nil
     let findings =
-      BrokerCheck.findings(report.session, settings.mqtt, values: report.values)
-      + QueueCheck.findings(nil) + QueueCheck.dropped(report.values)
-      + AccessCheck.findings(
-        report, login: settings.mqtt.username, other: nil, prefix: settings.homeAssistant.prefix
-      ).filter { $0.result != .notChecked } + [
+      BrokerCheck.findings(report.session, settings.mqtt, values: report.values) + QueueCheck.findings(nil)
+      + QueueCheck.dropped(report.values)
+      + AccessCheck.findings(report, login: settings.mqtt.username, other: nil, prefix: settings.homeAssistant.prefix)
+      .filter { $0.result != .notChecked } + [
         judge(
           .broker, "anchor", refused == nil, "The anchors of shards can be published",
           "The anchors of shards cannot be published: \(refused?.message ?? "")",
           "Let the login of the nodes read and write `\(prefix)/#`"),
         judge(
-          .broker, "session", (try? keeps?.get()) == true,
-          "The broker keeps a session while its client is away",
+          .broker, "session", (try? keeps?.get()) == true, "The broker keeps a session while its client is away",
           "The broker is not seen to keep a session: what comes while nobody has a shard may be lost",
           "Use a broker with MQTT 5, and allow persistent sessions for an hour at least"),
       ]
@@ -217,8 +196,8 @@ extension Finding {
   /// As a daemon at home has it, but for the access list.
   fileprivate var ofFleet: Finding {
     let words = [
-      (" with `threadkeeper acl --keep-anonymous`", " in the access list"),
-      ("threadkeeper acl", "examples/fleet/acl"), ("guides/broker.md", "guides/fleet.md"),
+      (" with `threadkeeper acl --keep-anonymous`", " in the access list"), ("threadkeeper acl", "examples/fleet/acl"),
+      ("guides/broker.md", "guides/fleet.md"),
     ]
     return Finding(
       part: part, check: check, result: result, text: text,

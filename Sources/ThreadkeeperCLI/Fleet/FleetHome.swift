@@ -13,28 +13,26 @@ enum FleetHome {
   @TaskLocal static var target: HomeAddress?
 
   /// - Parameter words: the arguments of this process.
-  static func parse(
-    _ words: [String] = Array(CommandLine.arguments.dropFirst())
-  ) async throws -> (home: HomeAddress?, command: any ParsableCommand) {
+  static func parse(_ words: [String] = Array(CommandLine.arguments.dropFirst())) async throws -> (
+    home: HomeAddress?, command: any ParsableCommand
+  ) {
     var words = words
-    let place =
-      words.firstIndex { $0 == "--home" || $0.hasPrefix("--home=") || $0 == "--" } ?? words.endIndex
+    let place = words.firstIndex { $0 == "--home" || $0.hasPrefix("--home=") || $0 == "--" } ?? words.endIndex
     if let word = words[place...].first, word.hasPrefix("--home=") {
       words.replaceSubrange(place...place, with: ["--home", String(word.dropFirst(7))])
     }
-    guard words[place...].first == "--home",
-      words[place...].dropFirst().first?.contains("/") == true
-    else { return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words)) }
+    guard words[place...].first == "--home", words[place...].dropFirst().first?.contains("/") == true else {
+      return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words))
+    }
     let home = try HomeAddress(words[place + 1])
     words[place + 1] = home.name
-    if let command = try? await ThreadkeeperCommand.asyncParseAsRoot(words) {
-      return (home, command)
-    }
+    if let command = try? await ThreadkeeperCommand.asyncParseAsRoot(words) { return (home, command) }
     // Lists of everything have no such option.
     words.removeSubrange(place...place + 1)
     let command = try await ThreadkeeperCommand.asyncParseAsRoot(words)
-    guard !(command is DoctorCommand || command is CheckConfigCommand || command is SetupCommand)
-    else { throw notForOne }
+    guard !(command is DoctorCommand || command is CheckConfigCommand || command is SetupCommand) else {
+      throw notForOne
+    }
     return (home, command)
   }
 
@@ -45,9 +43,7 @@ enum FleetHome {
   ///
   /// - Parameter settings: of this host.
   /// - Throws: `CommandFailure`: 64 where there is no such home, 69 where nobody has its shard.
-  static func settings(_ settings: Settings, of home: HomeAddress) throws(CommandFailure)
-    -> Settings
-  {
+  static func settings(_ settings: Settings, of home: HomeAddress) throws(CommandFailure) -> Settings {
     // Of `HOST:/DIRECTORY/varlink.sock`; commands that hold a shard have no address.
     struct Owner: Decodable { let host: String?, directory: String? }
     let owners: [Owner] = try FleetDatabase(settings).rows(
@@ -58,8 +54,7 @@ enum FleetHome {
       WHERE h.shard = $1::int AND h.name = $2
       """, ["\(home.shard)", home.name])
     guard let owner = owners.first else {
-      throw CommandFailure(
-        .usage, "there is no home \(home)", remedy: "`threadkeeper fleet homes list` lists them")
+      throw CommandFailure(.usage, "there is no home \(home)", remedy: "`threadkeeper fleet homes list` lists them")
     }
     guard let host = owner.host, let directory = owner.directory else {
       throw CommandFailure(
@@ -75,20 +70,16 @@ enum FleetHome {
 
   /// The same command there: its terminal, streams and exit status are those of this process.
   private static func become(ssh host: String) -> CommandFailure {
-    guard HostName.isFit(host) else {
-      return CommandFailure(.badInput, "the address of the node is no host: \(host)")
-    }
+    guard HostName.isFit(host) else { return CommandFailure(.badInput, "the address of the node is no host: \(host)") }
     let isAtTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
     // There it is that host, so that nobody is sent on without end.
     let command =
-      ["THREADKEEPER_FLEET_ADDRESS=\(host)", "threadkeeper"]
-      + CommandLine.arguments.dropFirst().map(\.quoted)
+      ["THREADKEEPER_FLEET_ADDRESS=\(host)", "threadkeeper"] + CommandLine.arguments.dropFirst().map(\.quoted)
     let words = ["ssh"] + (isAtTerminal ? ["-t"] : []) + [host, command.joined(separator: " ")]
     var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     execvp("ssh", &pointers)
     return CommandFailure(
-      .unavailable,
-      "\(host) has the shard, and ssh cannot be started: \(String(cString: strerror(errno)))",
+      .unavailable, "\(host) has the shard, and ssh cannot be started: \(String(cString: strerror(errno)))",
       remedy: "run the command on \(host)")
   }
 
@@ -106,9 +97,7 @@ enum FleetHome {
   }
 }
 
-private protocol ListOfHomes {
-  mutating func keep(home: String)
-}
+private protocol ListOfHomes { mutating func keep(home: String) }
 
 extension Rows: ListOfHomes {
   mutating func keep(home: String) {
@@ -133,12 +122,8 @@ extension ListDecisions.Reply: ListOfHomes {
   mutating func keep(home: String) { history.removeAll { $0.request.home != home } }
 }
 
-private protocol RowOfHome {
-  var home: String { get }
-}
+private protocol RowOfHome { var home: String { get } }
 
 extension CredentialReport: RowOfHome {}
-extension JSONValue: RowOfHome {
-  fileprivate var home: String { text("home") }
-}
+extension JSONValue: RowOfHome { fileprivate var home: String { text("home") } }
 #endif

@@ -4,8 +4,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper audit`
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "audit",
-    abstract: "Show who changed what in the store.",
+    commandName: "audit", abstract: "Show who changed what in the store.",
     discussion: """
       Each record is linked to the one before it, and the store knows the \
       last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
@@ -22,14 +21,11 @@ struct AuditCommand: AsyncParsableCommand {
   /// To go through all records takes long on a slow machine.
   private static let longest = Duration.seconds(600)
 
-  @Option(help: ArgumentHelp("How many records to begin with.", valueName: "number"))
-  var last: Int64 = 50
+  @Option(help: ArgumentHelp("How many records to begin with.", valueName: "number")) var last: Int64 = 50
 
-  @Flag(help: "Go on showing what comes.")
-  var follow = false
+  @Flag(help: "Go on showing what comes.") var follow = false
 
-  @Flag(help: "Check all of them.")
-  var verify = false
+  @Flag(help: "Check all of them.") var verify = false
 
   @OptionGroup var options: CommandOptions
 
@@ -37,9 +33,7 @@ struct AuditCommand: AsyncParsableCommand {
     guard last > 0 || (last == 0 && follow) else {
       throw ValidationError("--last is 1 or more; with --follow it can be 0.")
     }
-    guard !(verify && follow) else {
-      throw ValidationError("--verify and --follow do not go together.")
-    }
+    guard !(verify && follow) else { throw ValidationError("--verify and --follow do not go together.") }
   }
 
   func run() async throws {
@@ -51,12 +45,9 @@ struct AuditCommand: AsyncParsableCommand {
     if verify { return try show(try await daemon.perform(VerifyAudit(), within: Self.longest)) }
     var records = AuditRecords()
     var entries: [AuditEntry] = []
-    _ = try await daemon.follow(FollowAudit(last: last, untilNow: true)) {
-      entries += records.take($0)
-    }
+    _ = try await daemon.follow(FollowAudit(last: last, untilNow: true)) { entries += records.take($0) }
     try options.output.show(
-      entries,
-      text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
+      entries, text: entries.isEmpty ? "Nothing has been changed yet.\n" : entries.map(\.text).joined())
   }
 
   private func follow(_ daemon: DaemonClient) async throws {
@@ -74,8 +65,7 @@ struct AuditCommand: AsyncParsableCommand {
   private func show(_ report: VerifyAudit.Reply) throws {
     try options.output.show(
       report,
-      text: report.problem.map { "\($0.printable).\n" }
-        ?? "All \(report.records) records are as they were written.\n")
+      text: report.problem.map { "\($0.printable).\n" } ?? "All \(report.records) records are as they were written.\n")
     guard report.problem == nil else { throw ExitCode(ExitStatus.badInput.rawValue) }
   }
 }

@@ -6,18 +6,14 @@ import ThreadkeeperDaemon
 /// `threadkeeper credentials`
 struct CredentialsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "credentials",
-    abstract: "Look at the stored Thread credentials, or delete some.",
-    subcommands: [
-      CredentialsListCommand.self, CredentialsGetCommand.self, CredentialsDeleteCommand.self,
-    ])
+    commandName: "credentials", abstract: "Look at the stored Thread credentials, or delete some.",
+    subcommands: [CredentialsListCommand.self, CredentialsGetCommand.self, CredentialsDeleteCommand.self])
 }
 
 /// `threadkeeper credentials list`
 struct CredentialsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List whose credentials are stored, and what logins share. Shows no secret.",
+    commandName: "list", abstract: "List whose credentials are stored, and what logins share. Shows no secret.",
     discussion: """
       Examples:
         threadkeeper credentials list
@@ -30,12 +26,9 @@ struct CredentialsListCommand: AsyncParsableCommand {
     try await options.list(
       { _ in ListCredentials() },
       [
-        "BORDER AGENT ID": { $0.borderAgentId }, "TEAM": { $0.team },
-        "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extPanId },
-        "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp },
-      ],
-      ifAny: ["LACKS": { $0.lacks?.listed }, "SHARED BY": { $0.sharedBy }],
-      none: "No credentials are stored.")
+        "BORDER AGENT ID": { $0.borderAgentId }, "TEAM": { $0.team }, "NETWORK": { $0.networkName },
+        "EXTENDED PAN ID": { $0.extPanId }, "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp },
+      ], ifAny: ["LACKS": { $0.lacks?.listed }, "SHARED BY": { $0.sharedBy }], none: "No credentials are stored.")
   }
 }
 
@@ -44,23 +37,18 @@ extension CommandFailure {
   ///
   /// - Parameter unreadable: by home, how many records cannot be read.
   static func check(unreadable: [String: Int]?) throws(CommandFailure) {
-    guard let homes = unreadable?.sorted(by: { $0.key < $1.key }), let first = homes.first else {
-      return
-    }
+    guard let homes = unreadable?.sorted(by: { $0.key < $1.key }), let first = homes.first else { return }
     let counts = homes.map { "\(String.records($0.value)) of the home \($0.key.printable)" }
     let option = homes.count == 1 ? " --home \(first.key.printable.quoted)" : ""
     throw CommandFailure(
-      .badInput,
-      "\(counts.listed) cannot be read, and each may be of one more",
-      remedy: "restore a backup, or give up what none has with"
-        + " `threadkeeper store forget-damaged\(option)`")
+      .badInput, "\(counts.listed) cannot be read, and each may be of one more",
+      remedy: "restore a backup, or give up what none has with" + " `threadkeeper store forget-damaged\(option)`")
   }
 }
 
 /// Which router's credentials are meant.
 struct CredentialArgument: ParsableArguments {
-  @Argument(help: "The border agent id: 16 or 32 hex digits.")
-  var borderAgentID: String
+  @Argument(help: "The border agent id: 16 or 32 hex digits.") var borderAgentID: String
 
   @OptionGroup var home: HomeOption
 
@@ -70,8 +58,7 @@ struct CredentialArgument: ParsableArguments {
 /// `threadkeeper credentials get`
 struct CredentialsGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get",
-    abstract: "Show the stored credentials of one border router.",
+    commandName: "get", abstract: "Show the stored credentials of one border router.",
     discussion: """
       The dataset holds the network key and is printed only with --show-secrets.
 
@@ -82,16 +69,13 @@ struct CredentialsGetCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var argument: CredentialArgument
-  @Flag(help: "Print the dataset, which holds the network key.")
-  var showSecrets = false
+  @Flag(help: "Print the dataset, which holds the network key.") var showSecrets = false
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
     try await options.show {
       try await $0.perform(
-        ShowCredential(
-          home: argument.home.name($0), borderAgentId: argument.agent().description,
-          secret: showSecrets))
+        ShowCredential(home: argument.home.name($0), borderAgentId: argument.agent().description, secret: showSecrets))
     } text: {
       $0.text
     }
@@ -101,8 +85,7 @@ struct CredentialsGetCommand: AsyncParsableCommand {
 /// `threadkeeper credentials delete`
 struct CredentialsDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete",
-    abstract: "Delete the stored credentials of one border router.",
+    commandName: "delete", abstract: "Delete the stored credentials of one border router.",
     discussion: """
       The router stays in the list, without credentials. A router that announces itself again \
       stores them again.

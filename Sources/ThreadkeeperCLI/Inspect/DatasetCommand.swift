@@ -5,22 +5,19 @@ import ThreadkeeperDaemon
 /// `threadkeeper dataset …`: looks at operational datasets and makes them, without store and broker.
 struct DatasetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dataset",
-    abstract: "Decode and make operational datasets.",
+    commandName: "dataset", abstract: "Decode and make operational datasets.",
     discussion: """
       A dataset holds the secrets of a Thread network. What stands on a command line can be read \
       by other users of the machine in the list of processes, and is kept in the shell's history. \
       So give @FILE, or "-" and pass the dataset on standard input. Otherwise a warning is written to \
       standard error.
-      """,
-    subcommands: [DatasetDecodeCommand.self, DatasetEncodeCommand.self])
+      """, subcommands: [DatasetDecodeCommand.self, DatasetEncodeCommand.self])
 }
 
 /// `threadkeeper dataset decode HEX|-`
 struct DatasetDecodeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode",
-    abstract: "Check a dataset and print what is in it.",
+    commandName: "decode", abstract: "Check a dataset and print what is in it.",
     discussion: """
       Secrets are not printed, unless you ask for them. White space, quotes, a "hex:" or "0x" in front, and the prompt \
       and "Done" of OpenThread's command line are dropped.
@@ -37,17 +34,13 @@ struct DatasetDecodeCommand: AsyncParsableCommand {
       {"error":{"code","tlv","tlv_type","offset","message"}}.
       """)
 
-  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.")
-  var dataset: DatasetArgument
+  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.") var dataset: DatasetArgument
 
-  @Flag(help: "Print Network Key, PSKc and the values of unknown TLVs too.")
-  var showSecrets = false
+  @Flag(help: "Print Network Key, PSKc and the values of unknown TLVs too.") var showSecrets = false
 
-  @Flag(help: "Accept a dataset in which something is missing.")
-  var partial = false
+  @Flag(help: "Accept a dataset in which something is missing.") var partial = false
 
-  @OptionGroup
-  var output: OutputOptions
+  @OptionGroup var output: OutputOptions
 
   func run() async throws {
     let dataset = try DatasetErrorReport.ending(output, hasPartial: true) {
@@ -81,30 +74,20 @@ struct DatasetReport: Encodable {
   private(set) var table = Table(columns: "Parameter", "Value")
 
   init(of dataset: OperationalDataset, showSecrets: Bool) {
-    func shown(_ secret: some ThreadSecret) -> String {
-      showSecrets ? secret.revealedHex : secret.description
-    }
+    func shown(_ secret: some ThreadSecret) -> String { showSecrets ? secret.revealedHex : secret.description }
     let (kind, count) = (dataset.kind.rawValue, dataset.bytes.count)
     table.add("Kind", "\(kind), \(count) bytes")
     (fields["kind"], fields["bytes"]) = (Value(value: kind), Value(value: count))
     add(.networkName, dataset.networkName, ["network_name": dataset.networkName])
     let network = dataset.extendedPANID?.description
     add(.extendedPANID, network, ["ext_pan_id": network])
-    add(
-      .panID, dataset.panID.map { "\(Self.hexadecimal($0)) (\($0))" },
-      ["pan_id": dataset.panID])
+    add(.panID, dataset.panID.map { "\(Self.hexadecimal($0)) (\($0))" }, ["pan_id": dataset.panID])
     let channel = dataset.channel
-    add(
-      .channel, channel?.description,
-      ["channel": channel?.number, "channel_page": channel?.page])
+    add(.channel, channel?.description, ["channel": channel?.number, "channel_page": channel?.page])
     let channels = dataset.channelMask?.channels
-    add(
-      .channelMask, channels.map { String(ranges: $0.map(Int.init)) },
-      ["channel_mask": channels])
+    add(.channelMask, channels.map { String(ranges: $0.map(Int.init)) }, ["channel_mask": channels])
     let wakeUp = dataset.wakeUpChannel
-    add(
-      .wakeUpChannel, wakeUp?.description,
-      ["wake_up_channel": wakeUp?.number, "wake_up_channel_page": wakeUp?.page])
+    add(.wakeUpChannel, wakeUp?.description, ["wake_up_channel": wakeUp?.number, "wake_up_channel_page": wakeUp?.page])
     let active = dataset.activeTimestamp
     add(
       .activeTimestamp, active?.description,
@@ -113,17 +96,14 @@ struct DatasetReport: Encodable {
     add(
       .pendingTimestamp, pending?.description,
       ["pending_timestamp": pending?.seconds, "pending_timestamp_ticks": pending?.ticks])
-    add(
-      .delayTimer, dataset.delayTimer.map { "\($0) ms" },
-      ["delay_timer_ms": dataset.delayTimer])
+    add(.delayTimer, dataset.delayTimer.map { "\($0) ms" }, ["delay_timer_ms": dataset.delayTimer])
     let prefix = dataset.meshLocalPrefix?.ipv6Text
     add(.meshLocalPrefix, prefix, ["mesh_local_prefix": prefix])
     let policy = dataset.securityPolicy.map {
       Policy(rotationTimeHours: $0.rotationTime, flags: Hexadecimal.encode($0.flags))
     }
     add(
-      .securityPolicy,
-      policy.map { "keys rotate every \($0.rotationTimeHours) h, flags \($0.flags)" },
+      .securityPolicy, policy.map { "keys rotate every \($0.rotationTimeHours) h, flags \($0.flags)" },
       ["security_policy": policy])
     add(.domainName, dataset.domainName, ["domain_name": dataset.domainName])
     add(
@@ -135,18 +115,13 @@ struct DatasetReport: Encodable {
         "network_key": showSecrets ? dataset.networkKey?.revealedHex : nil,
         "well_known_key": dataset.networkKey?.isWellKnown,
       ])
-    add(
-      .pskc, dataset.pskc.map { shown($0) },
-      ["pskc": showSecrets ? dataset.pskc?.revealedHex : nil])
+    add(.pskc, dataset.pskc.map { shown($0) }, ["pskc": showSecrets ? dataset.pskc?.revealedHex : nil])
     // An unknown value may be a secret that a newer Thread has.
     let unknown = dataset.unknown.map {
-      Unknown(
-        type: $0.type, length: $0.value.count,
-        value: showSecrets ? Hexadecimal.encode($0.value) : nil)
+      Unknown(type: $0.type, length: $0.value.count, value: showSecrets ? Hexadecimal.encode($0.value) : nil)
     }
     for tlv in unknown {
-      table.add(
-        "TLV \(tlv.type)", tlv.value ?? (tlv.length == 1 ? "<1 byte>" : "<\(tlv.length) bytes>"))
+      table.add("TLV \(tlv.type)", tlv.value ?? (tlv.length == 1 ? "<1 byte>" : "<\(tlv.length) bytes>"))
     }
     fields["unknown"] = Value(value: unknown)
   }
@@ -156,9 +131,7 @@ struct DatasetReport: Encodable {
   /// - Parameters:
   ///   - text: for people; nil: there is no such parameter.
   ///   - values: for scripts, by their fields.
-  private mutating func add(
-    _ type: TLVType, _ text: String?, _ values: KeyValuePairs<String, (any Encodable)?>
-  ) {
+  private mutating func add(_ type: TLVType, _ text: String?, _ values: KeyValuePairs<String, (any Encodable)?>) {
     if let text { table.add(type.name, text) }
     for (field, value) in values { fields[field] = value.map(Value.init) }
   }
@@ -177,9 +150,7 @@ struct DatasetErrorReport: Encodable {
     let offset: Int
     let message: String
 
-    enum CodingKeys: CodingKey {
-      case code, tlv, tlvType, offset, message
-    }
+    enum CodingKeys: CodingKey { case code, tlv, tlvType, offset, message }
 
     /// Null says that there is no TLV to blame: the key is always there.
     func encode(to encoder: any Encoder) throws {
@@ -196,19 +167,17 @@ struct DatasetErrorReport: Encodable {
 
   private init(_ error: DatasetError) {
     self.error = Body(
-      code: error.code.rawValue, tlv: error.tlvName ?? error.type.map { "TLV \($0)" },
-      tlvType: error.type, offset: error.offset, message: error.message)
+      code: error.code.rawValue, tlv: error.tlvName ?? error.type.map { "TLV \($0)" }, tlvType: error.type,
+      offset: error.offset, message: error.message)
   }
 
   /// A `DatasetError` of the body ends the command. With `--json` the report is printed first, on standard output.
   ///
   /// - Parameter hasPartial: whether the command knows `--partial`.
-  static func ending(
-    _ output: OutputOptions, hasPartial: Bool = false, _ body: () throws -> OperationalDataset
-  ) throws -> OperationalDataset {
-    do {
-      return try body()
-    } catch let error as DatasetError {
+  static func ending(_ output: OutputOptions, hasPartial: Bool = false, _ body: () throws -> OperationalDataset) throws
+    -> OperationalDataset
+  {
+    do { return try body() } catch let error as DatasetError {
       if output.json {
         try StandardStream.output.write(JSONText.pretty(Self(error)))
         throw ExitCode(ExitStatus.badInput.rawValue)
@@ -230,8 +199,6 @@ extension String {
       let first = isNext ? ranges.removeLast().lowerBound : number
       ranges.append(first...number)
     }
-    self =
-      ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-      .listed
+    self = ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.listed
   }
 }

@@ -6,8 +6,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper dataset encode`
 struct DatasetEncodeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "encode",
-    abstract: "Make a dataset of its values, and print it.",
+    commandName: "encode", abstract: "Make a dataset of its values, and print it.",
     discussion: """
       What you do not give is made at random, but for the Active Timestamp (1), the Channel Mask (all channels) and \
       the Security Policy (OpenThread's own). So without options it is the dataset of a new network. To join a network \
@@ -22,35 +21,25 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
       Prefer @FILE, or "-".
       """)
 
-  @Option(help: "The key: 32 hex digits, @FILE, or - for standard input.")
-  var networkKey: PastedDigits?
+  @Option(help: "The key: 32 hex digits, @FILE, or - for standard input.") var networkKey: PastedDigits?
 
-  @Option(help: "The network's name: 1 to 16 bytes.")
-  var networkName: String?
+  @Option(help: "The network's name: 1 to 16 bytes.") var networkName: String?
 
-  @Option(help: "The Extended PAN ID: 16 hex digits.")
-  var extPanId: String?
+  @Option(help: "The Extended PAN ID: 16 hex digits.") var extPanId: String?
 
-  @Option(help: "The PAN ID: 0x0000 to 0xFFFE.")
-  var panId: String?
+  @Option(help: "The PAN ID: 0x0000 to 0xFFFE.") var panId: String?
 
-  @Option(help: "The channel: 11 to 26.")
-  var channel: UInt16?
+  @Option(help: "The channel: 11 to 26.") var channel: UInt16?
 
-  @Option(help: "The commissioner's key: 32 hex digits, @FILE, or - for standard input.")
-  var pskc: PastedDigits?
+  @Option(help: "The commissioner's key: 32 hex digits, @FILE, or - for standard input.") var pskc: PastedDigits?
 
-  @Option(help: "Such as fd64:db12:25f4:7e0b::/64, or 16 hex digits.")
-  var meshLocalPrefix: String?
+  @Option(help: "Such as fd64:db12:25f4:7e0b::/64, or 16 hex digits.") var meshLocalPrefix: String?
 
-  @Option(help: "Hours between two rotations of the keys, and flags: as 02a0f7f8.")
-  var securityPolicy: String?
+  @Option(help: "Hours between two rotations of the keys, and flags: as 02a0f7f8.") var securityPolicy: String?
 
-  @Option(help: "A network takes the dataset with the greatest one.")
-  var activeTimestamp: UInt64?
+  @Option(help: "A network takes the dataset with the greatest one.") var activeTimestamp: UInt64?
 
-  @OptionGroup
-  var output: OutputOptions
+  @OptionGroup var output: OutputOptions
 
   func validate() throws {
     guard networkKey?.isStandardInput != true || pskc?.isStandardInput != true else {
@@ -74,20 +63,16 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
     [
       try Self.value(activeTimestamp, of: "--active-timestamp", "at most 281474976710655") {
         Timestamp(seconds: $0).map { .activeTimestamp($0) }
-      },
-      channel.map { .channel(Channel(number: $0)) },
+      }, channel.map { .channel(Channel(number: $0)) },
       try Self.value(extPanId, of: "--ext-pan-id", "16 hex digits") {
         ExtendedPANID(hex: PastedDigits.digits(in: $0)).map { .extendedPANID($0) }
       },
-      try Self.value(
-        meshLocalPrefix, of: "--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64"
-      ) {
+      try Self.value(meshLocalPrefix, of: "--mesh-local-prefix", "such as fd64:db12:25f4:7e0b::/64") {
         Self.prefix(of: $0).map { .meshLocalPrefix($0) }
       },
       try Self.value(networkKey, of: "--network-key", "32 hex digits") {
         try $0.read(as: "a Network Key").flatMap { NetworkKey(hex: $0) }.map { .networkKey($0) }
-      },
-      networkName.map { .networkName($0) },
+      }, networkName.map { .networkName($0) },
       try Self.value(panId, of: "--pan-id", "0x0000 to 0xFFFE") {
         // Only with 0x: routers print the number in hex, JSON has it in decimal.
         guard $0.lowercased().hasPrefix("0x") else { return nil }
@@ -97,25 +82,20 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
         try $0.read(as: "a PSKc").flatMap { PSKc(hex: $0) }.map { .pskc($0) }
       },
       try Self.value(securityPolicy, of: "--security-policy", "6 or 8 hex digits, as 02a0f7f8") {
-        guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: $0)), bytes.count >= 3 else {
-          return nil
-        }
-        return SecurityPolicy(
-          rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2))
-        ).map { .securityPolicy($0) }
+        guard let bytes = Hexadecimal.decode(PastedDigits.digits(in: $0)), bytes.count >= 3 else { return nil }
+        return SecurityPolicy(rotationTime: UInt16(bytes[0]) << 8 | UInt16(bytes[1]), flags: Array(bytes.dropFirst(2)))
+          .map { .securityPolicy($0) }
       },
     ].compactMap(\.self)
   }
 
   /// Nil where the option is not given. The failure never has the value: it may be a key that stands in the wrong place.
   private static func value<Given>(
-    _ given: Given?, of option: String, _ expected: String,
-    _ read: (Given) throws -> DatasetComponent?
+    _ given: Given?, of option: String, _ expected: String, _ read: (Given) throws -> DatasetComponent?
   ) throws -> DatasetComponent? {
     guard let given else { return nil }
     guard let value = try read(given) else {
-      throw CommandFailure(
-        .usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
+      throw CommandFailure(.usage, "the value of \(option) can't be used", remedy: "expected \(expected)")
     }
     return value
   }
@@ -125,9 +105,9 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
     if let prefix = MeshLocalPrefix(hex: PastedDigits.digits(in: text)) { return prefix }
     let address = text.hasSuffix("/64") ? String(text.dropLast(3)) : text
     var bytes = in6_addr()
-    guard
-      inet_pton(AF_INET6, address, &bytes) == 1 || inet_pton(AF_INET6, address + "::", &bytes) == 1
-    else { return nil }
+    guard inet_pton(AF_INET6, address, &bytes) == 1 || inet_pton(AF_INET6, address + "::", &bytes) == 1 else {
+      return nil
+    }
     return withUnsafeBytes(of: bytes) { MeshLocalPrefix(bytes: $0.prefix(8)) }
   }
 }
@@ -136,9 +116,7 @@ struct DatasetEncodeCommand: AsyncParsableCommand {
 struct DatasetArgument: ExpressibleByArgument {
   private let digits: PastedDigits
 
-  init?(argument: String) {
-    digits = PastedDigits(argument)
-  }
+  init?(argument: String) { digits = PastedDigits(argument) }
 
   /// - Throws: `DatasetError` for a bad dataset, and for an incomplete one unless that is allowed;
   ///   `CommandFailure` when the input can't be read.
@@ -168,13 +146,9 @@ struct PastedDigits: ExpressibleByArgument {
 
   private let text: String
 
-  init(_ text: String) {
-    self.text = text
-  }
+  init(_ text: String) { self.text = text }
 
-  init?(argument: String) {
-    self.init(argument)
-  }
+  init?(argument: String) { self.init(argument) }
 
   var isStandardInput: Bool { text == "-" }
 

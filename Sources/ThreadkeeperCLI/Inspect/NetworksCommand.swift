@@ -11,8 +11,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the Thread networks, the preferred one marked, and their border routers.",
+    commandName: "list", abstract: "List the Thread networks, the preferred one marked, and their border routers.",
     discussion: """
       Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
       seconds, without a daemon, a store or settings; this needs avahi-daemon. Records that are not listed \
@@ -28,14 +27,11 @@ struct NetworksListCommand: AsyncParsableCommand {
         threadkeeper networks --scan 5
       """)
 
-  @Option(help: "Look on the local network for this many seconds instead, 1 to 60.")
-  var scan: Int?
+  @Option(help: "Look on the local network for this many seconds instead, 1 to 60.") var scan: Int?
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
-    if let scan, !(1...60).contains(scan) {
-      throw ValidationError("--scan takes whole seconds from 1 to 60")
-    }
+    if let scan, !(1...60).contains(scan) { throw ValidationError("--scan takes whole seconds from 1 to 60") }
   }
 
   func run() async throws {
@@ -46,8 +42,7 @@ struct NetworksListCommand: AsyncParsableCommand {
       return
     }
     try await options.show {
-      NetworkListing.all(
-        try await $0.list(ListNetworks()).rows, try await $0.list(ListRouters()).rows)
+      NetworkListing.all(try await $0.list(ListNetworks()).rows, try await $0.list(ListRouters()).rows)
     } text: {
       text($0, none: "No network is known yet.\n")
     }
@@ -57,8 +52,7 @@ struct NetworksListCommand: AsyncParsableCommand {
     // Most homes have none.
     let isShared = networks.contains { $0.state?["shared_by"] != nil }
     var table = Table(
-      ["NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS"]
-        + (isShared ? ["SHARED BY"] : []))
+      ["NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS"] + (isShared ? ["SHARED BY"] : []))
     for network in NetworkListing.toldApart(networks) { table.add(network.cells) }
     return table.text(none: none)
   }
@@ -67,20 +61,17 @@ struct NetworksListCommand: AsyncParsableCommand {
 /// `threadkeeper networks`
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "networks",
-    abstract: "List the Thread networks and their border routers, accept or forget a network.",
+    commandName: "networks", abstract: "List the Thread networks and their border routers, accept or forget a network.",
     subcommands: [
       NetworksListCommand.self, NetworksAcceptCommand.self, NetworksAcceptCredentialsCommand.self,
       NetworksForgetCommand.self,
-    ],
-    defaultSubcommand: NetworksListCommand.self)
+    ], defaultSubcommand: NetworksListCommand.self)
 }
 
 /// `threadkeeper networks accept`
 struct NetworksAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept",
-    abstract: "Accept a network that is not the preferred one, and end its alerts.",
+    commandName: "accept", abstract: "Accept a network that is not the preferred one, and end its alerts.",
     discussion: """
       Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers \
       raise PreferredNetworkMismatch, as an info, until their network is accepted. A router that was on the \
@@ -91,18 +82,15 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
         threadkeeper networks accept 1111111122222222 --undo
       """)
 
-  @Argument(help: "The Extended PAN ID: 16 hex digits.")
-  var network: String
-  @Flag(help: "Take it back: the alerts return.")
-  var undo = false
+  @Argument(help: "The Extended PAN ID: 16 hex digits.") var network: String
+  @Flag(help: "Take it back: the alerts return.") var undo = false
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
     try await options.show {
-      try await $0.perform(
-        AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo))
+      try await $0.perform(AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo))
     } text: {
       text($0)
     }
@@ -137,8 +125,7 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
         threadkeeper networks accept-credentials 1111111122222222
       """)
 
-  @Argument(help: "The Extended PAN ID of the preferred network, to be sure: 16 hex digits.")
-  var network: String?
+  @Argument(help: "The Extended PAN ID of the preferred network, to be sure: 16 hex digits.") var network: String?
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
@@ -156,8 +143,7 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
 /// `threadkeeper networks forget`
 struct NetworksForgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget",
-    abstract: "Delete the credentials of a network that was preferred, or that a login shares.",
+    commandName: "forget", abstract: "Delete the credentials of a network that was preferred, or that a login shares.",
     discussion: """
       Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it, and \
       what logins share of the network that are no border routers: that comes back if it is reported again. \
@@ -169,8 +155,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         threadkeeper networks forget p-5f3a9c01
       """)
 
-  @Argument(help: "An Extended PAN ID (16 hex digits), or an id of the history.")
-  var network: String
+  @Argument(help: "An Extended PAN ID (16 hex digits), or an id of the history.") var network: String
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
@@ -197,8 +182,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     try await options.show {
       request.home = try home.name($0)
       let data = try await $0.perform(request)
-      return Report(
-        deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
+      return Report(deleted: data.forgotten ?? [], remaining: data.remaining ?? [], sharedBy: data.sharedBy)
     } text: {
       text($0)
     }
@@ -278,12 +262,9 @@ struct NetworkListing: Encodable, Sendable {
       let placed = Dictionary(grouping: routers.filter { $0.text("home") == home }) {
         ($0["current_ext_pan_id"] ?? $0["ext_pan_id"])?.text
       }
-      let others = placed.filter { $0.key == nil || !ids.contains($0.key) }
-        .map { network, routers in
-          NetworkListing(
-            network: network, name: nil, home: home, routers: routers.map(Router.init))
-        }
-        .sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
+      let others = placed.filter { $0.key == nil || !ids.contains($0.key) }.map { network, routers in
+        NetworkListing(network: network, name: nil, home: home, routers: routers.map(Router.init))
+      }.sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
       return known.map { NetworkListing($0, placed[$0["ext_pan_id"]?.text] ?? []) } + others
     }
   }
@@ -297,28 +278,25 @@ struct NetworkListing: Encodable, Sendable {
     var all = all
     for network in all.indices {
       for router in all[network].routers.indices {
-        all[network].routers[router].isAlike = alike.contains(
-          all[network].routers[router].borderAgentID)
+        all[network].routers[router].isAlike = alike.contains(all[network].routers[router].borderAgentID)
       }
     }
     return all
   }
 
   var cells: [String] {
-    let mark =
-      state?["preferred"]?.bool == true
-      ? "yes" : state?["accepted"]?.bool == true ? "accepted" : ""
+    let mark = state?["preferred"]?.bool == true ? "yes" : state?["accepted"]?.bool == true ? "accepted" : ""
     return [
       extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
-      state?["channel"]?.integer.map(String.init) ?? "", mark,
-      routers.map(\.text).listed, (state?["shared_by"]?.array ?? []).compactMap(\.text).listed,
+      state?["channel"]?.integer.map(String.init) ?? "", mark, routers.map(\.text).listed,
+      (state?["shared_by"]?.array ?? []).compactMap(\.text).listed,
     ]
   }
 
   func encode(to encoder: any Encoder) throws {
-    var members = [
-      "home": home, "network_name": networkName, "ext_pan_id": extendedPANID,
-    ].compactMapValues { $0.map(JSONValue.text) }
+    var members = ["home": home, "network_name": networkName, "ext_pan_id": extendedPANID].compactMapValues {
+      $0.map(JSONValue.text)
+    }
     if case .object(let published)? = state { members = published }
     members["border_routers"] = try JSONValue(routers)
     try JSONValue.object(members).encode(to: encoder)
@@ -328,16 +306,15 @@ struct NetworkListing: Encodable, Sendable {
 extension NetworkListing.Router {
   init(_ router: JSONValue) {
     self.init(
-      borderAgentID: router.text("border_agent_id"), name: router["name"]?.text,
-      vendor: router["vendor"]?.text, model: router["model"]?.text,
-      partitionID: router["partition_id"]?.integer.flatMap(UInt32.init(exactly:)),
+      borderAgentID: router.text("border_agent_id"), name: router["name"]?.text, vendor: router["vendor"]?.text,
+      model: router["model"]?.text, partitionID: router["partition_id"]?.integer.flatMap(UInt32.init(exactly:)),
       isOnline: router["availability"]?.text == "online")
   }
 
   init(_ router: Router) {
     self.init(
-      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor,
-      model: router.model, partitionID: router.shownPartition, isOnline: router.isOnline)
+      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor, model: router.model,
+      partitionID: router.shownPartition, isOnline: router.isOnline)
   }
 }
 
@@ -347,11 +324,7 @@ struct NetworkScan {
 
   /// - Throws: `CommandFailure`: 69 where avahi-daemon does not answer in that time.
   func run() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
-    do {
-      return try await look()
-    } catch let obstacle as DiscoveryObstacle {
-      throw CommandFailure(obstacle)
-    }
+    do { return try await look() } catch let obstacle as DiscoveryObstacle { throw CommandFailure(obstacle) }
   }
 
   private func look() async throws -> (networks: [NetworkListing], unlisted: [UnlistedRecord]) {
@@ -375,8 +348,7 @@ struct NetworkScan {
 
 extension CommandFailure {
   fileprivate init(_ obstacle: DiscoveryObstacle) {
-    let message =
-      obstacle.message.hasSuffix(".") ? obstacle.message.dropLast() : obstacle.message[...]
+    let message = obstacle.message.hasSuffix(".") ? obstacle.message.dropLast() : obstacle.message[...]
     self.init(.unavailable, String(message), remedy: obstacle.remedy)
   }
 }

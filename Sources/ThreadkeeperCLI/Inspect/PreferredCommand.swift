@@ -13,16 +13,14 @@ struct PreferredCommand: ParsableCommand {
     commandName: "preferred",
     abstract: "Look at the preferred network, check a dataset against it, or choose another one.",
     subcommands: [
-      PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self,
-      PreferredForgetCommand.self,
+      PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self, PreferredForgetCommand.self,
     ])
 }
 
 /// `threadkeeper preferred show`
 struct PreferredShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show",
-    abstract: "Show the preferred network. Its dataset only when asked for.",
+    commandName: "show", abstract: "Show the preferred network. Its dataset only when asked for.",
     discussion: """
       A network that was chosen by its Extended PAN ID alone is checked for like any other, and has no \
       dataset. Then the command names the border routers that report credentials of it.
@@ -38,16 +36,12 @@ struct PreferredShowCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var home: HomeOption
-  @Flag(help: "Print the dataset, which holds the network key.")
-  var showSecrets = false
-  @Flag(help: "List the networks that were preferred before.")
-  var history = false
+  @Flag(help: "Print the dataset, which holds the network key.") var showSecrets = false
+  @Flag(help: "List the networks that were preferred before.") var history = false
   @OptionGroup var options: CommandOptions
 
   func validate() throws {
-    guard !showSecrets || !history else {
-      throw ValidationError("Say one of --show-secrets and --history.")
-    }
+    guard !showSecrets || !history else { throw ValidationError("Say one of --show-secrets and --history.") }
   }
 
   func run() async throws {
@@ -63,8 +57,7 @@ struct PreferredShowCommand: AsyncParsableCommand {
       { ListFormerNetworks(home: try home.name($0)) },
       [
         "ID": { $0.id }, "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
-        "CHANNEL": { $0.channel },
-        "TIMESTAMP": { $0.activeTimestamp.map(String.init) ?? "no dataset" },
+        "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp.map(String.init) ?? "no dataset" },
         "UNTIL": { $0.until },
       ], none: "No other network was preferred before.")
   }
@@ -73,8 +66,7 @@ struct PreferredShowCommand: AsyncParsableCommand {
 /// `threadkeeper preferred forget`
 struct PreferredForgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget",
-    abstract: "Let no network be the preferred one.",
+    commandName: "forget", abstract: "Let no network be the preferred one.",
     discussion: """
       The network is kept in the history. From then on no border router is checked, and no announcement \
       makes a network the preferred one: choose one with `threadkeeper preferred set`.
@@ -87,9 +79,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
 
-  struct Report: Encodable {
-    let kept: FormerNetworkRecord?
-  }
+  struct Report: Encodable { let kept: FormerNetworkRecord? }
 
   func run() async throws {
     try await options.show {
@@ -101,8 +91,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
         let name = $0.networkName.isEmpty ? $0.extendedPANID : $0.networkName.printable
         return "\(name) is kept as \($0.id). "
       }
-      return "No network is preferred now. \(kept ?? "")"
-        + "Choose one with `threadkeeper preferred set`.\n"
+      return "No network is preferred now. \(kept ?? "")" + "Choose one with `threadkeeper preferred set`.\n"
     }
   }
 }
@@ -110,8 +99,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
 /// `threadkeeper preferred check`
 struct PreferredCheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check",
-    abstract: "Say whether a dataset is that of the preferred network.",
+    commandName: "check", abstract: "Say whether a dataset is that of the preferred network.",
     discussion: """
       match      all essential parameters are equal, whatever the timestamps
       mismatch   what is named differs
@@ -123,8 +111,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
       Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
       """)
 
-  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.")
-  var dataset: DatasetArgument
+  @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.") var dataset: DatasetArgument
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
@@ -154,8 +141,7 @@ struct PreferredCheckCommand: AsyncParsableCommand {
 /// `threadkeeper preferred set`
 struct PreferredSetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set",
-    abstract: "Make another network the preferred one.",
+    commandName: "set", abstract: "Make another network the preferred one.",
     discussion: """
       Name a network of which credentials are stored, or that was preferred before, by its Extended \
       PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
@@ -177,13 +163,10 @@ struct PreferredSetCommand: AsyncParsableCommand {
 
   @Argument(
     help:
-      "An Extended PAN ID (16 hex digits), a name, an id of the history, p-current, a dataset, @FILE, or - for stdin."
-  )
+      "An Extended PAN ID (16 hex digits), a name, an id of the history, p-current, a dataset, @FILE, or - for stdin.")
   var network: String
 
-  @Option(
-    help: "The border agent id of the router whose dataset of this network is meant.")
-  var router: String?
+  @Option(help: "The border agent id of the router whose dataset of this network is meant.") var router: String?
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
@@ -209,8 +192,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
           ? "The preferred network is changed, and all border routers are checked again.\(keys) "
             + "`threadkeeper preferred show --history` lists what was preferred before.\n"
           : request.id == PreferredNetwork.currentID
-            ? "The preferred network keeps its keys.\n"
-            : "That is the preferred network already.\n")
+            ? "The preferred network keeps its keys.\n" : "That is the preferred network already.\n")
   }
 
   private func request(_ home: String) throws -> ThreadRequest {
@@ -229,9 +211,7 @@ struct PreferredSetCommand: AsyncParsableCommand {
     }
     guard let router else { return request }
     guard let agent = BorderAgentID(hex: router) else {
-      throw CommandFailure(
-        .usage, "\(router.printable) is no border agent id",
-        remedy: "expected 16 or 32 hex digits")
+      throw CommandFailure(.usage, "\(router.printable) is no border agent id", remedy: "expected 16 or 32 hex digits")
     }
     guard request.network != nil else {
       throw CommandFailure(.usage, "--router needs the network's Extended PAN ID beside it")

@@ -7,8 +7,7 @@ import ThreadkeeperDaemon
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "routers",
-    abstract: "List the border routers, remove one, or accept one that is new.",
+    commandName: "routers", abstract: "List the border routers, remove one, or accept one that is new.",
     discussion: """
       Without a subcommand it lists them, with the options of `list`.
 
@@ -17,18 +16,14 @@ struct RoutersCommand: ParsableCommand {
         threadkeeper routers --json
         threadkeeper routers remove a1b2c3d4e5f60718
         threadkeeper routers accept a1b2c3d4e5f60718
-      """,
-    subcommands: [
-      RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self,
-    ],
+      """, subcommands: [RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self],
     defaultSubcommand: RoutersListCommand.self)
 }
 
 /// `threadkeeper routers`, also as `threadkeeper routers list`.
 struct RoutersListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the border routers.",
+    commandName: "list", abstract: "List the border routers.",
     discussion: """
       Examples:
         threadkeeper routers
@@ -49,17 +44,15 @@ struct RoutersListCommand: AsyncParsableCommand {
       { _ in ListRouters() },
       [
         "BORDER AGENT ID": { $0.text("border_agent_id") }, "NAME": { $0.text("name") },
-        "NETWORK": { $0.text("network_name") }, "CHANNEL": { $0["channel"]?.integer },
-        "THREAD": thread, "AVAILABILITY": availability,
-        "CREDENTIALS": { $0.text("credentials") }, "PREFERRED": { $0.text("preferred") },
+        "NETWORK": { $0.text("network_name") }, "CHANNEL": { $0["channel"]?.integer }, "THREAD": thread,
+        "AVAILABILITY": availability, "CREDENTIALS": { $0.text("credentials") }, "PREFERRED": { $0.text("preferred") },
         "SOURCE": { $0.text("source") },
       ])
   }
 
   private func thread(_ router: JSONValue) -> String {
     let state = router.text("thread_state")
-    guard let current = router["current_ext_pan_id"]?.text, current != router["ext_pan_id"]?.text
-    else { return state }
+    guard let current = router["current_ext_pan_id"]?.text, current != router["ext_pan_id"]?.text else { return state }
     return state.isEmpty ? "on \(current)" : "\(state) on \(current)"
   }
 
@@ -77,8 +70,7 @@ extension JSONValue {
 /// `threadkeeper routers remove`
 struct RoutersRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove",
-    abstract: "Remove a border router that is gone, with all that is stored of it.",
+    commandName: "remove", abstract: "Remove a border router that is gone, with all that is stored of it.",
     discussion: """
       For a router that cannot leave by itself any more: one that was thrown away, or that has \
       another border agent id since its factory reset. It leaves the list, its credentials and its owner \
@@ -100,8 +92,7 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.show {
-      try await $0.perform(
-        RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+      try await $0.perform(RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
     } text: {
       let credentials = $0.credentials ? ", and so are its credentials" : ""
       return "\($0.borderAgentId) is removed\(credentials).\n"
@@ -112,8 +103,7 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 /// `threadkeeper routers accept`
 struct RoutersAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept",
-    abstract: "End the alert about a border router that is new, or was reset.",
+    commandName: "accept", abstract: "End the alert about a border router that is new, or was reset.",
     discussion: """
       A router that was not there before and joins the preferred network has its credentials, so the \
       alert UnknownRouter names it until you accept it. One that was probably reset keeps its former name \
@@ -131,8 +121,7 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.show {
-      try await $0.perform(
-        AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+      try await $0.perform(AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
     } text: {
       $0.changed
         ? "\($0.borderAgentId) is accepted.\n"

@@ -12,8 +12,7 @@ import Wire
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status",
-    abstract: "Show how the daemon is: the broker, the store, and what is in it.",
+    commandName: "status", abstract: "Show how the daemon is: the broker, the store, and what is in it.",
     discussion: """
       Ends with 69 when no daemon runs.
 
@@ -41,20 +40,16 @@ struct StatusCommand: AsyncParsableCommand {
 extension StatusReport {
   var text: String {
     let lines = [
-      ("broker", broker.words.printable), ("login", login.words.printable),
-      ("refused", refused?.words.printable ?? ""), ("intake", intake.words.printable),
-      ("discovery", discovery.words.printable), ("page", page.words.printable),
-      ("store", storeText),
-      ("preferred", preferredText), ("routers", "\(routers)\(routerDetail)"),
+      ("broker", broker.words.printable), ("login", login.words.printable), ("refused", refused?.words.printable ?? ""),
+      ("intake", intake.words.printable), ("discovery", discovery.words.printable), ("page", page.words.printable),
+      ("store", storeText), ("preferred", preferredText), ("routers", "\(routers)\(routerDetail)"),
       ("networks", "\(networks)"), ("credentials", "\(credentials)"),
     ]
     let head = "threadkeeper \(version.printable), running as process \(pid)"
     return
       ([head]
-      + (lines.filter { !$0.1.isEmpty } + alertLines + teams.lines).map { label, text in
-        Self.label(label) + text
-      })
-      .map { $0 + "\n" }.joined()
+      + (lines.filter { !$0.1.isEmpty } + alertLines + teams.lines).map { label, text in Self.label(label) + text }).map
+    { $0 + "\n" }.joined()
   }
 
   private var routerDetail: String {
@@ -68,13 +63,9 @@ extension StatusReport {
 
   private static let labelWidth = 13
 
-  private static func label(_ text: String) -> String {
-    text + String(repeating: " ", count: labelWidth - text.count)
-  }
+  private static func label(_ text: String) -> String { text + String(repeating: " ", count: labelWidth - text.count) }
 
-  private var storeText: String {
-    "\(store.path.printable), \(store.condition.printable)"
-  }
+  private var storeText: String { "\(store.path.printable), \(store.condition.printable)" }
 
   private var preferredText: String {
     guard !preferredNetworks.isEmpty else { return "none" }
@@ -98,9 +89,7 @@ extension StatusReport {
   }
 }
 
-extension StatusReport.Alert {
-  var words: String { alertname + (count > 1 ? " (\(count))" : "") }
-}
+extension StatusReport.Alert { var words: String { alertname + (count > 1 ? " (\(count))" : "") } }
 
 extension DaemonState.Login {
   var words: String {
@@ -118,9 +107,7 @@ extension DaemonState.Login {
 extension TeamCheck {
   /// Lines of `status`, each with its label; empty when all is well.
   var lines: [(String, String)] {
-    var lines = empty.map {
-      ("teams", "no user belongs to the team `\($0.printable)` of the settings")
-    }
+    var lines = empty.map { ("teams", "no user belongs to the team `\($0.printable)` of the settings") }
     if let first = abandonedIds.first {
       let others = abandonedIds.count - 1
       let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
@@ -194,16 +181,14 @@ extension DaemonState.Page {
 extension DaemonState.Refused {
   var words: String {
     let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
-    return
-      "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
+    return "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
   }
 }
 
 /// `threadkeeper alerts`
 struct AlertsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alerts",
-    abstract: "List the alerts that are firing.",
+    commandName: "alerts", abstract: "List the alerts that are firing.",
     discussion: """
       Examples:
         threadkeeper alerts
@@ -211,8 +196,7 @@ struct AlertsCommand: AsyncParsableCommand {
         threadkeeper alerts --json | jq '.[] | {alertname, summary, remedy}'
       """)
 
-  @Flag(help: "Also those that were resolved within the last day.")
-  var all = false
+  @Flag(help: "Also those that were resolved within the last day.") var all = false
 
   @OptionGroup var options: CommandOptions
 
@@ -221,24 +205,18 @@ struct AlertsCommand: AsyncParsableCommand {
       try await $0.list(ListAlerts(all: all)).rows
     } text: {
       let style = TerminalStyle(of: .output)
-      return $0.isEmpty
-        ? "No alert is firing.\n" : $0.map { Self.text($0, style: style) }.joined()
+      return $0.isEmpty ? "No alert is firing.\n" : $0.map { Self.text($0, style: style) }.joined()
     }
   }
 
   /// For a person: what, since when or until when, why, and what to do.
   static func text(_ alert: JSONValue, style: TerminalStyle) -> String {
     let severity = alert.text("severity")
-    let mark =
-      severity == AlertSeverity.critical.word.description
-      ? style.red(severity) : style.bold(severity)
+    let mark = severity == AlertSeverity.critical.word.description ? style.red(severity) : style.bold(severity)
     var lines = [alert.text("summary").printable]
-    if let differs = alert["differs"]?.array {
-      lines.append("differs: \(differs.compactMap(\.text).listed)")
-    }
+    if let differs = alert["differs"]?.array { lines.append("differs: \(differs.compactMap(\.text).listed)") }
     lines.append(alert.text("remedy").printable)
-    return "\(mark) \(alert.text("alertname")) (\(period(alert)))\n"
-      + lines.map { "  \($0)\n" }.joined()
+    return "\(mark) \(alert.text("alertname")) (\(period(alert)))\n" + lines.map { "  \($0)\n" }.joined()
   }
 
   private static func period(_ alert: JSONValue) -> String {

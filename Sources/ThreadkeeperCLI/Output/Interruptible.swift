@@ -10,9 +10,7 @@ import UnixSignals
 /// must not stay so.
 enum Interruptible {
   /// - Throws: what `body` throws; after a signal `CancellationError`, or `DaemonClient.LeftOpen`.
-  static func run<R: Sendable>(
-    _ body: @escaping @Sendable () async throws -> R
-  ) async throws -> R {
+  static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
     let work = Work(body)
     let group = ServiceGroup(
       configuration: ServiceGroupConfiguration(
@@ -20,8 +18,7 @@ enum Interruptible {
           .init(
             service: work, successTerminationBehavior: .gracefullyShutdownGroup,
             failureTerminationBehavior: .gracefullyShutdownGroup)
-        ],
-        gracefulShutdownSignals: [.sigterm, .sigint, .sighup, .sigquit],
+        ], gracefulShutdownSignals: [.sigterm, .sigint, .sighup, .sigquit],
         logger: Logger(label: "threadkeeper.command") { _ in SwiftLogNoOpLogHandler() }))
     try await group.run()
     return try work.result()
@@ -48,9 +45,7 @@ enum Interruptible {
 /// Long work on a thread of its own: a signal must find one of Swift's, of which a small machine has one.
 enum InterruptibleWork {
   /// - Parameter body: checks now and then whether its task was cancelled.
-  static func result<R: Sendable>(
-    of body: @escaping @Sendable (StopFlag) throws -> R
-  ) async throws -> R {
+  static func result<R: Sendable>(of body: @escaping @Sendable (StopFlag) throws -> R) async throws -> R {
     let isStopped = StopFlag()
     return try await withTaskCancellationHandler {
       try await SystemThread.result { try body(isStopped) }
@@ -103,9 +98,7 @@ struct QuestionSignals {
     let source: any DispatchSourceSignal
   }
 
-  private final class Caught: Sendable {
-    let isCaught = Mutex(false)
-  }
+  private final class Caught: Sendable { let isCaught = Mutex(false) }
 
   private var watched: [Watched] = []
   private let caught = Caught()
@@ -131,9 +124,7 @@ struct QuestionSignals {
     }
   }
 
-  private static func address(_ handler: sighandler_t?) -> Int {
-    unsafeBitCast(handler, to: Int.self)
-  }
+  private static func address(_ handler: sighandler_t?) -> Int { unsafeBitCast(handler, to: Int.self) }
 
   /// Everything as it was.
   ///

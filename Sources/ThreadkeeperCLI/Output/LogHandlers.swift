@@ -25,9 +25,7 @@ package final class LogOutput: Sendable {
   /// Writes one line, without its end. Gives up on an error, and on a reader who takes nothing for a second: a log must
   /// not stop the service.
   package func write(_ line: String) {
-    turn.withLock { _ in
-      try? StandardStream.write(line + "\n", to: descriptor, waiting: 1_000)
-    }
+    turn.withLock { _ in try? StandardStream.write(line + "\n", to: descriptor, waiting: 1_000) }
   }
 }
 
@@ -60,8 +58,7 @@ package struct TextLogHandler: LogHandler {
     let gap = String(repeating: " ", count: max(1, 9 - level.count))
     output.write(
       "\(LogEvent.now()) \(output.style.styled(Self.color(of: event.level), level))\(gap)"
-        + event.message.description.shortened.printable
-        + (fields.isEmpty ? "" : "  " + fields.joined(separator: " ")))
+        + event.message.description.shortened.printable + (fields.isEmpty ? "" : "  " + fields.joined(separator: " ")))
   }
 
   /// A word of its own: quoted as soon as it could be taken for more than one.
@@ -113,12 +110,11 @@ package struct JSONLogHandler: LogHandler {
 
   package func log(event: LogEvent) {
     var line: [String: Value] = [
-      "time": Value("\(LogEvent.now())"), "level": Value("\(event.level)"),
-      "label": Value("\(label)"), "message": Value("\(event.message)"),
+      "time": Value("\(LogEvent.now())"), "level": Value("\(event.level)"), "label": Value("\(label)"),
+      "message": Value("\(event.message)"),
     ]
     for (key, value) in event.fields(logger: metadata, provider: metadataProvider) {
-      let isTaken =
-        ["time", "level", "label", "message"].contains(key) || key.hasPrefix("metadata.")
+      let isTaken = ["time", "level", "label", "message"].contains(key) || key.hasPrefix("metadata.")
       line[isTaken ? "metadata.\(key)" : key] = Value(value)
     }
     var text = ""
@@ -126,9 +122,7 @@ package struct JSONLogHandler: LogHandler {
     line.write(to: &json)
     for scalar in String(decoding: json.bytes, as: UTF8.self).unicodeScalars {
       if scalar.isTreacherous {
-        for unit in String(scalar).utf16 {
-          text += "\\u" + String(0x1_0000 + Int(unit), radix: 16).dropFirst()
-        }
+        for unit in String(scalar).utf16 { text += "\\u" + String(0x1_0000 + Int(unit), radix: 16).dropFirst() }
       } else {
         text.unicodeScalars.append(scalar)
       }
@@ -165,9 +159,9 @@ extension LogEvent {
 
   /// What is said beside the message, in the order of the keys: the logger's own, what the task provides, and the
   /// event's, the later winning. An error comes as `error`.
-  fileprivate func fields(
-    logger: Logger.Metadata, provider: Logger.MetadataProvider?
-  ) -> [(key: String, value: Logger.MetadataValue)] {
+  fileprivate func fields(logger: Logger.Metadata, provider: Logger.MetadataProvider?) -> [(
+    key: String, value: Logger.MetadataValue
+  )] {
     var merged = logger.merging(provider?.get() ?? [:]) { $1 }
     if let error, merged["error"] == nil { merged["error"] = "\(error)" }
     return merged.merging(metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }

@@ -21,9 +21,7 @@ enum StandardStream: Int32, Sendable {
   /// The same to any descriptor. One that is shared with other programs may be set not to block.
   ///
   /// - Parameter limit: milliseconds for which a reader may take nothing; below 0: any time.
-  static func write(
-    _ text: String, to descriptor: Int32, waiting limit: Int32 = -1
-  ) throws(CommandFailure) {
+  static func write(_ text: String, to descriptor: Int32, waiting limit: Int32 = -1) throws(CommandFailure) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -44,9 +42,7 @@ enum StandardStream: Int32, Sendable {
   /// How many characters the terminal has in a line; nil where there is no terminal.
   var columns: Int? {
     var size = winsize()
-    guard isTerminal, ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-      return nil
-    }
+    guard isTerminal, ioctl(rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 }
@@ -59,45 +55,34 @@ package struct TerminalStyle: Sendable {
   /// Without any style.
   package static let plain = TerminalStyle(isOn: false)
 
-  package init(isOn: Bool) {
-    self.isOn = isOn
-  }
+  package init(isOn: Bool) { self.isOn = isOn }
 
   /// On only for a terminal that can do it, and not with `NO_COLOR` set (https://no-color.org).
   ///
   /// - Parameters:
   ///   - noColor: value of `NO_COLOR`: any but an empty one asks for none.
   ///   - terminal: value of `TERM`.
-  package init(
-    descriptor: Int32, noColor: String? = variable("NO_COLOR"),
-    terminal: String? = variable("TERM")
-  ) {
-    self.init(
-      isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
+  package init(descriptor: Int32, noColor: String? = variable("NO_COLOR"), terminal: String? = variable("TERM")) {
+    self.init(isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
   }
 
   init(of stream: StandardStream) {
     self.init(isOn: stream.isTerminal && TerminalStyle(descriptor: stream.rawValue).isOn)
   }
 
-  package static func variable(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
-  }
+  package static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   func bold(_ text: String) -> String { styled("1", text) }
   func red(_ text: String) -> String { styled("1;31", text) }
   func green(_ text: String) -> String { styled("32", text) }
 
-  func styled(_ code: String, _ text: String) -> String {
-    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-  }
+  func styled(_ code: String, _ text: String) -> String { isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
 }
 
 extension CommandFailure {
   /// `error: …`, and on a line of its own `help: …`.
   func text(style: TerminalStyle) -> String {
-    "\(style.red("error:")) \(message.printable)\n"
-      + (remedy.map { "\(style.bold("help:")) \($0.printable)\n" } ?? "")
+    "\(style.red("error:")) \(message.printable)\n" + (remedy.map { "\(style.bold("help:")) \($0.printable)\n" } ?? "")
   }
 
   /// Prints it on standard error.
@@ -111,25 +96,18 @@ extension CommandFailure {
 struct WaitingLine {
   private let isOn = StandardStream.error.isTerminal
 
-  func show(_ what: String) {
-    if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") }
-  }
+  func show(_ what: String) { if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") } }
 
   /// Takes the line away.
-  func end() {
-    if isOn { try? StandardStream.error.write("\r\u{1B}[K") }
-  }
+  func end() { if isOn { try? StandardStream.error.write("\r\u{1B}[K") } }
 }
 
 /// How a command prints its answer; the same for every command.
 struct OutputOptions: ParsableArguments {
-  @Flag(name: .long, help: "Print JSON.")
-  var json = false
+  @Flag(name: .long, help: "Print JSON.") var json = false
 
   /// Prints the value as JSON where that is asked for, otherwise the text.
-  func show(_ value: some Encodable, text: @autoclosure () -> String)
-    throws(CommandFailure)
-  {
+  func show(_ value: some Encodable, text: @autoclosure () -> String) throws(CommandFailure) {
     try StandardStream.output.write(json ? JSONText.pretty(value) : text())
   }
 }

@@ -29,28 +29,22 @@ package struct Table: Sendable {
   var isEmpty: Bool { rows.isEmpty }
 
   /// Adds a row. Control characters in it are escaped; cells without a column are left out.
-  package mutating func add(_ cells: String...) {
-    add(cells)
-  }
+  package mutating func add(_ cells: String...) { add(cells) }
 
   /// Adds a row. See `add(_:)`.
   package mutating func add(_ cells: [String]) {
     let missing = max(0, header.count - cells.count)
-    rows.append(
-      cells.prefix(header.count).map(\.printable) + Array(repeating: "", count: missing))
+    rows.append(cells.prefix(header.count).map(\.printable) + Array(repeating: "", count: missing))
   }
 
   /// Lines with an end of line each; the header is bold where the style is on.
   ///
   /// - Parameter limit: columns of the terminal. Where a row has more, its widest cells take several lines, and no
   ///   character is lost; nil: a row is a line.
-  package func text(
-    style: TerminalStyle = TerminalStyle(of: .output),
-    limit: Int? = StandardStream.output.columns
-  ) -> String {
-    let natural = header.indices.map { column in
-      ([header] + rows).map { $0[column].count }.max() ?? 0
-    }
+  package func text(style: TerminalStyle = TerminalStyle(of: .output), limit: Int? = StandardStream.output.columns)
+    -> String
+  {
+    let natural = header.indices.map { column in ([header] + rows).map { $0[column].count }.max() ?? 0 }
     let widths = Self.narrowed(natural, to: limit)
     let lines = row(header, widths).map(style.bold) + rows.flatMap { row($0, widths) }
     return lines.map { $0 + "\n" }.joined()
@@ -64,9 +58,7 @@ package struct Table: Sendable {
     var widths = natural
     guard let limit else { return widths }
     var over = widths.reduce(gap.count * (widths.count - 1), +) - limit
-    while over > 0, let widest = widths.max(), widest > least,
-      let column = widths.firstIndex(of: widest)
-    {
+    while over > 0, let widest = widths.max(), widest > least, let column = widths.firstIndex(of: widest) {
       widths[column] -= 1
       over -= 1
     }

@@ -21,9 +21,7 @@ enum TerminalPrompt {
   static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
     let withdrawal = QuestionWithdrawal()
     return try await withTaskCancellationHandler {
-      try await SystemThread.result {
-        try line(question, isHidden: isHidden, unless: withdrawal)
-      }
+      try await SystemThread.result { try line(question, isHidden: isHidden, unless: withdrawal) }
     } onCancel: {
       withdrawal.withdraw()
     }
@@ -31,9 +29,7 @@ enum TerminalPrompt {
 
   /// The same, where the end of the input is that of the command.
   static func answer(to question: String, isHidden: Bool = false) async throws -> String {
-    guard let answer = try await ask(question, isHidden: isHidden) else {
-      throw CancellationError()
-    }
+    guard let answer = try await ask(question, isHidden: isHidden) else { throw CancellationError() }
     return answer
   }
 
@@ -55,16 +51,12 @@ enum TerminalPrompt {
   static func show(_ text: String) { ControllingTerminal()?.show(text) }
 
   static let noTerminal = CommandFailure(
-    .usage, "there is no terminal to ask on",
-    remedy: "give the password on standard input with --password-stdin")
+    .usage, "there is no terminal to ask on", remedy: "give the password on standard input with --password-stdin")
 
-  private static func line(
-    _ question: String, isHidden: Bool, unless withdrawal: QuestionWithdrawal
-  ) throws -> String? {
+  private static func line(_ question: String, isHidden: Bool, unless withdrawal: QuestionWithdrawal) throws -> String?
+  {
     guard let terminal = ControllingTerminal() else { throw noTerminal }
-    switch terminal.ask(
-      question, isHidden: isHidden, takesTypedAhead: !isHidden, unless: withdrawal)
-    {
+    switch terminal.ask(question, isHidden: isHidden, takesTypedAhead: !isHidden, unless: withdrawal) {
     case .line(let bytes):
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw CommandFailure(.badInput, "what was typed is not UTF-8")
@@ -77,8 +69,7 @@ enum TerminalPrompt {
       kill(0, signal)
       _ = withdrawal.waits(atMost: signalLimit)
       throw CancellationError()
-    case .cannotHide:
-      throw CommandFailure(.system, "this terminal cannot hide what is typed")
+    case .cannotHide: throw CommandFailure(.system, "this terminal cannot hide what is typed")
     }
   }
 }
@@ -122,15 +113,11 @@ enum StandardInput {
   }
 
   /// The same of what is open already.
-  static func read(_ descriptor: Int32, named name: String, limit: Int) throws(CommandFailure)
-    -> [UInt8]?
-  {
+  static func read(_ descriptor: Int32, named name: String, limit: Int) throws(CommandFailure) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: limit + 1)
     var filled = 0
     while filled < bytes.count {
-      let count = bytes[filled...].withUnsafeMutableBytes {
-        Glibc.read(descriptor, $0.baseAddress, $0.count)
-      }
+      let count = bytes[filled...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if count == 0 { return Array(bytes.prefix(filled)) }
       if count > 0 {
         filled += count
@@ -158,9 +145,7 @@ enum InputFile {
   /// - Parameter isSecret: whether it is refused where every user can read it.
   /// - Returns: the bytes; `nil` when there are more than the limit.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  static func read(
-    _ path: String, limit: Int, isSecret: Bool = false
-  ) throws(CommandFailure) -> [UInt8]? {
+  static func read(_ path: String, limit: Int, isSecret: Bool = false) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")
@@ -168,8 +153,7 @@ enum InputFile {
     defer { close(descriptor) }
     var status = stat()
     guard !isSecret || fstat(descriptor, &status) == 0 && status.st_mode & 0o007 == 0 else {
-      throw CommandFailure(
-        .notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
+      throw CommandFailure(.notPermitted, "\(path) is open to every user of this machine", remedy: "chmod 600 \(path)")
     }
     return try StandardInput.read(descriptor, named: path, limit: limit)
   }

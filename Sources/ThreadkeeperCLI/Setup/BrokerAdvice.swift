@@ -41,27 +41,24 @@ struct BrokerAdvice: Sendable {
     var steps = logins
     guard !isDone else { return (steps, nil) }
     if list.isAddition { steps += removals }
-    let path =
-      files?.options.accessList ?? "\(files?.directory ?? "/etc/mosquitto")/threadkeeper.acl"
-    let needsLines =
-      !list.isAddition || gaps.contains { !$0.isExcess || list.kept.contains($0.who.login ?? "") }
+    let path = files?.options.accessList ?? "\(files?.directory ?? "/etc/mosquitto")/threadkeeper.acl"
+    let needsLines = !list.isAddition || gaps.contains { !$0.isExcess || list.kept.contains($0.who.login ?? "") }
     let isListed = files?.options.accessList != nil
     if needsLines { steps.append(lines(in: path)) }
     let configuration =
-      (newPasswordFile.map { ["password_file \($0)"] } ?? [])
-      + (isListed ? [] : ["acl_file \(path)"]) + limits
+      (newPasswordFile.map { ["password_file \($0)"] } ?? []) + (isListed ? [] : ["acl_file \(path)"]) + limits
     if configuration.isEmpty {
       steps.append(Step("Restart the broker", ["sudo systemctl restart mosquitto"]))
     } else {
       steps += [
         Step(
           files.map { "Add these lines to \($0.addition)" }
-            ?? "If it is a Mosquitto, add these lines to its configuration unless they are there",
-          configuration),
+            ?? "If it is a Mosquitto, add these lines to its configuration unless they are there", configuration),
         Step(
           "Restart the broker, and see that it runs",
-          (newPasswordFile.map { ["sudo chown mosquitto: \($0.quoted)"] } ?? [])
-            + ["sudo systemctl restart mosquitto", "systemctl status mosquitto"]),
+          (newPasswordFile.map { ["sudo chown mosquitto: \($0.quoted)"] } ?? []) + [
+            "sudo systemctl restart mosquitto", "systemctl status mosquitto",
+          ]),
       ]
     }
     return (steps, needsLines ? text : nil)
@@ -86,29 +83,24 @@ struct BrokerAdvice: Sendable {
 
   private var logins: [Step] {
     let new = newPasswordFile
-    let wanted =
-      list.daemons + list.monitors + list.approvers + (new == nil ? [] : list.kept)
+    let wanted = list.daemons + list.monitors + list.approvers + (new == nil ? [] : list.kept)
     let missing =
       files.map { files in wanted.filter { files.logins?.contains($0) != true }.uniqued }
       ?? (isLoginRefused ? list.daemons : [])
     guard !missing.isEmpty else { return [] }
     let same =
-      missing.contains { list.daemons.contains($0) }
-      ? ". threadkeeper's gets the same password that you gave here" : ""
+      missing.contains { list.daemons.contains($0) } ? ". threadkeeper's gets the same password that you gave here" : ""
     guard let new else {
       return [
         Step(
-          "Add the logins that the broker does not know, to the password file that it has (`password_file`)"
-            + same, missing.map { HouseBroker.makingLogin($0, in: files?.options.passwordFile) })
+          "Add the logins that the broker does not know, to the password file that it has (`password_file`)" + same,
+          missing.map { HouseBroker.makingLogin($0, in: files?.options.passwordFile) })
       ]
     }
     return [
       Step(
-        "Make a password file with its logins. From then on the broker refuses names that are not in it"
-          + same,
-        missing.enumerated().map {
-          "sudo mosquitto_passwd \($0 == 0 ? "-c " : "")\(new.quoted) \($1.quoted)"
-        })
+        "Make a password file with its logins. From then on the broker refuses names that are not in it" + same,
+        missing.enumerated().map { "sudo mosquitto_passwd \($0 == 0 ? "-c " : "")\(new.quoted) \($1.quoted)" })
     ]
   }
 
@@ -121,15 +113,15 @@ struct BrokerAdvice: Sendable {
     let seen = gaps.filter(\.isExcess).map(\.who).uniqued
     return denials(path, rules)
       + seen.filter { !list.kept.contains($0.login ?? "") || isWriter($0) }.map { who in
-        let lines = gaps.filter { $0.isExcess && $0.who == who }
-          .flatMap { list.lines(behind: $0, in: rules, byPatterns: who == .everybody) }.uniqued
+        let lines = gaps.filter { $0.isExcess && $0.who == who }.flatMap {
+          list.lines(behind: $0, in: rules, byPatterns: who == .everybody)
+        }.uniqued
         return switch who {
         case .withoutLogin:
           Step(
             "Put these lines at the top of \(path), before the first `user`",
             list.baseTopics.map { "topic deny \($0)/#" })
-        case .everybody:
-          Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
+        case .everybody: Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
         case .login(let login) where list.kept.contains(login):
           Step(
             "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
@@ -146,8 +138,7 @@ struct BrokerAdvice: Sendable {
   private func denials(_ path: String, _ rules: AccessRules) -> [Step] {
     let missing = gaps.filter { !$0.isExcess }
     return missing.compactMap(\.who.login).uniqued.compactMap { login in
-      let lines = missing.filter { $0.who == .login(login) }
-        .flatMap { rules.denials(of: login, $0.topic) }.uniqued
+      let lines = missing.filter { $0.who == .login(login) }.flatMap { rules.denials(of: login, $0.topic) }.uniqued
       guard !lines.isEmpty else { return nil }
       return Step(
         "In \(path), remove these lines of the login \(login.printable): they deny what it needs, and win over what"
@@ -157,9 +148,7 @@ struct BrokerAdvice: Sendable {
 
   /// Whether a kept login that sees threadkeeper's states could write them.
   private func isWriter(_ who: AccessGap.Who) -> Bool {
-    guard let login = who.login, (list.monitors + list.approvers).contains(login) else {
-      return false
-    }
+    guard let login = who.login, (list.monitors + list.approvers).contains(login) else { return false }
     return gaps.contains { $0.who == who && $0.isExcess && $0.isOfStates }
   }
 
@@ -174,18 +163,14 @@ struct BrokerAdvice: Sendable {
 
   private func lines(in path: String) -> Step {
     let command = command(
-      ["acl"] + options + (list.isAddition ? ["--append"] : [])
-        + list.kept.flatMap { ["--keep", $0.quoted] }
-        + (list.keepsAnonymous ? ["--keep-anonymous"] : [])
-        + list.monitors.flatMap { ["--monitor", $0.quoted] }
-        + list.approvers.flatMap { ["--approver", $0.quoted] }
-        + list.keptWrites.flatMap { ["--writes", $0.quoted] })
+      ["acl"] + options + (list.isAddition ? ["--append"] : []) + list.kept.flatMap { ["--keep", $0.quoted] }
+        + (list.keepsAnonymous ? ["--keep-anonymous"] : []) + list.monitors.flatMap { ["--monitor", $0.quoted] }
+        + list.approvers.flatMap { ["--approver", $0.quoted] } + list.keptWrites.flatMap { ["--writes", $0.quoted] })
     if files == nil {
       return Step(
         "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)"
           + "\(writing). docs/guides/broker.md goes through it, also for a list that is there and for Home Assistant's"
-          + " add-on, which takes it as /share/mosquitto/accesscontrollist",
-        ["\(command) >threadkeeper.acl"])
+          + " add-on, which takes it as /share/mosquitto/accesscontrollist", ["\(command) >threadkeeper.acl"])
     }
     return list.isAddition
       ? Step(
@@ -193,12 +178,8 @@ struct BrokerAdvice: Sendable {
         ["\(command) | sudo tee -a \(path.quoted) >/dev/null"])
       : Step(
         files?.accessList == nil
-          ? "Write the access list\(writing)"
-          : "Replace the access list, which is threadkeeper's own\(writing)",
-        [
-          "\(command) | sudo tee \(path.quoted) >/dev/null",
-          "sudo chown mosquitto: \(path.quoted)",
-        ])
+          ? "Write the access list\(writing)" : "Replace the access list, which is threadkeeper's own\(writing)",
+        ["\(command) | sudo tee \(path.quoted) >/dev/null", "sudo chown mosquitto: \(path.quoted)"])
   }
 
   /// docs/guides/broker.md has the reasons.
@@ -260,8 +241,7 @@ struct HouseBroker: Sendable {
 
   /// Whether the files say all about logins and access.
   var isComplete: Bool {
-    unreadable.isEmpty && !options.isPartial
-      && (options.passwordFile == nil || logins != nil)
+    unreadable.isEmpty && !options.isPartial && (options.passwordFile == nil || logins != nil)
       && (options.accessList == nil || accessList != nil)
   }
 
@@ -269,9 +249,7 @@ struct HouseBroker: Sendable {
   var hasOptions: Bool { !unreadable.contains { $0.hasSuffix(".conf") } }
 
   /// Whether the list alone decides about access, and is read.
-  var isAccessListKnown: Bool {
-    hasOptions && !options.isPartial && (options.accessList == nil || accessList != nil)
-  }
+  var isAccessListKnown: Bool { hasOptions && !options.isPartial && (options.accessList == nil || accessList != nil) }
 
   /// The command that makes a login; nil where the broker has it, or that is not known.
   func makingLogin(_ login: String) -> String? {

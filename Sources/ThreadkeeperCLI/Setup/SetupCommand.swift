@@ -8,8 +8,7 @@ import ThreadkeeperSupport
 /// `threadkeeper setup`
 struct SetupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup",
-    abstract: "Ask for the broker, try it, and write the settings.",
+    commandName: "setup", abstract: "Ask for the broker, try it, and write the settings.",
     discussion: """
       Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
       ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and nothing on \
@@ -31,45 +30,40 @@ struct SetupCommand: AsyncParsableCommand {
 
   @OptionGroup var flags: SetupFlags
 
-  @Flag(name: .shortAndLong, help: "Ask nothing, as without a terminal.")
-  var yes = false
+  @Flag(name: .shortAndLong, help: "Ask nothing, as without a terminal.") var yes = false
 
-  @Flag(help: "Write nothing, and say what would be written.")
-  var dryRun = false
+  @Flag(help: "Write nothing, and say what would be written.") var dryRun = false
 
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
     let place = try SetupPlace.find(options.settings)
-    let current = try SetupDraft.load(
-      place.text ?? "", place, stateDirectory: options.settings.stateDirectory
-    ).usable { $0.severity == .error }
+    let current = try SetupDraft.load(place.text ?? "", place, stateDirectory: options.settings.stateDirectory).usable {
+      $0.severity == .error
+    }
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = try flags.passwordFile.map { SecretText(try Password.fromFile($0)) }
     let prompt = PersonAtTerminal()
     let progress = SetupProgress()
     let questions = SetupQuestions(
       flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
-      isAsking: !yes && prompt.isPossible, given: given,
-      known: { await SetupStore.password(for: $0, current) },
+      isAsking: !yes && prompt.isPossible, given: given, known: { await SetupStore.password(for: $0, current) },
       checkDaemon: { [dryRun] mqtt in
         guard !dryRun else { return }
         var settings = current
         settings.mqtt = mqtt
         try await SetupStore(settings: settings, isService: place.isService).checkDaemon()
-      },
-      greet: { await $0.refusal() },
+      }, greet: { await $0.refusal() },
       makingLogin: { [file = flags.mosquittoConfig] mqtt in
         guard case .named(let host) = mqtt.host, let login = mqtt.username else { return nil }
         return HouseBroker(host: host, port: mqtt.port, file: file)?.makingLogin(login)
       })
     let session = SetupSession(
-      questions: questions, options: options.settings, place: place, isDryRun: dryRun,
-      progress: progress)
+      questions: questions, options: options.settings, place: place, isDryRun: dryRun, progress: progress)
     let report: SetupReport
-    do {
-      report = try await Interruptible.run { try await session.run() }
-    } catch  where error is CancellationError || error is DaemonClient.LeftOpen {
+    do { report = try await Interruptible.run { try await session.run() } } catch
+      where error is CancellationError || error is DaemonClient.LeftOpen
+    {
       try StandardStream.error.write("Stopped. \(progress.words)\n")
       throw ThreadkeeperCommand.stopped
     }
@@ -80,67 +74,49 @@ struct SetupCommand: AsyncParsableCommand {
 /// The answers that can be given as options.
 struct SetupFlags: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "The broker: a host name, an address, or `embedded` for a private one.", valueName: "host"))
+    help: ArgumentHelp("The broker: a host name, an address, or `embedded` for a private one.", valueName: "host"))
   var broker: String?
 
-  @Option(help: "Its port. Without it 1883, with TLS 8883.")
-  var port: UInt16?
+  @Option(help: "Its port. Without it 1883, with TLS 8883.") var port: UInt16?
 
-  @Flag(help: "Use TLS, with the authorities that this machine knows.")
-  var tls = false
+  @Flag(help: "Use TLS, with the authorities that this machine knows.") var tls = false
 
-  @Option(
-    help: ArgumentHelp(
-      "Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
+  @Option(help: ArgumentHelp("Use TLS; who may have signed the broker's certificate, as PEM.", valueName: "file"))
   var caFile: String?
 
-  @Option(help: ArgumentHelp("threadkeeper's login at the broker.", valueName: "name"))
-  var login: String?
+  @Option(help: ArgumentHelp("threadkeeper's login at the broker.", valueName: "name")) var login: String?
 
-  @Flag(help: "The broker takes clients without a login.")
-  var noLogin = false
+  @Flag(help: "The broker takes clients without a login.") var noLogin = false
 
   @Option(
     help: ArgumentHelp(
       "The password: the first line of a file that others cannot read, or of standard input with `-`.",
-      valueName: "file"))
-  var passwordFile: String?
+      valueName: "file")) var passwordFile: String?
 
-  @Flag(inversion: .prefixedNo, help: "Announce devices to Home Assistant.")
-  var homeAssistant: Bool?
+  @Flag(inversion: .prefixedNo, help: "Announce devices to Home Assistant.") var homeAssistant: Bool?
 
-  @Option(
-    help: ArgumentHelp(
-      "Home Assistant's login at the broker, for the access list.", valueName: "login"))
+  @Option(help: ArgumentHelp("Home Assistant's login at the broker, for the access list.", valueName: "login"))
   var homeAssistantLogin: String?
 
-  @Flag(inversion: .prefixedNo, help: "Serve the status page on this machine.")
-  var page: Bool?
+  @Flag(inversion: .prefixedNo, help: "Serve the status page on this machine.") var page: Bool?
 
   @Option(
     help: ArgumentHelp(
       """
       A login of something else that uses the broker. The access list lets it do what it did, but \
       not speak for routers. Repeatable. Without it: all that this machine's Mosquitto knows.
-      """, valueName: "login"))
-  var keep: [String] = []
+      """, valueName: "login")) var keep: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "A login of a border router, which is not kept. Repeatable.", valueName: "login"))
+  @Option(help: ArgumentHelp("A login of a border router, which is not kept. Repeatable.", valueName: "login"))
   var router: [String] = []
 
-  @Option(help: ArgumentHelp("What all topics lie below.", valueName: "topic"))
-  var baseTopic: String?
+  @Option(help: ArgumentHelp("What all topics lie below.", valueName: "topic")) var baseTopic: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Mosquitto's configuration, if it is not /etc/mosquitto/mosquitto.conf.", valueName: "file"))
+    help: ArgumentHelp("Mosquitto's configuration, if it is not /etc/mosquitto/mosquitto.conf.", valueName: "file"))
   var mosquittoConfig: String?
 
-  @Flag(help: "Write the settings without asking the broker.")
-  var noValidate = false
+  @Flag(help: "Write the settings without asking the broker.") var noValidate = false
 
   func validate() throws {
     if noLogin, login != nil || passwordFile != nil {
@@ -153,23 +129,19 @@ struct SetupFlags: ParsableArguments {
   }
 
   /// Where TLS is asked for: an absolute path.
-  var authority: String? {
-    caFile.map(Self.absolute) ?? (tls ? Self.systemAuthorities : nil)
-  }
+  var authority: String? { caFile.map(Self.absolute) ?? (tls ? Self.systemAuthorities : nil) }
 
   /// What a person names is relative to where that person is, and not to the settings.
   static func absolute(_ path: String) -> String {
-    FilePath.absolute(
-      path, in: SettingsLoader.currentDirectory(),
-      home: ProcessInfo.processInfo.environment["HOME"]) ?? path
+    FilePath.absolute(path, in: SettingsLoader.currentDirectory(), home: ProcessInfo.processInfo.environment["HOME"])
+      ?? path
   }
 
   static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 
   static func missing(_ flag: String) -> CommandFailure {
     CommandFailure(
-      .usage, "\(flag) is missing, and there is no terminal to ask on",
-      remedy: "give it, or run this at a terminal")
+      .usage, "\(flag) is missing, and there is no terminal to ask on", remedy: "give it, or run this at a terminal")
   }
 }
 
@@ -222,14 +194,11 @@ struct SetupReport: Sendable, Encodable {
       lines.append("The store is in \(store).")
       lines.append("Back up its key, without which nobody can read it: \(keyFile)")
     }
-    if let dropIn {
-      lines.append("\(dropIn): changed, so that the service waits for the store's disk.")
-    }
+    if let dropIn { lines.append("\(dropIn): changed, so that the service waits for the store's disk.") }
     lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
     let text = lines.joined(separator: "\n") + "\n"
     guard let doctor else { return text }
-    return text + "\nthreadkeeper doctor, now:\n"
-      + doctor.text(onlyProblems: true)
+    return text + "\nthreadkeeper doctor, now:\n" + doctor.text(onlyProblems: true)
   }
 
   private var brokerLines: [String] {

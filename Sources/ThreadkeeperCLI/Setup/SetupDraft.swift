@@ -18,9 +18,7 @@ struct SetupDraft: Sendable {
     enum CodingKeys: String, CodingKey { case key, from, to }
 
     /// For a person.
-    var line: String {
-      "\(key): \(to.printable)" + (from == to ? "" : " (was: \(from.printable))")
-    }
+    var line: String { "\(key): \(to.printable)" + (from == to ? "" : " (was: \(from.printable))") }
   }
 
   let text: String
@@ -37,24 +35,18 @@ struct SetupDraft: Sendable {
   ///   - wanted: `current` with the answers.
   ///   - stateDirectory: `--state-directory`: a new file says that the store is there.
   /// - Throws: `CommandFailure` with status 78 when the file would mean anything else than was answered.
-  init(
-    _ wanted: Settings, for place: SetupPlace, _ current: Settings, stateDirectory: String?
-  ) throws {
+  init(_ wanted: Settings, for place: SetupPlace, _ current: Settings, stateDirectory: String?) throws {
     changes = Self.changes(current, to: wanted, isNew: place.text == nil)
     var draft = SettingsText(place.text ?? Self.heading)
     do {
       var values = changes.map { ($0.key, $0.value) }
       if place.text == nil, stateDirectory != nil {
-        values += [
-          ("store.path", .text(current.store.path)),
-          ("store.key_file", .text(current.store.keyFile)),
-        ]
+        values += [("store.path", .text(current.store.path)), ("store.key_file", .text(current.store.keyFile))]
       }
       try draft.set(values)
     } catch let form as SettingsText.UnknownForm {
       throw Self.byHand(
-        changes,
-        "line \(form.line) of \(place.path) has `\(form.key)` in a form that is not changed here")
+        changes, "line \(form.line) of \(place.path) has `\(form.key)` in a form that is not changed here")
     }
     text = changes.isEmpty ? place.text ?? draft.text : draft.text
     let result = Self.load(text, place, stateDirectory: stateDirectory)
@@ -66,20 +58,15 @@ struct SetupDraft: Sendable {
     }
     guard Self.changes(settings, to: wanted).isEmpty else {
       throw Self.byHand(
-        changes,
-        "\(place.path) would not say what was answered: perhaps a variable THREADKEEPER_… wins over it"
-      )
+        changes, "\(place.path) would not say what was answered: perhaps a variable THREADKEEPER_… wins over it")
     }
     self.settings = settings
   }
 
   /// The settings that a text means as the configuration file.
-  static func load(
-    _ text: String, _ place: SetupPlace, stateDirectory: String?
-  ) -> SettingsResult {
+  static func load(_ text: String, _ place: SetupPlace, stateDirectory: String?) -> SettingsResult {
     SettingsLoader.load(
-      text: text, as: place.path, environment: ProcessInfo.processInfo.environment,
-      stateDirectory: stateDirectory)
+      text: text, as: place.path, environment: ProcessInfo.processInfo.environment, stateDirectory: stateDirectory)
   }
 
   /// The keys that setup asks about and that differ, in the order of the file.
@@ -90,8 +77,7 @@ struct SetupDraft: Sendable {
       let mqtt = settings.mqtt
       let host = if case .named(let name) = mqtt.host { name } else { "embedded" }
       return [
-        ("mqtt.host", host, false), ("mqtt.port", "\(mqtt.port)", true),
-        ("mqtt.username", mqtt.username, false),
+        ("mqtt.host", host, false), ("mqtt.port", "\(mqtt.port)", true), ("mqtt.username", mqtt.username, false),
         ("mqtt.password", mqtt.password.map { _ in "in the settings" }, false),
         ("mqtt.tls.ca_file", mqtt.tls?.caFile, false), ("mqtt.base_topic", mqtt.baseTopic, false),
         ("home_assistant.discovery", settings.homeAssistant.discovery.rawValue, true),
@@ -109,8 +95,7 @@ struct SetupDraft: Sendable {
 
   private static func byHand(_ changes: [Change], _ why: String) -> CommandFailure {
     let lines = changes.map { "`\($0.key)`: \($0.to)" }.listed
-    return CommandFailure(
-      .configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")
+    return CommandFailure(.configuration, why, remedy: "nothing was written; change these keys yourself: \(lines)")
   }
 }
 
@@ -130,11 +115,9 @@ struct SetupPlace: Sendable {
       return
     }
     guard access(path, R_OK) == 0 || errno != EACCES else {
-      throw CommandFailure(
-        .notPermitted, "this user cannot read \(path)", remedy: "run it with sudo")
+      throw CommandFailure(.notPermitted, "this user cannot read \(path)", remedy: "run it with sudo")
     }
-    guard let bytes = try InputFile.read(path, limit: Self.limit),
-      let text = String(validating: bytes, as: UTF8.self)
+    guard let bytes = try InputFile.read(path, limit: Self.limit), let text = String(validating: bytes, as: UTF8.self)
     else { throw CommandFailure(.badInput, "\(path) is no configuration") }
     self.text = text
   }
@@ -142,19 +125,13 @@ struct SetupPlace: Sendable {
   /// The file that `threadkeeper run` would read; where there is none, root's for the whole machine, or this user's.
   static func find(_ options: SettingsOptions) throws(CommandFailure) -> SetupPlace {
     let environment = ProcessInfo.processInfo.environment
-    if let found = SettingsLoader.file(named: options.config, environment: environment) {
-      return try SetupPlace(found)
-    }
-    guard geteuid() != 0 else {
-      return try SetupPlace(SystemPlaces(environment: environment).configuration)
-    }
+    if let found = SettingsLoader.file(named: options.config, environment: environment) { return try SetupPlace(found) }
+    guard geteuid() != 0 else { return try SetupPlace(SystemPlaces(environment: environment).configuration) }
     let configured = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     let own = FilePath.absolute(
-      (configured ?? "~/.config") + "/threadkeeper/threadkeeper.yaml", in: "/",
-      home: environment["HOME"])
+      (configured ?? "~/.config") + "/threadkeeper/threadkeeper.yaml", in: "/", home: environment["HOME"])
     guard let own else {
-      throw CommandFailure(
-        .usage, "no place for the settings: $HOME is not set", remedy: "name it with --config")
+      throw CommandFailure(.usage, "no place for the settings: $HOME is not set", remedy: "name it with --config")
     }
     return try SetupPlace(own)
   }
@@ -186,8 +163,7 @@ struct SetupPlace: Sendable {
       guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure() }
       guard try SetupPlace(path).text == self.text else {
         throw CommandFailure(
-          .temporary, "\(path) was changed meanwhile",
-          remedy: "the settings were not written; run it again")
+          .temporary, "\(path) was changed meanwhile", remedy: "the settings were not written; run it again")
       }
       guard rename(draft, file) == 0 else { throw failure() }
     } catch {
@@ -205,20 +181,15 @@ struct SetupPlace: Sendable {
 
   /// Whether these are the settings of the package's service, which reads them as a user of its own.
   var isService: Bool {
-    StoreOwner.isRoot
-      && path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
+    StoreOwner.isRoot && path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
   }
 
-  private var serviceGroup: gid_t? {
-    isService ? SystemAccount.group(StoreOwner.service) : nil
-  }
+  private var serviceGroup: gid_t? { isService ? SystemAccount.group(StoreOwner.service) : nil }
 
   private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {
     guard access(directory, F_OK) != 0 else { return }
     try PrivateDirectory.make(directory)
-    if let group, chown(directory, 0, group) != 0 || chmod(directory, 0o750) != 0 {
-      throw failure(directory)
-    }
+    if let group, chown(directory, 0, group) != 0 || chmod(directory, 0o750) != 0 { throw failure(directory) }
   }
 
   private func failure(_ path: String? = nil) -> CommandFailure {

@@ -63,16 +63,12 @@ struct SetupQuestions: Sendable {
   private func broker() async throws -> (Settings.MQTT, isAnonymous: Bool) {
     var proposed = isFirst ? "127.0.0.1" : "embedded"
     if case .named(let name) = current.mqtt.host { proposed = name }
-    if flags.broker == nil, !isAsking, isFirst, current.mqtt.host == .embedded {
-      throw SetupFlags.missing("--broker")
-    }
+    if flags.broker == nil, !isAsking, isFirst, current.mqtt.host == .embedded { throw SetupFlags.missing("--broker") }
     while true {
       let host = try await answer(
         flags.broker, usual: proposed,
-        why:
-          "The broker is where border routers and Home Assistant meet threadkeeper: the name or address of yours, or"
-          + " `embedded` for a private one on this machine, to try things out.",
-        "Broker"
+        why: "The broker is where border routers and Home Assistant meet threadkeeper: the name or address of yours, or"
+          + " `embedded` for a private one on this machine, to try things out.", "Broker"
       ) { Self.place($0) == nil ? "That is no host name or address." : nil }
       guard host != "embedded" else {
         var mqtt = current.mqtt
@@ -98,9 +94,9 @@ struct SetupQuestions: Sendable {
   /// A host, and the port where one stands behind it, as in `broker.local:1883` and `[::1]:1883`. Nil for neither.
   private static func place(_ text: String) -> (host: String, port: UInt16?)? {
     if HostName.isFit(text) { return (text, nil) }
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
-      port > 0
-    else { return nil }
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+      return nil
+    }
     var host = text[..<colon]
     if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
     return HostName.isFit(String(host)) ? (String(host), port) : nil
@@ -112,22 +108,16 @@ struct SetupQuestions: Sendable {
     // Of another host, too: TLS does not end because a name changes.
     var authority = flags.authority ?? current.mqtt.tls?.caFile
     let usual =
-      mqtt.host == current.mqtt.host && flags.authority == nil
-      ? current.mqtt.port : authority == nil ? 1883 : 8883
+      mqtt.host == current.mqtt.host && flags.authority == nil ? current.mqtt.port : authority == nil ? 1883 : 8883
     let port = try await answer(
-      given.map { "\($0)" }, usual: "\(usual)",
-      why: "1883 is MQTT without TLS, 8883 with TLS.", "Port"
+      given.map { "\($0)" }, usual: "\(usual)", why: "1883 is MQTT without TLS, 8883 with TLS.", "Port"
     ) { (UInt16($0) ?? 0) > 0 ? nil : "A port is a number from 1 to 65535." }
     mqtt.port = UInt16(port) ?? usual
     if flags.authority == nil, authority != nil || mqtt.port == 8883, isAsking {
       let file = try await answer(
         nil, usual: authority ?? SetupFlags.systemAuthorities,
-        why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.",
-        "Authorities"
-      ) {
-        $0 == "none" || access(SetupFlags.absolute($0), R_OK) == 0
-          ? nil : "There is no such file that can be read."
-      }
+        why: "Who may have signed the broker's certificate: a PEM file; `none` for no TLS.", "Authorities"
+      ) { $0 == "none" || access(SetupFlags.absolute($0), R_OK) == 0 ? nil : "There is no such file that can be read." }
       authority = file == "none" ? nil : SetupFlags.absolute(file)
     }
     mqtt.tls = authority.map {
@@ -145,9 +135,7 @@ struct SetupQuestions: Sendable {
   // MARK: The login
 
   /// - Returns: the connection with its login, and why the broker refuses it, where it is to be saved all the same.
-  private func login(
-    at broker: Settings.MQTT
-  ) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?) {
+  private func login(at broker: Settings.MQTT) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?) {
     while true {
       var mqtt = broker
       mqtt.username = try await username(at: broker)
@@ -157,8 +145,7 @@ struct SetupQuestions: Sendable {
       }
       guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil) }
       guard isAsking, !flags.noLogin else {
-        throw CommandFailure(
-          .notPermitted, refusal.message, remedy: "nothing was written; give --login")
+        throw CommandFailure(.notPermitted, refusal.message, remedy: "nothing was written; give --login")
       }
       prompt.say("\(refusal.message.printable)\n")
     }
@@ -167,9 +154,7 @@ struct SetupQuestions: Sendable {
   /// Asks for the password until the broker takes it.
   ///
   /// - Returns: nil where another login is wanted.
-  private func password(
-    for broker: Settings.MQTT
-  ) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?)? {
+  private func password(for broker: Settings.MQTT) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?)? {
     let name = broker.username ?? ""
     if let host = BrokerCheck.hostInPlaintext(broker) {
       warn(
@@ -180,16 +165,12 @@ struct SetupQuestions: Sendable {
     if known == nil { try await checkDaemon(broker) }
     let missing = makingLogin(broker)
     if isAsking, given == nil, let missing {
-      prompt.say(
-        "The broker does not know \(name.printable) yet. Make the login in another terminal:\n  \(missing)\n"
-      )
+      prompt.say("The broker does not know \(name.printable) yet. Make the login in another terminal:\n  \(missing)\n")
     }
     var wrong = 0
     while true {
       let canChange = wrong > 0 && flags.login == nil
-      guard let password = try await password(of: name, known, canChange: canChange) else {
-        return nil
-      }
+      guard let password = try await password(of: name, known, canChange: canChange) else { return nil }
       var mqtt = broker
       mqtt.password = password
       guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil) }
@@ -198,8 +179,7 @@ struct SetupQuestions: Sendable {
         .notPermitted, refusal.message,
         remedy: "nothing was written; "
           + (makingLogin(mqtt).map { "the broker does not know this login, make it: `\($0)`" }
-            ?? "if the broker does not know this login, make it there: `\(HouseBroker.makingLogin(name, in: nil))`")
-      )
+            ?? "if the broker does not know this login, make it there: `\(HouseBroker.makingLogin(name, in: nil))`"))
       guard isAsking, given == nil else { throw failure }
       prompt.say("\(refusal.message.printable)\n")
       if wrong == 1, missing == nil {
@@ -209,9 +189,7 @@ struct SetupQuestions: Sendable {
       }
       if flags.login == nil { prompt.say("Press Enter alone to give another login.\n") }
       guard wrong >= Self.tries else { continue }
-      guard
-        try await decide(
-          nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
+      guard try await decide(nil, why: nil, "Save it, and correct the login at the broker afterwards", usual: false)
       else { throw failure }
       return (mqtt, refusal)
     }
@@ -220,20 +198,14 @@ struct SetupQuestions: Sendable {
   /// - Returns: nil for no login.
   private func username(at broker: Settings.MQTT) async throws -> String? {
     if flags.noLogin { return nil }
-    let hasNone =
-      !isFirst && current.mqtt.host == broker.host && current.mqtt.username == nil
-    if flags.login == nil, !isAsking, current.mqtt.username == nil, !hasNone {
-      throw SetupFlags.missing("--login")
-    }
+    let hasNone = !isFirst && current.mqtt.host == broker.host && current.mqtt.username == nil
+    if flags.login == nil, !isAsking, current.mqtt.username == nil, !hasNone { throw SetupFlags.missing("--login") }
     let name = try await answer(
       flags.login, usual: current.mqtt.username ?? (hasNone ? "none" : "threadkeeper"),
       why:
         "threadkeeper needs a login of its own: the broker's access list goes by it. `none` if the broker has no logins.",
       "Login"
-    ) {
-      (try? Username.checked($0)) == nil
-        ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil
-    }
+    ) { (try? Username.checked($0)) == nil ? "That is no user name: it has 1 to 256 characters, none of / + #." : nil }
     return name == "none" && flags.login == nil ? nil : try Username.checked(name)
   }
 
@@ -245,9 +217,7 @@ struct SetupQuestions: Sendable {
   }
 
   /// - Parameter canChange: whether an empty answer is for another login, and not for the known password.
-  private func password(
-    of name: String, _ known: SecretText?, canChange: Bool
-  ) async throws -> SecretText? {
+  private func password(of name: String, _ known: SecretText?, canChange: Bool) async throws -> SecretText? {
     if let given { return given }
     guard isAsking else {
       guard let known else { throw SetupFlags.missing("--password-file") }
@@ -278,8 +248,7 @@ struct SetupQuestions: Sendable {
 
   /// - Parameter problem: what is wrong with an answer; nil when nothing is.
   func answer(
-    _ flag: String?, usual: String, why: String?, _ question: String,
-    _ problem: (String) -> String? = { _ in nil }
+    _ flag: String?, usual: String, why: String?, _ question: String, _ problem: (String) -> String? = { _ in nil }
   ) async throws -> String {
     if let flag {
       guard let wrong = problem(flag) else { return flag }

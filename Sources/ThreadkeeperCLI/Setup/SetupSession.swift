@@ -19,8 +19,7 @@ struct SetupSession: Sendable {
   func run() async throws -> SetupReport {
     let outcome = try await questions.run()
     var doctor: DoctorReport?
-    let draft = try SetupDraft(
-      outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
+    let draft = try SetupDraft(outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
     let broker = try await look(outcome, draft.settings)
     let isWritten = draft.text != place.text
     var result = SetupStore.Result()
@@ -33,18 +32,16 @@ struct SetupSession: Sendable {
       progress.note("The settings were not written; the store may be. Run it again.")
       result = try await store.fill(username: draft.settings.mqtt.username, password: password)
       if isWritten { try write(draft, result) }
-      let unit = StoreDropIn(
-        draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
+      let unit = StoreDropIn(draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
       if place.isService, try unit.write() { dropIn = unit.path }
       if !questions.flags.noValidate { doctor = try await check() }
     }
     return SetupReport(
-      settings: place.path, changes: draft.changes, written: isWritten && !isDryRun,
-      dryRun: isDryRun, store: draft.settings.store.path, storeMade: result.madeStore,
-      keyFile: draft.settings.store.keyFile, passwordStored: result.storedPassword,
-      dropIn: dropIn, broker: broker,
-      next: (dropIn == nil ? [] : ["sudo systemctl daemon-reload"])
-        + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
+      settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
+      store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,
+      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker,
+      next: (dropIn == nil ? [] : ["sudo systemctl daemon-reload"]) + next(draft.settings, isRunning: result.isRunning),
+      doctor: doctor)
   }
 
   /// What `threadkeeper doctor` finds now.
@@ -52,36 +49,27 @@ struct SetupSession: Sendable {
     var options = options
     options.config = place.path
     if isAsking { questions.prompt.say("\nChecking all of it…\n") }
-    return DoctorReport(
-      try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
+    return DoctorReport(try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
   }
 
   private func write(_ draft: SetupDraft, _ result: SetupStore.Result) throws {
-    do throws(CommandFailure) {
-      try place.write(draft.text)
-    } catch {
+    do throws(CommandFailure) { try place.write(draft.text) } catch {
       let stored = result.storedPassword ? "the password is stored; " : ""
       throw CommandFailure(
-        error.status, error.message,
-        remedy: stored + (error.remedy ?? "the settings are as they were; run it again"))
+        error.status, error.message, remedy: stored + (error.remedy ?? "the settings are as they were; run it again"))
     }
     progress.note("The settings and the store are written.")
   }
 
   // MARK: The broker
 
-  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings) async throws
-    -> SetupReport.Broker
-  {
+  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings) async throws -> SetupReport.Broker {
     let mqtt = settings.mqtt
-    guard case .named(let host) = mqtt.host else {
-      return SetupReport.Broker(address: "embedded", access: .complete)
-    }
+    guard case .named(let host) = mqtt.host else { return SetupReport.Broker(address: "embedded", access: .complete) }
     let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
     var advice = BrokerAdvice(
-      list: AccessList(settings), files: house?.isComplete == true ? house : nil,
-      options: aclOptions, isRoot: StoreOwner.isRoot,
-      isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
+      list: AccessList(settings), files: house?.isComplete == true ? house : nil, options: aclOptions,
+      isRoot: StoreOwner.isRoot, isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
     let files = advice.files
     // What was chosen for threadkeeper's own list stays.
     let isOwn = files?.accessList.map { advice.list.takeRoles(ofOwn: $0) } ?? false
@@ -91,16 +79,13 @@ struct SetupSession: Sendable {
     do {
       try look()
       if mqtt.username != nil {
-        if settings.homeAssistant.discovery == .on,
-          let reader = try await homeAssistant(advice)
-        {
+        if settings.homeAssistant.discovery == .on, let reader = try await homeAssistant(advice) {
           advice.list.add(reader, to: \.monitors)
           try look()
         }
         advice.list.kept = try await kept(advice, but: readers)
         // Other approvers decide by what every login may do, unless the list has lines of theirs.
-        for login in advice.list.kept + advice.list.monitors
-        where settings.consent.isApprover(login) {
+        for login in advice.list.kept + advice.list.monitors where settings.consent.isApprover(login) {
           advice.list.add(login, to: \.approvers)
         }
         try look()
@@ -111,13 +96,11 @@ struct SetupSession: Sendable {
       }
       let (steps, list) = try advice.steps()
       return SetupReport.Broker(
-        address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))",
-        username: mqtt.username, problem: outcome.problem?.message,
+        address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))", username: mqtt.username,
+        problem: outcome.problem?.message,
         access: files == nil ? .unknown : advice.gaps.isEmpty ? .complete : .incomplete,
         reasons: reasons(house) + AccessGap.words(advice.gaps), steps: steps, accessList: list)
-    } catch let error as AccessListError {
-      throw CommandFailure(.usage, "\(error)")
-    }
+    } catch let error as AccessListError { throw CommandFailure(.usage, "\(error)") }
   }
 
   private func reasons(_ house: HouseBroker?) -> [String] {
@@ -129,23 +112,17 @@ struct SetupSession: Sendable {
     }
     if house.isComplete { return house.accessList == nil ? ["it has no access list"] : [] }
     return house.unreadable.map { "\($0) could not be read: run it with sudo" }
-      + (house.options.isPartial
-        ? ["a plugin or files of each listener decide: all that it needs is listed"] : [])
+      + (house.options.isPartial ? ["a plugin or files of each listener decide: all that it needs is listed"] : [])
   }
 
   private func homeAssistant(_ advice: BrokerAdvice) async throws -> String? {
     if let login = questions.flags.homeAssistantLogin { return login }
     // It is known by the settings or the list.
-    guard advice.list.monitors.isEmpty, advice.files == nil || !advice.gaps.isEmpty else {
-      return nil
-    }
+    guard advice.list.monitors.isEmpty, advice.files == nil || !advice.gaps.isEmpty else { return nil }
     let usual = "homeassistant"
-    guard isAsking else {
-      return advice.files?.logins?.contains(usual) != false ? usual : nil
-    }
+    guard isAsking else { return advice.files?.logins?.contains(usual) != false ? usual : nil }
     let login = try await questions.answer(
-      nil, usual: usual,
-      why: "The access list has to let Home Assistant see threadkeeper. `none` to leave it out.",
+      nil, usual: usual, why: "The access list has to let Home Assistant see threadkeeper. `none` to leave it out.",
       "Home Assistant's login at the broker")
     return login == "none" ? nil : login
   }
@@ -158,24 +135,19 @@ struct SetupSession: Sendable {
     var kept = flags.keep
     if kept.isEmpty, let files = advice.files, !advice.gaps.isEmpty {
       let hasList = files.accessList != nil
-      kept =
-        hasList
-        ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
+      kept = hasList ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
       kept = Set(kept).subtracting(list.daemons + list.kept + flags.router).sorted()
-      let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable)
-        .listed
+      let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable).listed
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
         questions.warn(
-          "The access list denies threadkeeper's topics to \(others). Name border routers' logins with --router."
-        )
+          "The access list denies threadkeeper's topics to \(others). Name border routers' logins with --router.")
       } else if flags.router.isEmpty, !others.isEmpty {
         let routers = try await names(
           (hasList
             ? "These logins can use all topics of threadkeeper: \(others)."
             : "The broker knows these logins: \(others).")
             + " They keep what they do, but get none of these topics, not even their own."
-            + " Which are border routers' logins, with spaces between?",
-          "Logins of border routers")
+            + " Which are border routers' logins, with spaces between?", "Logins of border routers")
         kept.removeAll { routers.contains($0) }
       }
     } else if kept.isEmpty, advice.files == nil, isAsking {

@@ -20,9 +20,7 @@ struct SetupStore: Sendable {
 
   /// - Throws: `CommandFailure` with status 75 where a daemon runs that has another broker or login: it keeps the password
   ///   of no other one.
-  func checkDaemon() async throws {
-    try await StoreOwner.run(settings) { try await checkOwnDaemon() }
-  }
+  func checkDaemon() async throws { try await StoreOwner.run(settings) { try await checkOwnDaemon() } }
 
   private func checkOwnDaemon() async throws {
     guard let status = try await DaemonClient(settings: settings).statusIfThere() else { return }
@@ -44,11 +42,8 @@ struct SetupStore: Sendable {
   }
 
   private func stopping(_ why: String) -> CommandFailure {
-    let how =
-      isService
-      ? "stop it, `sudo systemctl stop threadkeeper`" : "stop it with Ctrl-C where it runs"
-    return CommandFailure(
-      .temporary, why, remedy: "nothing was written; \(how), and run this again")
+    let how = isService ? "stop it, `sudo systemctl stop threadkeeper`" : "stop it with Ctrl-C where it runs"
+    return CommandFailure(.temporary, why, remedy: "nothing was written; \(how), and run this again")
   }
 
   /// The password that is known for a login: of the settings, or stored. Nobody is asked for what opens the store.
@@ -67,17 +62,13 @@ struct SetupStore: Sendable {
   /// The login that is stored now, as far as this user may look. Nobody is asked for what opens the store.
   private static func stored(_ settings: Settings) -> LoginInUse? {
     guard OpenStore.exists(settings) else { return nil }
-    return try? OpenStore.reading(settings, ask: { _ in nil }) {
-      try LoginInUse.find(settings, $0)
-    }
+    return try? OpenStore.reading(settings, ask: { _ in nil }) { try LoginInUse.find(settings, $0) }
   }
 
   /// By the daemon, where one runs.
   ///
   /// - Returns: whether it has made the store.
-  private func store(
-    _ login: BrokerLogin, at address: BrokerAddress
-  ) async throws -> Bool {
+  private func store(_ login: BrokerLogin, at address: BrokerAddress) async throws -> Bool {
     return try await DaemonClient.orStore(isRepeatable: true) {
       try await DaemonClient(settings: settings).performIfThere(
         StoreLogin(broker: address.url, username: login.username, password: login.text)
@@ -93,9 +84,7 @@ struct SetupStore: Sendable {
       defer { keychain.close() }
       // From here on it is no longer "nothing was stored".
       try Task.checkCancellation()
-      _ = try keychain.database.write {
-        try BrokerLoginStore(keychain, address).save(login, $0)
-      }
+      _ = try keychain.database.write { try BrokerLoginStore(keychain, address).save(login, $0) }
       return makesStore
     }
   }
@@ -111,17 +100,12 @@ struct SetupStore: Sendable {
       if let username, let password {
         let address = try BrokerAddress(ofOwnBroker: settings.mqtt)
         let known = Self.stored(settings)
-        let login = BrokerLogin(
-          username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
+        let login = BrokerLogin(username: username, password: try Password.checked(Array(password.revealed.utf8)[...]))
         if known?.username != username || known?.password != password {
           if result.isRunning { try await checkOwnDaemon() }
-          do {
-            result.madeStore = try await store(login, at: address)
-          } catch let failure as CommandFailure
+          do { result.madeStore = try await store(login, at: address) } catch let failure as CommandFailure
             where result.isRunning && failure.status == .configuration
-          {
-            throw stopping(failure.message)
-          }
+          { throw stopping(failure.message) }
           result.storedPassword = true
         }
       } else if !OpenStore.exists(settings) {
@@ -143,16 +127,13 @@ enum StoreOwner {
   /// Runs `body` as the owner of the directory that the store lies in, if this is root, and else as it is.
   ///
   /// All threads of the process change: nothing else may go on meanwhile.
-  static func run<R: Sendable>(
-    _ settings: Settings, _ body: @Sendable () async throws -> R
-  ) async throws -> R {
+  static func run<R: Sendable>(_ settings: Settings, _ body: @Sendable () async throws -> R) async throws -> R {
     guard let owner = owner(of: settings) else { return try await body() }
     let former = (user: geteuid(), group: getegid())
     guard setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
       let code = errno
       setegid(former.group)
-      throw CommandFailure(
-        .system, "cannot work as user \(owner.user): \(String(cString: strerror(code)))")
+      throw CommandFailure(.system, "cannot work as user \(owner.user): \(String(cString: strerror(code)))")
     }
     defer {
       seteuid(former.user)
@@ -171,12 +152,10 @@ enum StoreOwner {
       let user = SystemAccount.user(service), let group = SystemAccount.group(service)
     else { return }
     let made = mkdir(directory, 0o700)
-    let descriptor =
-      made == 0 ? open(directory, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) : -1
+    let descriptor = made == 0 ? open(directory, O_RDONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC) : -1
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, fchown(descriptor, user, group) == 0 else {
-      throw CommandFailure(
-        .cannotCreate, "\(directory) cannot be made: \(String(cString: strerror(errno)))")
+      throw CommandFailure(.cannotCreate, "\(directory) cannot be made: \(String(cString: strerror(errno)))")
     }
   }
 
@@ -187,9 +166,7 @@ enum StoreOwner {
     var path = settings.store.path
     while lstat(path, &status) != 0, path != "/" { path = FilePath.directory(of: path) }
     // Root's own link goes where root wants; another's is that user's, wherever it goes.
-    if status.st_uid == 0, status.st_mode & S_IFMT == S_IFLNK, stat(path, &status) != 0 {
-      return nil
-    }
+    if status.st_uid == 0, status.st_mode & S_IFMT == S_IFLNK, stat(path, &status) != 0 { return nil }
     return status.st_uid == 0 ? nil : (status.st_uid, status.st_gid)
   }
 }
@@ -216,8 +193,7 @@ struct StoreDropIn {
     }
     // Store and anchor, and what is made beside them. The key is there already.
     let directory = FilePath.directory(of: settings.store.path)
-    let writable =
-      directory == "/" ? [settings.store.path, settings.store.anchorPath] : [directory]
+    let writable = directory == "/" ? [settings.store.path, settings.store.anchorPath] : [directory]
     text =
       Self.heading + """
         [Unit]
@@ -230,8 +206,7 @@ struct StoreDropIn {
 
   /// In the form of systemd.syntax(7), where `%` begins a specifier.
   private static func quoted(_ path: String) -> String {
-    let escaped = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      .replacing("%", with: "%%")
+    let escaped = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
     return "\"\(escaped)\""
   }
 
@@ -240,9 +215,7 @@ struct StoreDropIn {
   /// - Returns: whether it was changed, so that systemd has to read it.
   /// - Throws: `CommandFailure` with status 73.
   func write() throws(CommandFailure) -> Bool {
-    let found = FileManager.default.contents(atPath: path).map {
-      String(decoding: $0, as: UTF8.self)
-    }
+    let found = FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     guard found != text, found?.hasPrefix(Self.heading) != false else { return false }
     do {
       guard let text else {
@@ -250,8 +223,7 @@ struct StoreDropIn {
         return true
       }
       try FileManager.default.createDirectory(
-        atPath: FilePath.directory(of: path), withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o755])
+        atPath: FilePath.directory(of: path), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
       try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
       chmod(path, 0o644)
       return true
@@ -259,8 +231,7 @@ struct StoreDropIn {
       let cause = (error as? CocoaError)?.underlying as? POSIXError
       let reason = cause.map { ": \(String(cString: strerror($0.code.rawValue)))" } ?? ""
       throw CommandFailure(
-        .cannotCreate, "\(path) cannot be written\(reason)",
-        remedy: "the settings are written; run it again with sudo")
+        .cannotCreate, "\(path) cannot be written\(reason)", remedy: "the settings are written; run it again with sudo")
     }
   }
 }

@@ -11,9 +11,7 @@ extension DaemonClient {
 
   func keySlots() async throws -> ListKeySlots.Reply {
     try await perform(ListKeySlots(), within: Self.keyLimit) {
-      try OpenStore.reading(settings) {
-        try ListKeySlots().perform(OpenedStore(keychain: $0, settings: settings))
-      }
+      try OpenStore.reading(settings) { try ListKeySlots().perform(OpenedStore(keychain: $0, settings: settings)) }
     }
   }
 
@@ -21,9 +19,9 @@ extension DaemonClient {
   /// it is.
   ///
   /// - Parameter needsAll: whether what is locked is asked for, too.
-  func perform<Performed: KeyOperation>(
-    onKeys operation: Performed, needsAll: Bool = false
-  ) async throws -> Performed.Reply {
+  func perform<Performed: KeyOperation>(onKeys operation: Performed, needsAll: Bool = false) async throws
+    -> Performed.Reply
+  {
     let keychain = try await openHere(needsAll: needsAll)
     defer { keychain?.close() }
     guard let keychain else {
@@ -56,11 +54,7 @@ extension DaemonClient {
 
   /// It changes nothing, so it leaves nothing in doubt.
   private func isDaemonThere() async throws -> Bool {
-    do {
-      return try await isThere(within: Self.keyLimit)
-    } catch is Ended {
-      return false
-    } catch is LeftOpen {
+    do { return try await isThere(within: Self.keyLimit) } catch is Ended { return false } catch is LeftOpen {
       throw CancellationError()
     }
   }
@@ -68,9 +62,7 @@ extension DaemonClient {
   private func open(until stop: StopFlag, needsAll: Bool) throws -> Keychain {
     let keychain = try OpenStore.forWriting(settings) { try StoreSecret.ask($0, until: stop) }
     do {
-      if needsAll {
-        try unlockIfAsked(keychain) { try StoreSecret.ask($0, until: stop) }
-      }
+      if needsAll { try unlockIfAsked(keychain) { try StoreSecret.ask($0, until: stop) } }
       return keychain
     } catch {
       keychain.close()
@@ -80,12 +72,8 @@ extension DaemonClient {
 
   /// A further passphrase or a recovery code is to reach everything: that takes one that does.
   private func unlockIfAsked(_ keychain: Keychain, ask: StoreWays.Ask) throws {
-    guard !keychain.isUnlocked,
-      let answer = try ask("The store is open, but parts of it are locked.\n")
-    else { return }
-    for way in try StoreSecret.ways(answer) {
-      do { return try keychain.unlock(with: way) } catch { continue }
-    }
+    guard !keychain.isUnlocked, let answer = try ask("The store is open, but parts of it are locked.\n") else { return }
+    for way in try StoreSecret.ways(answer) { do { return try keychain.unlock(with: way) } catch { continue } }
     throw CommandFailure(.notPermitted, "this unlocks nothing: it is mistyped")
   }
 }
@@ -93,23 +81,17 @@ extension DaemonClient {
 /// A secret from a file or from standard input; never from the command line.
 enum SecretInput {
   static let noTerminal = CommandFailure(
-    .usage, "there is no terminal to ask for the passphrase on",
-    remedy: "give it with --passphrase-file")
+    .usage, "there is no terminal to ask for the passphrase on", remedy: "give it with --passphrase-file")
 
   /// The first line of a file that not every user can read, or with `-` of standard input.
   ///
   /// - Parameter name: what it is, for errors.
-  static func line(
-    _ path: String, of name: String, limit: Int = 4_096
-  ) throws(CommandFailure) -> String {
-    let bytes =
-      try path == "-"
-      ? StandardInput.read(limit: limit) : InputFile.read(path, limit: limit, isSecret: true)
+  static func line(_ path: String, of name: String, limit: Int = 4_096) throws(CommandFailure) -> String {
+    let bytes = try path == "-" ? StandardInput.read(limit: limit) : InputFile.read(path, limit: limit, isSecret: true)
     guard let bytes else { throw CommandFailure(.badInput, "the \(name) is too long") }
     let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     guard let text = String(validating: line, as: UTF8.self), !text.isEmpty else {
-      throw CommandFailure(
-        .badInput, "the first line of \(path) is no \(name): it is empty, or not UTF-8")
+      throw CommandFailure(.badInput, "the first line of \(path) is no \(name): it is empty, or not UTF-8")
     }
     return text
   }
@@ -159,8 +141,7 @@ extension OpenStore {
   ///
   /// - Parameter ask: where nothing at hand opens it; by default at the terminal.
   static func reading<R>(
-    _ settings: Settings, ask: @escaping StoreWays.Ask = { try StoreSecret.ask($0) },
-    _ body: (Keychain) throws -> R
+    _ settings: Settings, ask: @escaping StoreWays.Ask = { try StoreSecret.ask($0) }, _ body: (Keychain) throws -> R
   ) throws -> R {
     let keychain = try forReading(settings, ask: ask)
     defer { keychain.close() }
@@ -177,13 +158,8 @@ extension StoreSecret {
     guard TerminalPrompt.isPossible else { return nil }
     TerminalPrompt.show(why)
     do {
-      let answer = try TerminalPrompt.askNow(
-        "Passphrase or recovery code of the store: ", until: stop)
+      let answer = try TerminalPrompt.askNow("Passphrase or recovery code of the store: ", until: stop)
       return answer.flatMap { $0.isEmpty ? nil : SecretText($0) }
-    } catch let cancelled as CancellationError {
-      throw cancelled
-    } catch {
-      return nil
-    }
+    } catch let cancelled as CancellationError { throw cancelled } catch { return nil }
   }
 }

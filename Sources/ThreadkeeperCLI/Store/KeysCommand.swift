@@ -8,18 +8,14 @@ import ThreadkeeperDaemon
 /// `threadkeeper keys`
 struct KeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keys",
-    abstract: "The keys that open the store, and new keys for what is in it.",
-    subcommands: [
-      KeysListCommand.self, KeysAddCommand.self, KeysRemoveCommand.self, KeysRotateCommand.self,
-    ])
+    commandName: "keys", abstract: "The keys that open the store, and new keys for what is in it.",
+    subcommands: [KeysListCommand.self, KeysAddCommand.self, KeysRemoveCommand.self, KeysRotateCommand.self])
 }
 
 /// `threadkeeper keys list`
 struct KeysListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list",
-    abstract: "List the ways into the store.",
+    commandName: "list", abstract: "List the ways into the store.",
     discussion: """
       OPENS says whether a slot opens with what is here: the key file of the settings, and what \
       systemd hands over. A passphrase and a recovery code are not tried.
@@ -49,8 +45,7 @@ struct KeysListCommand: AsyncParsableCommand {
 /// `threadkeeper keys remove`
 struct KeysRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove",
-    abstract: "Take a way into the store away.",
+    commandName: "remove", abstract: "Take a way into the store away.",
     discussion: """
       Never the last one. Whoever has that key and an older copy of the store has the keys below it \
       too: `threadkeeper keys rotate` afterwards makes them worthless for what comes.
@@ -60,11 +55,9 @@ struct KeysRemoveCommand: AsyncParsableCommand {
         threadkeeper keys remove 2 --yes     also the last passphrase
       """)
 
-  @Argument(help: "The number that `threadkeeper keys list` shows.")
-  var id: Int64
+  @Argument(help: "The number that `threadkeeper keys list` shows.") var id: Int64
 
-  @Flag(help: "Also where this says what is lost.")
-  var yes = false
+  @Flag(help: "Also where this says what is lost.") var yes = false
 
   @OptionGroup var options: CommandOptions
 
@@ -81,8 +74,7 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 /// `threadkeeper keys rotate`
 struct KeysRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate",
-    abstract: "Give the store new root keys, and put every record and item under new keys.",
+    commandName: "rotate", abstract: "Give the store new root keys, and put every record and item under new keys.",
     discussion: """
       This locks out a key that leaked: it opens nothing that is written from then on. Who has an older copy of the \
       store keeps the secrets in it, and the key opens the records that the audit has by now. It is one transaction, \
@@ -101,17 +93,14 @@ struct KeysRotateCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "A passphrase or recovery code that stays, the first line of a file; `-` is standard input."
-        + " May be repeated.", valueName: "file"))
-  var passphraseFile: [String] = []
+        + " May be repeated.", valueName: "file")) var passphraseFile: [String] = []
 
-  @Flag(help: "Also when key slots are removed by it.")
-  var yes = false
+  @Flag(help: "Also when key slots are removed by it.") var yes = false
 
   @Flag(
     help: ArgumentHelp(
       "Delete the items for this device only whose device.key is gone, or is another's. Not while it is there"
-        + " and cannot be read."))
-  var deleteDeviceItems = false
+        + " and cannot be read.")) var deleteDeviceItems = false
 
   @OptionGroup var options: CommandOptions
 
@@ -137,8 +126,7 @@ struct KeysRotateCommand: AsyncParsableCommand {
     if let passphrase = settings.store.passphrase {
       return secrets + [StoreSecret(kind: .passphraseOrCode, value: passphrase.revealed)]
     }
-    guard TerminalPrompt.isPossible,
-      try await client.keySlots().slots.contains(where: { $0.kind == "passphrase" }),
+    guard TerminalPrompt.isPossible, try await client.keySlots().slots.contains(where: { $0.kind == "passphrase" }),
       let answer = try StoreSecret.ask("New root keys are sealed for the passphrase, too.\n")
     else { return secrets }
     return secrets + [StoreSecret(kind: .passphraseOrCode, value: answer.revealed)]
@@ -155,13 +143,10 @@ extension RotateKeys.Reply {
     var text = "The root keys of the store are new, and \(contents) are under new keys.\n"
     for slot in removed {
       text +=
-        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))"
-        + " is removed.\n"
+        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))" + " is removed.\n"
     }
     if deviceKeyWritten { text += Self.wordsOfDeviceKey }
-    if deleted > 0 {
-      text += "\(deleted) items of a device that is gone are deleted.\n"
-    }
+    if deleted > 0 { text += "\(deleted) items of a device that is gone are deleted.\n" }
     return text
   }
 }
@@ -169,8 +154,7 @@ extension RotateKeys.Reply {
 /// `threadkeeper keys add`
 struct KeysAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add",
-    abstract: "Add a key slot to the store.",
+    commandName: "add", abstract: "Add a key slot to the store.",
     discussion: """
       With the first passphrase, what is accessible "when unlocked" is \
       out of reach of the key files. A recovery code is shown once, and opens everything.
@@ -183,31 +167,23 @@ struct KeysAddCommand: AsyncParsableCommand {
         threadkeeper keys add --systemd-credential store_key
       """)
 
-  @Flag(help: "A passphrase; it is asked for twice.")
-  var passphrase = false
+  @Flag(help: "A passphrase; it is asked for twice.") var passphrase = false
 
   @Option(
     help: ArgumentHelp(
-      "A passphrase: the first line of a file that only you can read; `-` is standard input.",
-      valueName: "file"))
+      "A passphrase: the first line of a file that only you can read; `-` is standard input.", valueName: "file"))
   var passphraseFile: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A key file; it is made when there is none, in a directory that is there.",
-      valueName: "file"))
+    help: ArgumentHelp("A key file; it is made when there is none, in a directory that is there.", valueName: "file"))
   var keyFile: String?
 
-  @Flag(help: "A recovery code; it is made here and shown once.")
-  var recoveryCode = false
+  @Flag(help: "A recovery code; it is made here and shown once.") var recoveryCode = false
 
-  @Option(
-    help: ArgumentHelp(
-      "What systemd hands over under that name; in the form of a key file.", valueName: "name"))
+  @Option(help: ArgumentHelp("What systemd hands over under that name; in the form of a key file.", valueName: "name"))
   var systemdCredential: String?
 
-  @Option(help: ArgumentHelp("What `keys list` says of it.", valueName: "text"))
-  var label: String?
+  @Option(help: ArgumentHelp("What `keys list` says of it.", valueName: "text")) var label: String?
 
   @OptionGroup var options: CommandOptions
 
@@ -222,13 +198,10 @@ struct KeysAddCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    let wanted = [
-      passphrase, passphraseFile != nil, keyFile != nil, recoveryCode, systemdCredential != nil,
-    ]
+    let wanted = [passphrase, passphraseFile != nil, keyFile != nil, recoveryCode, systemdCredential != nil]
     guard wanted.filter({ $0 }).count == 1 else {
       throw ValidationError(
-        "Say one of --passphrase, --passphrase-file, --key-file, --recovery-code,"
-          + " --systemd-credential.")
+        "Say one of --passphrase, --passphrase-file, --key-file, --recovery-code," + " --systemd-credential.")
     }
     guard systemdCredential == nil || label == nil else {
       throw ValidationError("The label of a credential is its name.")
@@ -242,13 +215,10 @@ struct KeysAddCommand: AsyncParsableCommand {
     let label = systemdCredential ?? label
     let added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await daemon.perform(
-        onKeys: AddKeySlot(secret: secret, label: label), needsAll: true)
+      return try await daemon.perform(onKeys: AddKeySlot(secret: secret, label: label), needsAll: true)
     }
     var text = "Key slot \(added.slot.id) is added.\n"
-    if let file = added.keyFileMade {
-      text += "Its key file is made: \(file.printable)\n"
-    }
+    if let file = added.keyFileMade { text += "Its key file is made: \(file.printable)\n" }
     if added.deviceKeyWritten { text += RotateKeys.Reply.wordsOfDeviceKey }
     if let code {
       text += """
@@ -270,24 +240,17 @@ struct KeysAddCommand: AsyncParsableCommand {
   /// What need not be asked for; read before signals are caught: one ends the reading.
   private func givenSecret(_ code: RecoveryCode?) throws -> StoreSecret? {
     if let code { return StoreSecret(kind: .recoveryCode, value: code.revealed()) }
-    if let systemdCredential {
-      return StoreSecret(kind: .systemdCredential, value: systemdCredential)
-    }
+    if let systemdCredential { return StoreSecret(kind: .systemdCredential, value: systemdCredential) }
     if let keyFile {
-      let path =
-        keyFile.hasPrefix("/")
-        ? keyFile : FileManager.default.currentDirectoryPath + "/" + keyFile
+      let path = keyFile.hasPrefix("/") ? keyFile : FileManager.default.currentDirectoryPath + "/" + keyFile
       return StoreSecret(kind: .keyFile, value: path)
     }
-    return try passphraseFile.map {
-      try SecretInput.newPassphrase(SecretInput.line($0, of: "passphrase"))
-    }
+    return try passphraseFile.map { try SecretInput.newPassphrase(SecretInput.line($0, of: "passphrase")) }
   }
 
   private static func newPassphrase() async throws -> StoreSecret {
     guard TerminalPrompt.isPossible else { throw SecretInput.noTerminal }
-    let first = try await TerminalPrompt.answer(
-      to: "New passphrase of the store: ", isHidden: true)
+    let first = try await TerminalPrompt.answer(to: "New passphrase of the store: ", isHidden: true)
     guard try await first == TerminalPrompt.answer(to: "The same again: ", isHidden: true) else {
       throw CommandFailure(.badInput, "the two passphrases are not the same")
     }

@@ -6,11 +6,9 @@ import ThreadkeeperSupport
 /// `threadkeeper store`
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store",
-    abstract: "Look after the encrypted store itself.",
+    commandName: "store", abstract: "Look after the encrypted store itself.",
     subcommands: [
-      StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self,
-      StoreForgetDamagedCommand.self,
+      StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreForgetDamagedCommand.self,
     ])
 }
 
@@ -18,8 +16,7 @@ struct StoreCommand: ParsableCommand {
 struct StoreVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract:
-      "Check that every record and item opens, and that none was added, removed or replaced.",
+    abstract: "Check that every record and item opens, and that none was added, removed or replaced.",
     discussion: """
       A running daemon verifies while it works. Exits 0 when all is well, 65 when something was altered.
 
@@ -53,9 +50,7 @@ struct StoreVerifyCommand: AsyncParsableCommand {
 extension VerificationOutcome {
   /// For a person; lines.
   var text: String {
-    guard !isWell else {
-      return "All \(String.contents(records: records, items: items)) are as they were left.\n"
-    }
+    guard !isWell else { return "All \(String.contents(records: records, items: items)) are as they were left.\n" }
     var text =
       "\(damagedRecords.count) of \(String.records(records)) and \(damagedRows.count) of"
       + " \(String.items(items)) are damaged; the store is \(condition).\n"
@@ -88,8 +83,7 @@ extension VerificationOutcome.Damage {
 
   fileprivate var text: String {
     let option = home.map { " --home \($0.printable.quoted)" } ?? ""
-    return "Damaged: \(what). Restore a backup, or give it up with"
-      + " `threadkeeper store forget-damaged\(option)`.\n"
+    return "Damaged: \(what). Restore a backup, or give it up with" + " `threadkeeper store forget-damaged\(option)`.\n"
   }
 }
 
@@ -98,16 +92,13 @@ extension String {
   static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
 
   /// What is in a store: "12 records and 3 items".
-  static func contents(records: Int, items: Int) -> String {
-    "\(Self.records(records)) and \(Self.items(items))"
-  }
+  static func contents(records: Int, items: Int) -> String { "\(Self.records(records)) and \(Self.items(items))" }
 }
 
 /// `threadkeeper store backup`
 struct StoreBackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup",
-    abstract: "Write a copy of the store into one file.",
+    commandName: "backup", abstract: "Write a copy of the store into one file.",
     discussion: """
       The daemon makes the backup while it works, and needs free space for a second copy in the store's \
       directory. The file opens with any key slot of the store: its key file, a passphrase, a \
@@ -118,11 +109,9 @@ struct StoreBackupCommand: AsyncParsableCommand {
         threadkeeper store backup --force /var/backups/threadkeeper.tkbackup
       """)
 
-  @Argument(help: "The file to write.", completion: .file())
-  var file: String
+  @Argument(help: "The file to write.", completion: .file()) var file: String
 
-  @Flag(help: "Replace the file, once the new one is whole.")
-  var force = false
+  @Flag(help: "Replace the file, once the new one is whole.") var force = false
 
   @OptionGroup var options: CommandOptions
 
@@ -141,17 +130,13 @@ struct StoreBackupCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.show { daemon in
-      do throws(KeychainError) {
-        try BackupDraft.checkIsFree(file, replacing: force)
-      } catch {
+      do throws(KeychainError) { try BackupDraft.checkIsFree(file, replacing: force) } catch {
         throw CommandFailure(backup: error)
       }
-      let made = try await Interruptible.run { [file, force] in
-        try await Self.receive(file, replacing: force, daemon)
-      }
+      let made = try await Interruptible.run { [file, force] in try await Self.receive(file, replacing: force, daemon) }
       return Report(
-        file: file, storeID: made.storeId, records: made.records, items: made.items,
-        bytes: made.bytes, notIncluded: [made.keyFile, made.deviceKeyFile])
+        file: file, storeID: made.storeId, records: made.records, items: made.items, bytes: made.bytes,
+        notIncluded: [made.keyFile, made.deviceKeyFile])
     } text: {
       """
       \(String.contents(records: $0.records, items: $0.items)), \($0.bytes / 1024) KiB, are in \
@@ -167,9 +152,9 @@ struct StoreBackupCommand: AsyncParsableCommand {
   }
 
   /// - Returns: when the backup is in its place.
-  private static func receive(
-    _ file: String, replacing isReplacing: Bool, _ client: DaemonClient
-  ) async throws -> BackupOutcome {
+  private static func receive(_ file: String, replacing isReplacing: Bool, _ client: DaemonClient) async throws
+    -> BackupOutcome
+  {
     do {
       return try await client.askRunning {
         let draft = try BackupDraft(file, replacing: isReplacing)
@@ -181,17 +166,13 @@ struct StoreBackupCommand: AsyncParsableCommand {
           length += data.count
         }
         guard let last else { return nil }
-        guard let outcome = last.made, length == outcome.fileBytes else {
-          throw DaemonClient.unreadable
-        }
+        guard let outcome = last.made, length == outcome.fileBytes else { throw DaemonClient.unreadable }
         try await SystemThread.result { try written.sync() }
         try draft.place()
         BackupNote.write(client.settings)
         return outcome
       }
-    } catch let error as KeychainError {
-      throw CommandFailure(backup: error)
-    } catch is DaemonClient.LeftOpen {
+    } catch let error as KeychainError { throw CommandFailure(backup: error) } catch is DaemonClient.LeftOpen {
       // Whatever the daemon wrote, it has no name.
       throw CancellationError()
     }
@@ -201,8 +182,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
 /// `threadkeeper store forget-damaged`
 struct StoreForgetDamagedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget-damaged",
-    abstract: "Give up what cannot be read.",
+    commandName: "forget-damaged", abstract: "Give up what cannot be read.",
     discussion: """
       For the alert StoreDamaged, or a rotation of the keys that is refused, where no backup has the records: try \
       `threadkeeper store restore` first. What was in them is lost: a border router and its credentials, the \
@@ -218,11 +198,9 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
         threadkeeper store forget-damaged --home cabin --yes --json
       """)
 
-  @Flag(help: "What is in them may be lost.")
-  var yes = false
+  @Flag(help: "What is in them may be lost.") var yes = false
 
-  @Option(help: "Of this home only, also one that the settings name no more.")
-  var home: String?
+  @Option(help: "Of this home only, also one that the settings name no more.") var home: String?
 
   @OptionGroup var options: CommandOptions
 
@@ -244,8 +222,7 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
     let place = home.map { "the home \($0.printable)" } ?? "the store"
     var text =
       report.forgotten.isEmpty
-      ? "All that is stored of \(place) can be read.\n"
-      : report.forgotten.map { "Given up: \($0.what).\n" }.joined()
+      ? "All that is stored of \(place) can be read.\n" : report.forgotten.map { "Given up: \($0.what).\n" }.joined()
     if report.remaining > 0 {
       text +=
         "\(String.records(report.remaining)) of other homes cannot be read: `threadkeeper store verify` names them,"

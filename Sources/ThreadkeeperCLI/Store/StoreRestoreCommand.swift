@@ -12,8 +12,7 @@ import Wire
 /// `threadkeeper store restore`
 struct StoreRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore",
-    abstract: "Put the store of a backup in place.",
+    commandName: "restore", abstract: "Put the store of a backup in place.",
     discussion: """
       Stop the daemon first. Every byte of the backup is checked with the key before anything is \
       replaced. Interrupted at any moment, the store is the old one or the new one, whole.
@@ -40,20 +39,15 @@ struct StoreRestoreCommand: ParsableCommand {
         threadkeeper store restore --in-place
       """)
 
-  @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file())
-  var file: String?
+  @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file()) var file: String?
 
   @Option(
-    help: ArgumentHelp(
-      "A key file of the backup's store, where it is not in its place.", valueName: "file"),
-    completion: .file())
-  var keyFile: String?
+    help: ArgumentHelp("A key file of the backup's store, where it is not in its place.", valueName: "file"),
+    completion: .file()) var keyFile: String?
 
-  @Flag(help: "Also when there is a store, which goes.")
-  var yes = false
+  @Flag(help: "Also when there is a store, which goes.") var yes = false
 
-  @Flag(help: "Take the older store that is there: you copied it back yourself.")
-  var inPlace = false
+  @Flag(help: "Take the older store that is there: you copied it back yourself.") var inPlace = false
 
   @OptionGroup var options: CommandOptions
 
@@ -84,9 +78,7 @@ struct StoreRestoreCommand: ParsableCommand {
   }
 
   func validate() throws {
-    guard inPlace != (file != nil) else {
-      throw ValidationError("Name the file of a backup, or say --in-place.")
-    }
+    guard inPlace != (file != nil) else { throw ValidationError("Name the file of a backup, or say --in-place.") }
     guard !inPlace || (keyFile == nil && !yes) else {
       throw ValidationError("--in-place takes the store as it is: without --key-file and --yes.")
     }
@@ -127,31 +119,21 @@ struct StoreRestoreCommand: ParsableCommand {
     }
     let done: RestoreReport
     do {
-      done = try restore.run(
-        file, with: try keyFile.map { [.keyFile(path: $0)] } ?? StoreWays.first(settings))
-    } catch {
-      throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer)
-    }
+      done = try restore.run(file, with: try keyFile.map { [.keyFile(path: $0)] } ?? StoreWays.first(settings))
+    } catch { throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer) }
     let report = Report(
-      storeID: done.backup.store.description, records: Int(done.records),
-      items: Int(clamping: done.items), replaced: done.replaced, changesLost: done.changesLost,
-      leftOut: done.leftOut, locked: done.locked, damaged: done.damaged,
-      newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
+      storeID: done.backup.store.description, records: Int(done.records), items: Int(clamping: done.items),
+      replaced: done.replaced, changesLost: done.changesLost, leftOut: done.leftOut, locked: done.locked,
+      damaged: done.damaged, newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
       backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
     try options.output.show(report, text: report.text(keyFileOpens: keyFileOpens))
   }
 
   private func accept() throws {
-    let keychain = try OpenStore.forWriting(options.settings.loadOfStore()) {
-      try StoreSecret.ask($0)
-    }
+    let keychain = try OpenStore.forWriting(options.settings.loadOfStore()) { try StoreSecret.ask($0) }
     defer { keychain.close() }
-    do {
-      try keychain.acceptRollback()
-    } catch {
-      throw CommandFailure(error)
-    }
+    do { try keychain.acceptRollback() } catch { throw CommandFailure(error) }
     try options.output.show(
       ["condition": keychain.condition.words],
       text: "The store is accepted as it is; it is \(keychain.condition.words).\n")
@@ -162,16 +144,12 @@ struct StoreRestoreCommand: ParsableCommand {
     return switch error.status {
     case .duplicateKeychain:
       CommandFailure(
-        .cannotCreate, error.message,
-        remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
-    case .noSuchKeychain:
-      CommandFailure(.noInput, error.message)
-    case .writePermission:
-      CommandFailure(.cannotCreate, error.message)
+        .cannotCreate, error.message, remedy: "`--yes` puts the backup in its place, and what is in it now is gone")
+    case .noSuchKeychain: CommandFailure(.noInput, error.message)
+    case .writePermission: CommandFailure(.cannotCreate, error.message)
     case .notAvailable where error.lockHolder != nil:
       CommandFailure(.temporary, error.message, remedy: "stop it, and try again")
-    default:
-      StoreWays.failure(error, lacksAnswer: lacksAnswer)
+    default: StoreWays.failure(error, lacksAnswer: lacksAnswer)
     }
   }
 }
@@ -186,21 +164,16 @@ extension StoreRestoreCommand.Report {
     case 0: break
     case let count?:
       text +=
-        "The backup is \(count) changes older than the store was; they are lost."
-        + " The daemon goes on from here.\n"
+        "The backup is \(count) changes older than the store was; they are lost." + " The daemon goes on from here.\n"
     case nil where !replaced: break
     case nil:
       text +=
-        "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes"
-        + " on from here.\n"
+        "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes" + " on from here.\n"
     }
     if leftOut > 0 {
-      text +=
-        "\(leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
+      text += "\(leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
     }
-    if locked > 0 {
-      text += "\(locked) items could not be tried: they are locked.\n"
-    }
+    if locked > 0 { text += "\(locked) items could not be tried: they are locked.\n" }
     if damaged > 0 {
       text +=
         "\(damaged) of them do not open: they were damaged when the backup was made. An older backup may"
@@ -218,9 +191,7 @@ extension StoreRestoreCommand.Report {
         "The key file \(path) does not open the store: the daemon needs what opened it now, or"
         + " `threadkeeper keys add --key-file \(path)`.\n"
     }
-    if let problem = anchorProblem {
-      text += "The anchor is not written yet: \(problem). The next start writes it.\n"
-    }
+    if let problem = anchorProblem { text += "The anchor is not written yet: \(problem). The next start writes it.\n" }
     let unseen =
       "Who has access could not be read. It is as of \(backupMade):"
       + " look at `threadkeeper clients list`, `threadkeeper consent list --grants` and `threadkeeper keys list`.\n"
@@ -248,8 +219,7 @@ struct RestoredAccess: Encodable {
   /// - Parameter keychain: the store, as it is now.
   init(_ keychain: Keychain) throws {
     let snapshot = try HomeSnapshot.read(SealedRecords(keychain))
-    clients = snapshot.clients(in: nil).filter { !$0.value.client.isRevoked }
-      .map(ClientReport.init)
+    clients = snapshot.clients(in: nil).filter { !$0.value.client.isRevoked }.map(ClientReport.init)
     damaged = snapshot.homes.filter(\.value.hasDamage).keys.sorted()
     grants = snapshot.grants.map { ConsentReport.Grant($0) }
     let logins = try keychain.database.read { try BrokerLoginStore.all(in: keychain, $0) }
@@ -279,8 +249,7 @@ extension RestoredAccess {
         grants.map { "\($0.id): \($0.command) of \($0.wanted) to \($0.requester)" })
     }
     if !brokerLogins.isEmpty {
-      text +=
-        "The broker's password is as it was then. If it was changed since: `threadkeeper login`.\n"
+      text += "The broker's password is as it was then. If it was changed since: `threadkeeper login`.\n"
       text += Self.list("for", brokerLogins.map { "\($0.username) at \($0.broker)" })
     }
     text +=

@@ -26,13 +26,10 @@ package struct Daemon {
   /// wanted. `end` undoes it.
   ///
   /// - Parameter ask: for what opens the store, where nothing at hand does.
-  package static func start(
-    _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
-  ) throws -> Daemon {
+  package static func start(_ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger) throws -> Daemon {
     let keychain = try openOrCreate(settings, ask: ask, logger: logger)
     do {
-      let broker =
-        try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
+      let broker = try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
       let login = findLogin(settings, keychain, logger: logger)
       var connection = MosquittoConfiguration(settings.mqtt, embeddedBroker: broker?.broker)
       if login.source == .keychain {
@@ -42,17 +39,14 @@ package struct Daemon {
       var configuration = BridgeConfiguration(settings, version: threadkeeperVersion)
       configuration.loginRemedy = login.remedy
       let clientID = try SessionName.make(settings, keychain)
-      let serviceManager = ServiceManager(
-        settings, environment: ProcessInfo.processInfo.environment)
+      let serviceManager = ServiceManager(settings, environment: ProcessInfo.processInfo.environment)
       do {
         let bridge = try Bridge(
-          configuration, connection: connection, clientID: clientID,
-          store: SealedRecords(keychain),
+          configuration, connection: connection, clientID: clientID, store: SealedRecords(keychain),
           onTurn: { serviceManager?.turn($0) }, logger: logger)
         return Daemon(
-          settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker,
-          login: login, port: broker?.broker.port ?? connection.port,
-          serviceManager: serviceManager, logger: logger)
+          settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker, login: login,
+          port: broker?.broker.port ?? connection.port, serviceManager: serviceManager, logger: logger)
       } catch {
         broker?.stop()
         throw error
@@ -70,22 +64,17 @@ package struct Daemon {
     }
     TeamCheck(settings, bridge.loop.homes.snapshot).log(to: logger)
     ApproverNotice(settings: settings, snapshot: bridge.loop.homes.snapshot).log(to: logger)
-    let operations = OperationContext(
-      settings: settings, bridge: bridge, login: login, logger: logger)
+    let operations = OperationContext(settings: settings, bridge: bridge, login: login, logger: logger)
     let page = PageServer(operations)
     let clients = ClientSocket(
       settings: settings, bridge: bridge,
-      finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) },
-      logger: logger)
+      finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }, logger: logger)
     let localAPI = LocalAPISocket(operations, port: port, page: page)
     let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
     let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
     let services: [any Service] =
-      (privateBroker.map { [$0] } ?? []) + [
-        bridge, clients, localAPI, discovery,
-        StartMemory(logger: logger),
-      ] + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])
-      // The last one is stopped first.
+      (privateBroker.map { [$0] } ?? []) + [bridge, clients, localAPI, discovery, StartMemory(logger: logger)]
+      + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])  // The last one is stopped first.
       + (serviceManager.map { [$0] } ?? [])
     var configuration = ServiceGroupConfiguration(
       // Without a name it is the description: all that is in a service, which takes a fifth of the start.
@@ -93,9 +82,7 @@ package struct Daemon {
       logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
     StopSignals.stop(&configuration)
     let group = ServiceGroup(configuration: configuration)
-    do {
-      try await group.run()
-    } catch let error as MosquittoError {
+    do { try await group.run() } catch let error as MosquittoError {
       // Everything else is tried again for as long as the daemon runs.
       throw CommandFailure(.configuration, error.message)
     }
@@ -107,12 +94,8 @@ package struct Daemon {
   }
 
   /// Search first: what is found is used, and nobody is bothered.
-  private static func findLogin(
-    _ settings: Settings, _ keychain: Keychain, logger: Logger
-  ) -> LoginInUse {
-    do {
-      return try LoginInUse.find(settings, keychain)
-    } catch {
+  private static func findLogin(_ settings: Settings, _ keychain: Keychain, logger: Logger) -> LoginInUse {
+    do { return try LoginInUse.find(settings, keychain) } catch {
       // Not the same as "not found". The rest of the daemon works, and the broker's refusal alerts.
       let reason = (error as? KeychainError)?.message ?? "\(error)"
       logger.error("the stored login cannot be read", metadata: ["reason": "\(reason)"])
@@ -120,15 +103,13 @@ package struct Daemon {
     }
   }
 
-  private static func openOrCreate(
-    _ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger
-  ) throws -> Keychain {
+  private static func openOrCreate(_ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger) throws
+    -> Keychain
+  {
     var options = KeychainOptions()
     options.defersUpkeep = true
     options.auditor = "daemon"
-    guard !OpenStore.exists(settings) else {
-      return try OpenStore.forWriting(settings, options: options, ask: ask)
-    }
+    guard !OpenStore.exists(settings) else { return try OpenStore.forWriting(settings, options: options, ask: ask) }
     let keychain = try OpenStore.create(settings, options: options)
     logger.notice(
       "made a new store; back up its key, without which nobody can read it",
@@ -137,9 +118,7 @@ package struct Daemon {
   }
 }
 
-extension Settings.MQTT.Host {
-  var isEmbedded: Bool { self == .embedded }
-}
+extension Settings.MQTT.Host { var isEmbedded: Bool { self == .embedded } }
 
 extension MosquittoConfiguration {
   fileprivate init(_ mqtt: Settings.MQTT, embeddedBroker: EmbeddedBroker?) {

@@ -17,26 +17,20 @@ struct PrivateBroker: Service {
 
   /// Mosquitto's usual port where it is free and nothing else was asked for, otherwise any.
   static func start(_ settings: Settings, logger: Logger) throws -> PrivateBroker {
-    do throws(CommandFailure) {
-      try PrivateDirectory.make(settings.stateDirectory)
-    } catch {
-      throw CommandFailure(
-        error.status, error.message, remedy: "name another place with --state-directory")
+    do throws(CommandFailure) { try PrivateDirectory.make(settings.stateDirectory) } catch {
+      throw CommandFailure(error.status, error.message, remedy: "name another place with --state-directory")
     }
     let (ends, ended) = AsyncStream.makeStream(of: EmbeddedBrokerError.self)
     func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {
       var configuration = EmbeddedBrokerConfiguration(
-        directory: settings.stateDirectory + "/broker", port: port,
-        baseTopics: settings.homes.map(\.base))
+        directory: settings.stateDirectory + "/broker", port: port, baseTopics: settings.homes.map(\.base))
       configuration.discoveryPrefix = settings.homeAssistant.prefix
       let broker = EmbeddedBroker(configuration, unexpectedEnd: { ended.yield($0) })
       try broker.start()
       return broker
     }
     func startAnywhere() throws(EmbeddedBrokerError) -> EmbeddedBroker {
-      do {
-        return try start(port: settings.mqtt.port)
-      } catch {
+      do { return try start(port: settings.mqtt.port) } catch {
         let isUsual = settings.mqtt.port == Settings.MQTT().port
         guard error.reason == .portTaken, isUsual else { throw error }
         return try start(port: nil)
@@ -49,13 +43,10 @@ struct PrivateBroker: Service {
           """
           the daemon reaches its private broker by a port: another user who takes it while the broker is away is given \
           the password
-          """,
-          metadata: ["remedy": "name a directory with a shorter path with --state-directory"])
+          """, metadata: ["remedy": "name a directory with a shorter path with --state-directory"])
       }
       return PrivateBroker(broker: broker, ends: ends, logger: logger)
-    } catch {
-      throw CommandFailure(.unavailable, "\(error)")
-    }
+    } catch { throw CommandFailure(.unavailable, "\(error)") }
   }
 
   private init(broker: EmbeddedBroker, ends: AsyncStream<EmbeddedBrokerError>, logger: Logger) {
@@ -81,14 +72,10 @@ struct PrivateBroker: Service {
   private func restartUntilItRuns() async {
     var reason: String?
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
-      do {
-        return try await restart()
-      } catch {
+      do { return try await restart() } catch {
         let failure = "\(error)"
         if failure != reason {
-          logger.error(
-            "the private broker cannot be started; trying again",
-            metadata: ["reason": "\(failure)"])
+          logger.error("the private broker cannot be started; trying again", metadata: ["reason": "\(failure)"])
         }
         reason = failure
       }
@@ -115,21 +102,11 @@ struct RouterDiscovery: Service {
 
   func run() async throws {
     if let intake {
-      let browser = ServiceBrowser(
-        type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
-      let codes = ServiceBrowser(
-        type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
+      let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
+      let codes = ServiceBrowser(type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
       intake.start()
-      do {
-        try browser.start()
-      } catch let obstacle as DiscoveryObstacle {
-        intake.receive(.unavailable(obstacle))
-      }
-      do {
-        try codes.start()
-      } catch let obstacle as DiscoveryObstacle {
-        intake.receiveCode(.unavailable(obstacle))
-      }
+      do { try browser.start() } catch let obstacle as DiscoveryObstacle { intake.receive(.unavailable(obstacle)) }
+      do { try codes.start() } catch let obstacle as DiscoveryObstacle { intake.receiveCode(.unavailable(obstacle)) }
       try? await gracefulShutdown()
       browser.stop()
       codes.stop()

@@ -16,8 +16,7 @@ final class ServiceManager: Service {
   init?(_ settings: Settings, environment: [String: String]) {
     guard let socket = NotifySocket(environment: environment) else { return nil }
     self.socket = socket
-    notices = Mutex(
-      ServiceNotices(watchdogLimit: WatchdogLimit.duration(environment: environment)))
+    notices = Mutex(ServiceNotices(watchdogLimit: WatchdogLimit.duration(environment: environment)))
     broker =
       switch settings.mqtt.host {
       case .embedded: "the private broker"
@@ -54,11 +53,8 @@ final class ServiceManager: Service {
 /// the variables of sd_watchdog_enabled(3).
 package enum WatchdogLimit {
   /// - Returns: nil where there is no watchdog, or where it watches another process.
-  package static func duration(
-    environment: [String: String], process: Int32 = getpid()
-  ) -> Duration? {
-    guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 0
-    else { return nil }
+  package static func duration(environment: [String: String], process: Int32 = getpid()) -> Duration? {
+    guard let microseconds = environment["WATCHDOG_USEC"].flatMap(Int64.init), microseconds > 0 else { return nil }
     if let watched = environment["WATCHDOG_PID"], Int32(watched) != process { return nil }
     return .microseconds(microseconds)
   }
@@ -90,8 +86,7 @@ package final class NotifySocket: Sendable {
   /// Sends lines as one notice. Does not wait: systemd reads when it can, and a daemon does not stand still for it.
   ///
   /// - Returns: whether it was sent.
-  @discardableResult
-  package func send(_ lines: [String]) -> Bool {
+  @discardableResult package func send(_ lines: [String]) -> Bool {
     guard !lines.isEmpty else { return true }
     let message = Array(lines.joined(separator: "\n").utf8)
     var address = sockaddr_un()
@@ -101,9 +96,7 @@ package final class NotifySocket: Sendable {
     let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
     let sent = withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        sendto(
-          descriptor, message, message.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL),
-          $0, length)
+        sendto(descriptor, message, message.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL), $0, length)
       }
     }
     return sent == message.count
@@ -173,7 +166,5 @@ package struct ServiceNotices {
   }
 
   /// One line, whatever a broker has said.
-  private static func line(_ status: String) -> String {
-    "STATUS=" + String(status.prefix(statusLength)).printable
-  }
+  private static func line(_ status: String) -> String { "STATUS=" + String(status.prefix(statusLength)).printable }
 }

@@ -9,9 +9,8 @@ extension MosquittoConfiguration {
   /// The connection to a broker that is not ours.
   package init(_ mqtt: Settings.MQTT, host: String) {
     self.init(
-      host: host, port: mqtt.port, clientID: mqtt.clientID?.revealed ?? "threadkeeper",
-      username: mqtt.username, password: mqtt.password?.revealed,
-      protocolVersion: mqtt.protocolVersion, tls: mqtt.tls)
+      host: host, port: mqtt.port, clientID: mqtt.clientID?.revealed ?? "threadkeeper", username: mqtt.username,
+      password: mqtt.password?.revealed, protocolVersion: mqtt.protocolVersion, tls: mqtt.tls)
     brokerUsers = Set(mqtt.brokerUsers)
   }
 }
@@ -23,9 +22,7 @@ extension Settings {
   package func home(named name: String?) throws(CommandFailure) -> String {
     if let name {
       guard homes.contains(where: { $0.name == name }) else {
-        throw CommandFailure(
-          .usage, "there is no home \(name)",
-          remedy: "homes: \(homes.map(\.name).listed)")
+        throw CommandFailure(.usage, "there is no home \(name)", remedy: "homes: \(homes.map(\.name).listed)")
       }
       return name
     }
@@ -44,25 +41,21 @@ extension Settings {
 enum SessionName {
   /// - Parameter machine: as `machineID()` has it.
   /// - Returns: the beginning of `<name>-intake` and `<name>-status`.
-  static func make(
-    _ settings: Settings, _ keychain: Keychain, machine: String = machineID()
-  ) throws(KeychainError) -> String {
+  static func make(_ settings: Settings, _ keychain: Keychain, machine: String = machineID()) throws(KeychainError)
+    -> String
+  {
     if let chosen = settings.mqtt.clientID { return chosen.revealed }
     let label = "mqtt session\n\(machine)\n\(realPath(keychain.location.directory))"
     return "threadkeeper-" + (try pseudonym(for: label, keychain))
   }
 
-  private static func pseudonym(
-    for label: String, _ keychain: Keychain
-  ) throws(KeychainError) -> String {
+  private static func pseudonym(for label: String, _ keychain: Keychain) throws(KeychainError) -> String {
     do {
       guard keychain.condition == .healthy else {
         return try keychain.database.read { try keychain.pseudonym(for: label, in: $0) }
       }
       return try keychain.database.write { try keychain.pseudonym(for: label, in: $0) }
-    } catch {
-      throw error as? KeychainError ?? KeychainError(.internalError, "\(error)")
-    }
+    } catch { throw error as? KeychainError ?? KeychainError(.internalError, "\(error)") }
   }
 
   /// The machine's own id (`machine-id(5)`); empty where it has none, as in some containers.

@@ -15,15 +15,11 @@ struct StartMemory: Service {
   let logger: Logger
 
   func run() async throws {
-    do {
-      try await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.settled) }
-    } catch { return }
+    do { try await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.settled) } } catch { return }
     do {
       let bytes = try ProgramCode.unmap()
       logger.debug("unmapped the program's code", metadata: ["KiB": "\(bytes / 1024)"])
-    } catch {
-      logger.debug("the program's code stays mapped", metadata: ["reason": "\(error)"])
-    }
+    } catch { logger.debug("the program's code stays mapped", metadata: ["reason": "\(error)"]) }
     try? await gracefulShutdown()
   }
 }

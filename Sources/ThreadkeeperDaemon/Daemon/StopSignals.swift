@@ -10,14 +10,11 @@ package enum StopSignals {
     var hangUp = sigaction()
     sigaction(SIGHUP, nil, &hangUp)
     let isIgnored =
-      unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: Int.self)
-      == unsafeBitCast(SIG_IGN, to: Int.self)
+      unsafeBitCast(hangUp.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     group.gracefulShutdownSignals = isIgnored ? [.sigterm, .sigint] : [.sigterm, .sigint, .sighup]
   }
 
   /// Signals that would end the program, and that others send to daemons for reasons of their own: SIGPIPE, when a
   /// reader of the log goes away; SIGUSR1 and SIGUSR2, with which tools ask other daemons to open their logs again.
-  package static func ignoreOthers() {
-    for number in [SIGPIPE, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
-  }
+  package static func ignoreOthers() { for number in [SIGPIPE, SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) } }
 }

@@ -26,9 +26,9 @@ package struct LocalAPISocket: Service {
   /// The same for members of the daemon's group, in the directory that systemd has made for it
   /// (`RuntimeDirectory=`); nil without one.
   func forReaders(environment: [String: String]) -> LocalAPISocket? {
-    guard let directory = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first,
-      directory.hasPrefix("/")
-    else { return nil }
+    guard let directory = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first, directory.hasPrefix("/") else {
+      return nil
+    }
     var socket = self
     socket.readersPath = "\(directory)/readers.sock"
     return socket
@@ -37,21 +37,21 @@ package struct LocalAPISocket: Service {
   var service: VarlinkService {
     VarlinkService(
       Self.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
-      endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) },
-      finished: finished)
+      endpoints: handlers.flatMap(\.endpoints), failure: { VarlinkError(failing: $0) }, finished: finished)
   }
 
   package func run() async throws {
-    await SocketLife(failure: "the local API cannot be reached", logger: logger)
-      .run { () throws(SocketError) -> VarlinkServer in try listen() }
+    await SocketLife(failure: "the local API cannot be reached", logger: logger).run {
+      () throws(SocketError) -> VarlinkServer in try listen()
+    }
   }
 
   private func listen() throws(SocketError) -> VarlinkServer {
     var limits = readersPath == nil ? VarlinkLimits.owner : VarlinkLimits()
     limits.noPlace = .tooManyConnections
     return try VarlinkServer(
-      path: readersPath ?? Self.path(settings),
-      reach: readersPath == nil ? .owner : .group(getegid()), limits: limits, service: service,
+      path: readersPath ?? Self.path(settings), reach: readersPath == nil ? .owner : .group(getegid()), limits: limits,
+      service: service,
       judge: { [logger, readersPath] in
         logger.debug("a connection to the local API", metadata: ["user": "\($0.user)"])
         let verdict = VarlinkServer.ownerOnly($0)
@@ -60,8 +60,7 @@ package struct LocalAPISocket: Service {
         return .admitted(.reader)
       },
       onTrouble: { [logger] in
-        logger.warning(
-          "a client of the local API was not let in", metadata: ["reason": "\($0.message)"])
+        logger.warning("a client of the local API was not let in", metadata: ["reason": "\($0.message)"])
       })
   }
 }
@@ -74,10 +73,9 @@ extension LocalAPISocket {
   ///   - page: nil where there is none.
   package init(_ operations: OperationContext, port: UInt16? = nil, page: PageServer? = nil) {
     let state = DaemonStateReader(
-      settings: operations.settings, port: port ?? operations.settings.mqtt.port,
-      monitor: operations.bridge.monitor,
-      discovery: { [bridge = operations.bridge] in bridge.discovery?.current ?? .off },
-      server: page, login: { [logins = operations.logins] in logins.login })
+      settings: operations.settings, port: port ?? operations.settings.mqtt.port, monitor: operations.bridge.monitor,
+      discovery: { [bridge = operations.bridge] in bridge.discovery?.current ?? .off }, server: page,
+      login: { [logins = operations.logins] in logins.login })
     var operations = operations
     operations.page = page
     self.init(operations, runtime: { state.current })
@@ -86,15 +84,12 @@ extension LocalAPISocket {
   /// With the table of all that can be asked: a handler for each interface.
   ///
   /// - Parameter runtime: how the daemon is now.
-  init(
-    _ operations: OperationContext, runtime: @escaping @Sendable () -> DaemonState
-  ) {
+  init(_ operations: OperationContext, runtime: @escaping @Sendable () -> DaemonState) {
     let (settings, bridge) = (operations.settings, operations.bridge)
     self.init(
       settings: settings,
-      handlers: [
-        StatusHandler(context: operations, runtime: runtime), OperationHandler(operations),
-      ] + RequestHandler.all(settings, bridge: bridge), logger: operations.logger)
+      handlers: [StatusHandler(context: operations, runtime: runtime), OperationHandler(operations)]
+        + RequestHandler.all(settings, bridge: bridge), logger: operations.logger)
     finished = { [figures = bridge.monitor.figures] method, duration in
       if method != OperationHandler.method { figures.localCalls.add(duration, to: method) }
     }
@@ -143,8 +138,7 @@ struct SocketLife {
       do {
         server = try listen()
         if let reason {
-          logger.notice(
-            "a socket is there now", metadata: ["before": "\(failure)", "reason": "\(reason)"])
+          logger.notice("a socket is there now", metadata: ["before": "\(failure)", "reason": "\(reason)"])
         }
       } catch {
         if error.message != reason {

@@ -20,8 +20,7 @@ extension VarlinkError {
   /// What a command ends with that the daemon has answered so.
   package var commandFailure: CommandFailure {
     switch name {
-    case Self.failed:
-      return AnswerFailure(self)?.commandFailure ?? Self.otherVersion
+    case Self.failed: return AnswerFailure(self)?.commandFailure ?? Self.otherVersion
     case Self.tooManyConnections.name:
       return CommandFailure(
         .temporary, "the running daemon has too many connections or streams open",
@@ -46,8 +45,7 @@ extension CommandFailure {
       switch error {
       case let failure as CommandFailure: failure
       case let error as KeychainError: .init(error)
-      case let error as SQLiteError:
-        .init(.inputOutput, "the store failed: \(error.message)")
+      case let error as SQLiteError: .init(.inputOutput, "the store failed: \(error.message)")
       case let error as SocketError where error.reason == .tooLarge:
         .init(
           .inputOutput, "the answer is larger than a message of the running daemon may be",

@@ -33,13 +33,10 @@ package struct BrokerLoginStore: Sendable {
   ///
   /// - Parameter username: nil: of any user; the one that was changed last, should there be several.
   /// - Throws: `interactionNotAllowed` while the class is locked, `decode` when the row was altered.
-  func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError)
-    -> BrokerLogin?
-  {
+  func find(username: String? = nil, _ tx: ReadTransaction) throws(KeychainError) -> BrokerLogin? {
     let found = try items(username: username, tx).max { $0.modified < $1.modified }
     guard let item = found else { return nil }
-    return BrokerLogin(
-      username: item[.account]?.string ?? "", password: try keychain.secret(of: item, in: tx))
+    return BrokerLogin(username: item[.account]?.string ?? "", password: try keychain.secret(of: item, in: tx))
   }
 
   func items(username: String?, _ tx: ReadTransaction) throws(KeychainError) -> [Item] {
@@ -53,26 +50,19 @@ package struct BrokerLoginStore: Sendable {
     [
       .server: .string(address.host.lowercased()), .port: .integer(Int64(address.port)),
       .protocolType: .string(address.isEncrypted ? "mqts" : "mqtt"),
-      .authenticationType: .string(Self.authenticationType), .securityDomain: .string(""),
-      .path: .string(""), .accessGroup: .string(Self.group),
+      .authenticationType: .string(Self.authenticationType), .securityDomain: .string(""), .path: .string(""),
+      .accessGroup: .string(Self.group),
     ]
   }
 }
 
 extension BrokerLoginStore {
-  package enum Change: String, Sendable {
-    case added, updated
-  }
+  package enum Change: String, Sendable { case added, updated }
 
   /// Stores a login, also over a damaged one, and deletes those of other users.
-  @discardableResult
-  package func save(
-    _ login: BrokerLogin, _ tx: WriteTransaction
-  ) throws(KeychainError) -> Change {
+  @discardableResult package func save(_ login: BrokerLogin, _ tx: WriteTransaction) throws(KeychainError) -> Change {
     let all = try items(username: nil, tx)
-    for other in all where other[.account]?.string != login.username {
-      try keychain.delete(other, in: tx)
-    }
+    for other in all where other[.account]?.string != login.username { try keychain.delete(other, in: tx) }
     if let item = all.first(where: { $0[.account]?.string == login.username }) {
       try keychain.update(item, secret: login.password, in: tx)
       return .updated
@@ -82,9 +72,7 @@ extension BrokerLoginStore {
     attributes[.label] = .string("\(address)")
     attributes[.itemDescription] = .string("MQTT password")
     try keychain.add(
-      NewItem(
-        .internetPassword, attributes: attributes, secret: login.password,
-        accessible: .afterFirstUnlock), in: tx)
+      NewItem(.internetPassword, attributes: attributes, secret: login.password, accessible: .afterFirstUnlock), in: tx)
     return .added
   }
 
@@ -103,19 +91,17 @@ extension BrokerLoginStore {
 
 extension BrokerLoginStore {
   /// The logins at all brokers, by broker and name. No password is opened.
-  package static func all(
-    in keychain: Keychain, _ tx: ReadTransaction
-  ) throws(KeychainError) -> [(address: BrokerAddress, username: String)] {
+  package static func all(in keychain: Keychain, _ tx: ReadTransaction) throws(KeychainError) -> [(
+    address: BrokerAddress, username: String
+  )] {
     let items = try keychain.items(
-      matching: ItemQuery(
-        .internetPassword, [.accessGroup: .string(group)], unreadable: .skip), in: tx)
+      matching: ItemQuery(.internetPassword, [.accessGroup: .string(group)], unreadable: .skip), in: tx)
     var logins: [(address: BrokerAddress, username: String)] = []
     for item in items {
-      guard let host = item[.server]?.string,
-        let port = item[.port]?.integer.flatMap({ UInt16(exactly: $0) })
-      else { continue }
-      let address = BrokerAddress(
-        host: host, port: port, isEncrypted: item[.protocolType]?.string == "mqts")
+      guard let host = item[.server]?.string, let port = item[.port]?.integer.flatMap({ UInt16(exactly: $0) }) else {
+        continue
+      }
+      let address = BrokerAddress(host: host, port: port, isEncrypted: item[.protocolType]?.string == "mqts")
       logins.append((address, item[.account]?.string ?? ""))
     }
     return logins.sorted { ($0.address.url, $0.username) < ($1.address.url, $1.username) }
@@ -133,9 +119,7 @@ package struct BrokerLogin: Sendable {
   }
 
   /// The password as MQTT has it.
-  package var text: String {
-    password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-  }
+  package var text: String { password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension BrokerLogin: CustomStringConvertible, CustomReflectable {
@@ -169,9 +153,7 @@ package enum Username {
   package static func checked(_ name: String) throws(CommandFailure) -> String {
     let text = name.unicodeScalars
     guard (1...256).contains(text.count), !text.contains(where: isUnfit) else {
-      throw CommandFailure(
-        .usage,
-        "a user name has 1 to 256 characters, no control character, none of `/`, `+`, `#`")
+      throw CommandFailure(.usage, "a user name has 1 to 256 characters, no control character, none of `/`, `+`, `#`")
     }
     return name
   }
@@ -187,13 +169,10 @@ package enum Password {
   package static let limit = 65_535
 
   package static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
-    guard !bytes.isEmpty else {
-      throw CommandFailure(.badInput, "the password is empty", code: .invalidPayload)
-    }
+    guard !bytes.isEmpty else { throw CommandFailure(.badInput, "the password is empty", code: .invalidPayload) }
     guard bytes.count <= limit else { throw tooLong }
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
-      throw CommandFailure(
-        .badInput, "the password is not UTF-8, or has a zero byte", code: .invalidPayload)
+      throw CommandFailure(.badInput, "the password is not UTF-8, or has a zero byte", code: .invalidPayload)
     }
     return SecretBytes(copying: bytes)
   }

@@ -40,9 +40,7 @@ package struct LoginInUse: Sendable, Equatable {
     if mqtt.host.isEmbedded {
       self.init(username: nil, password: nil, source: .embedded)
     } else {
-      self.init(
-        username: mqtt.username, password: mqtt.password,
-        source: mqtt.password == nil ? .none : .settings)
+      self.init(username: mqtt.username, password: mqtt.password, source: mqtt.password == nil ? .none : .settings)
     }
   }
 
@@ -113,17 +111,14 @@ final class BrokerLoginService: Sendable {
   /// Stores it, and goes on with it. One that is there is replaced unread: it may be damaged.
   ///
   /// - Parameter actor: for whom, in the audit.
-  func save(
-    _ login: BrokerLogin, at address: BrokerAddress, for actor: String
-  ) throws -> BrokerLoginStore.Change {
+  func save(_ login: BrokerLogin, at address: BrokerAddress, for actor: String) throws -> BrokerLoginStore.Change {
     let keychain = try keychain()
     return try turns.withLock { _ in
       let change = try keychain.database.write {
         keychain.act(as: actor, in: $0)
         return try BrokerLoginStore(keychain, address).save(login, $0)
       }
-      logger.notice(
-        "a new password for the broker is stored", metadata: ["user": "\(login.username)"])
+      logger.notice("a new password for the broker is stored", metadata: ["user": "\(login.username)"])
       use(LoginInUse(login))
       return change
     }
@@ -147,8 +142,7 @@ final class BrokerLoginService: Sendable {
   }
 
   private func keychain() throws(CommandFailure) -> Keychain {
-    try bridge.store.keychain(
-      instead: "set `mqtt.username` and `mqtt.password` of each node, and start it again")
+    try bridge.store.keychain(instead: "set `mqtt.username` and `mqtt.password` of each node, and start it again")
   }
 
   private func use(_ new: LoginInUse) {

@@ -29,9 +29,7 @@ package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
     package var last: Int64
   }
 
-  package func perform(
-    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
-  ) throws -> Reply {
+  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let store = context.store
     var shown = try context.read { try begin(store) }
     var isFirst = true
@@ -49,9 +47,7 @@ package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
 
   /// The number of the record after which it begins.
   private func begin(_ store: any DaemonStore) throws -> Int64 {
-    guard after ?? 0 >= 0, last ?? 0 >= 0 else {
-      throw CommandFailure(.usage, "`after` and `last` are 0 or more")
-    }
+    guard after ?? 0 >= 0, last ?? 0 >= 0 else { throw CommandFailure(.usage, "`after` and `last` are 0 or more") }
     if let after { return after }
     let newest = try store.lastAuditRecord()
     return newest - min(newest, last ?? 0)
@@ -69,9 +65,7 @@ package struct VerifyAudit: ReadOperation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    Reply(
-      records: try context.store.lastAuditRecord(),
-      problem: try context.store.auditProblem())
+    Reply(records: try context.store.lastAuditRecord(), problem: try context.store.auditProblem())
   }
 }
 
@@ -151,9 +145,7 @@ package struct AuditEntry: Codable, Equatable, Sendable {
 
   /// One line for each change.
   package var text: String {
-    changes.map {
-      "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n"
-    }.joined()
+    changes.map { "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n" }.joined()
   }
 }
 

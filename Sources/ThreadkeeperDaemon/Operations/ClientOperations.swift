@@ -12,9 +12,7 @@ package enum ClientTrust: String, CaseIterable, Codable, Sendable {
   /// Only what this user has signed counts.
   case signed
 
-  fileprivate init(_ trust: EnrolledClient.Trust) {
-    self = trust == .signed ? .signed : .broker
-  }
+  fileprivate init(_ trust: EnrolledClient.Trust) { self = trust == .signed ? .signed : .broker }
 
   fileprivate var value: EnrolledClient.Trust { self == .signed ? .signed : .broker }
 }
@@ -29,10 +27,7 @@ package struct EnrollClient: Operation {
   /// What `clients list` says of it.
   var label: String?
 
-  package init(
-    home: String, user: String, line: String, trust: ClientTrust? = nil,
-    label: String? = nil
-  ) {
+  package init(home: String, user: String, line: String, trust: ClientTrust? = nil, label: String? = nil) {
     self.home = home
     self.user = user
     self.line = line
@@ -57,15 +52,12 @@ package struct EnrollClient: Operation {
       throw CommandFailure(.usage, "this is the daemon's own line; enrol that of the client")
     }
     let client = EnrolledClient(
-      line: keys.line, fingerprint: keys.fingerprint, trust: (trust ?? .broker).value,
-      label: label ?? "", at: SystemClock().now(),
-      by: context.actor)
-    let answer = try context.perform(
-      .enroll(client, ExactName(user), by: context.caller), in: home)
+      line: keys.line, fingerprint: keys.fingerprint, trust: (trust ?? .broker).value, label: label ?? "",
+      at: SystemClock().now(), by: context.actor)
+    let answer = try context.perform(.enroll(client, ExactName(user), by: context.caller), in: home)
     let report = ClientReport(OfHome(home: home, value: (ExactName(user), client)))
     context.logger.notice(
-      "a client is enrolled",
-      metadata: ["home": "\(home)", "user": "\(user)", "fingerprint": "\(report.fingerprint)"])
+      "a client is enrolled", metadata: ["home": "\(home)", "user": "\(user)", "fingerprint": "\(report.fingerprint)"])
     return Reply(
       client: report, change: answer == .enrolled(isUpdate: true) ? "updated" : "enrolled",
       daemon: PublicKeysReport(daemon))
@@ -92,15 +84,12 @@ package struct ListClients: ReadOperation {
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
-    if let home, context.bridge.loop.homes.formerHomes.homes[home] == nil {
-      _ = try context.settings.home(named: home)
-    }
+    if let home, context.bridge.loop.homes.formerHomes.homes[home] == nil { _ = try context.settings.home(named: home) }
     let clients = context.everyHome.clients(in: home)
     let revoked = clients.filter(\.value.client.isRevoked).map(\.value.user.text)
     return Reply(
       clients: clients.filter { !$0.value.client.isRevoked }.map(ClientReport.init),
-      revoked: revoked.isEmpty ? nil : revoked,
-      daemon: context.bridge.identity.keys.map { PublicKeysReport($0.keys) },
+      revoked: revoked.isEmpty ? nil : revoked, daemon: context.bridge.identity.keys.map { PublicKeysReport($0.keys) },
       formerHomes: context.former(of: clients.map(\.home)), unreadable: context.unreadable)
   }
 }
@@ -118,22 +107,18 @@ package struct RevokeClient: OneTimeOperation {
     self.forgets = forgets
   }
 
-  package struct Reply: Codable, Sendable {
-    package var revoked: String
-  }
+  package struct Reply: Codable, Sendable { package var revoked: String }
 
   package func perform(_ context: OperationContext) throws -> Reply {
     try context.checkIsServed { name, _ in name == self.home }
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
-    let answer = try context.perform(
-      .revoke(ExactName(user), forgets: forgets, by: context.caller), in: home)
+    let answer = try context.perform(.revoke(ExactName(user), forgets: forgets, by: context.caller), in: home)
     guard answer == .revokedClient(true) else {
       throw CommandFailure(
         .noInput, "nobody is enrolled for the user \(user) of the home \(home)",
         remedy: "`threadkeeper clients list` names them")
     }
-    context.logger.notice(
-      "a client's enrolment is revoked", metadata: ["home": "\(home)", "user": "\(user)"])
+    context.logger.notice("a client's enrolment is revoked", metadata: ["home": "\(home)", "user": "\(user)"])
     return Reply(revoked: user)
   }
 }
@@ -143,8 +128,7 @@ extension Username {
   package static func ofClient(_ user: String) throws(CommandFailure) -> String {
     let name = try checked(user)
     guard name.utf8.count <= 256 else {
-      throw CommandFailure(
-        .usage, "a user name of more than 256 bytes is no level of a topic")
+      throw CommandFailure(.usage, "a user name of more than 256 bytes is no level of a topic")
     }
     return name
   }
@@ -192,12 +176,8 @@ extension PublicIdentity {
   /// An enrolment line of the command line.
   ///
   /// - Parameter whose: for the words.
-  package static func argument(_ line: String, whose: String) throws(CommandFailure)
-    -> PublicIdentity
-  {
-    do throws(EnrolmentLineError) {
-      return try PublicIdentity(line: line)
-    } catch {
+  package static func argument(_ line: String, whose: String) throws(CommandFailure) -> PublicIdentity {
+    do throws(EnrolmentLineError) { return try PublicIdentity(line: line) } catch {
       throw CommandFailure(
         .usage, "\(whose): \(error.message)",
         remedy: "the first line that `threadkeeper client keygen` prints is one, "

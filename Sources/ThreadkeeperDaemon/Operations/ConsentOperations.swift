@@ -13,8 +13,7 @@ package struct ListConsents: ReadOperation {
   package init() {}
 
   package func perform(_ context: OperationContext) throws -> ConsentReport.List {
-    ConsentReport.List(
-      context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
+    ConsentReport.List(context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
   }
 }
 
@@ -27,12 +26,8 @@ package struct WatchConsents: StreamOperation, ReadOperation {
 
   package init() {}
 
-  package func perform(
-    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
-  ) throws -> Reply {
-    try sendChanges(every: Self.interval, to: replies) {
-      try context.read { try ListConsents().perform(context) }
-    }
+  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
+    try sendChanges(every: Self.interval, to: replies) { try context.read { try ListConsents().perform(context) } }
   }
 }
 
@@ -81,13 +76,10 @@ package struct AskConsent: Operation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
-    _ = try context.decide(
-      .askAgain(agent), in: home, remedy: "`threadkeeper routers` shows the ids")
+    _ = try context.decide(.askAgain(agent), in: home, remedy: "`threadkeeper routers` shows the ids")
     context.logger.notice(
       "consent is to be asked for again",
-      metadata: [
-        "border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.caller.shown)",
-      ])
+      metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.caller.shown)"])
     return Reply(home: home, borderAgentId: agent.description)
   }
 }
@@ -108,9 +100,7 @@ package struct ListGrants: ReadOperation {
     let snapshot = context.everyHome
     let grants = snapshot.grants
     return Reply(
-      grants: grants.map {
-        ConsentReport.Grant($0, preferred: snapshot.homes[$0.home]?.preferred?.dataset)
-      },
+      grants: grants.map { ConsentReport.Grant($0, preferred: snapshot.homes[$0.home]?.preferred?.dataset) },
       formerHomes: context.former(of: grants.map(\.home)), unreadable: context.unreadable)
   }
 }
@@ -125,10 +115,8 @@ package struct RevokeGrant: OneTimeOperation {
     let remedy = "`threadkeeper consent list --grants` shows what there is"
     let known = ConsentID(grant: id)
     try context.checkIsServed { $1.grants.contains { $0.id == known } }
-    guard let id = known,
-      let home = context.home(where: { $0.grants.contains { $0.id == id } }),
-      case .revoked(let grant) = try context.decide(
-        .revoke(grant: id), in: home, remedy: remedy)
+    guard let id = known, let home = context.home(where: { $0.grants.contains { $0.id == id } }),
+      case .revoked(let grant) = try context.decide(.revoke(grant: id), in: home, remedy: remedy)
     else { throw CommandFailure(.noInput, "there is no such grant", remedy: remedy) }
     context.logger.notice(
       "consent revoked",
@@ -147,9 +135,7 @@ package struct ListDecisions: ReadOperation {
 
   package init(limit: Int? = nil) { self.limit = limit }
 
-  package struct Reply: Codable, Sendable {
-    package var history: [ConsentReport.Decision]
-  }
+  package struct Reply: Codable, Sendable { package var history: [ConsentReport.Decision] }
 
   package func perform(_ context: OperationContext) throws -> Reply {
     let past = context.bridge.loop.homes.snapshot.decisions(limit: max(0, limit ?? .max))
@@ -166,38 +152,33 @@ extension OperationContext {
   /// Decides about a question, in the home that has asked it.
   ///
   /// - Parameter id: as a person names it.
-  fileprivate func decide(
-    _ id: String, _ what: (ConsentID) -> ConsentDecision.What
-  ) throws -> ConsentReport.Decision {
+  fileprivate func decide(_ id: String, _ what: (ConsentID) -> ConsentDecision.What) throws -> ConsentReport.Decision {
     let remedy = "`threadkeeper consent list` shows what waits"
     guard let question = ConsentID(question: id) else {
       throw CommandFailure(
-        .noInput, "no request has such an id: expected c- and 16 hexadecimal digits",
-        remedy: remedy, code: .staleID)
+        .noInput, "no request has such an id: expected c- and 16 hexadecimal digits", remedy: remedy, code: .staleID)
     }
     // Where none has asked it, the first one says so.
     let home = home(where: { $0.knows(question) }) ?? bridge.homes.first?.name ?? ""
-    guard
-      case .decided(let record) = try decide(what(question), in: home, about: id, remedy: remedy)
-    else { throw CommandFailure(.software, "the home has decided nothing") }
+    guard case .decided(let record) = try decide(what(question), in: home, about: id, remedy: remedy) else {
+      throw CommandFailure(.software, "the home has decided nothing")
+    }
     return ConsentReport.Decision(OfHome(home: home, value: record))
   }
 
   /// - Parameters:
   ///   - id: of the question.
   ///   - remedy: where there is nothing to decide.
-  fileprivate func decide(
-    _ what: ConsentDecision.What, in home: String, about id: String? = nil, remedy: String
-  ) throws -> HomeAnswer? {
-    let answer = try bridge.loop.perform(
-      .decision(ConsentDecision(what, by: caller)), in: home, actor: caller.shown
-    ).answer
+  fileprivate func decide(_ what: ConsentDecision.What, in home: String, about id: String? = nil, remedy: String) throws
+    -> HomeAnswer?
+  {
+    let answer = try bridge.loop.perform(.decision(ConsentDecision(what, by: caller)), in: home, actor: caller.shown)
+      .answer
     guard case .refused(let refusal) = answer else { return answer }
     var request = ThreadRequest(.approveConsent)
     request.id = id
     let state = bridge.loop.homes.home(home)
-    let failure = AnswerFailure(
-      refusal, to: request, naming: { state?.shownName($0) ?? $0.description })
+    let failure = AnswerFailure(refusal, to: request, naming: { state?.shownName($0) ?? $0.description })
     throw CommandFailure(deciding: failure, remedy: remedy)
   }
 }
@@ -208,7 +189,7 @@ extension CommandFailure {
     let status = failure.commandFailure.status
     // Nothing that waiting could change.
     self.init(
-      failure.known == .conflict ? .usage : status, failure.message,
-      remedy: status == .noInput ? remedy : failure.help, code: failure.known)
+      failure.known == .conflict ? .usage : status, failure.message, remedy: status == .noInput ? remedy : failure.help,
+      code: failure.known)
   }
 }

@@ -101,9 +101,7 @@ package enum ConsentReport {
 extension ConsentReport.List {
   /// - Parameter namingHome: where the daemon has several.
   init(_ snapshot: HomeSnapshot, namingHome: Bool) {
-    pending = snapshot.waitingQuestions(at: SystemClock().now()).map {
-      .init($0, namingHome: namingHome)
-    }
+    pending = snapshot.waitingQuestions(at: SystemClock().now()).map { .init($0, namingHome: namingHome) }
     revision = snapshot.revision
   }
 }
@@ -114,9 +112,7 @@ extension ConsentReport.Network: CustomStringConvertible {
   }
 
   /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
-  package var description: String {
-    ConsentNetwork.shown(id: id, name: name, team: team)
-  }
+  package var description: String { ConsentNetwork.shown(id: id, name: name, team: team) }
 }
 
 extension ConsentReport.Router: CustomStringConvertible {
@@ -135,15 +131,12 @@ extension ConsentReport.Request {
   package var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
 
   fileprivate init(
-    _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String,
-    at created: WireTime
+    _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String, at created: WireTime
   ) {
     self.init(
-      id: id, requester: requester.shown, fingerprint: requester.fingerprint,
-      team: requester.team.text, home: home, command: subject.command.wireName,
-      networks: subject.networks.map(ConsentReport.Network.init),
-      router: subject.router.map(ConsentReport.Router.init),
-      createdAt: created.description)
+      id: id, requester: requester.shown, fingerprint: requester.fingerprint, team: requester.team.text, home: home,
+      command: subject.command.wireName, networks: subject.networks.map(ConsentReport.Network.init),
+      router: subject.router.map(ConsentReport.Router.init), createdAt: created.description)
   }
 }
 
@@ -153,11 +146,9 @@ extension ConsentReport.Pending {
     let question = one.value
     self.init(
       request: .init(
-        question.id.questionText, question.requester, question.subject, in: one.home,
-        at: question.createdAt),
-      more: .init(
-        reason: question.reason(home: namingHome ? one.home : nil),
-        expiresAt: question.expiresAt.description))
+        question.id.questionText, question.requester, question.subject, in: one.home, at: question.createdAt),
+      more: .init(reason: question.reason(home: namingHome ? one.home : nil), expiresAt: question.expiresAt.description)
+    )
   }
 }
 
@@ -166,11 +157,8 @@ extension ConsentReport.Grant {
   package init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
     let grant = one.value
     self.init(
-      request: .init(
-        grant.id.grantText, grant.requester, grant.subject, in: one.home, at: grant.createdAt),
-      more: .init(
-        grantedBy: grant.by.shown,
-        asksAgain: grant.isOutdated(preferred: preferred) ? true : nil))
+      request: .init(grant.id.grantText, grant.requester, grant.subject, in: one.home, at: grant.createdAt),
+      more: .init(grantedBy: grant.by.shown, asksAgain: grant.isOutdated(preferred: preferred) ? true : nil))
   }
 }
 
@@ -178,19 +166,17 @@ extension ConsentReport.Decision {
   init(_ one: OfHome<ConsentRecord>) {
     let record = one.value
     self.init(
-      request: .init(
-        record.idText, record.requester, record.subject, in: one.home, at: record.createdAt),
+      request: .init(record.idText, record.requester, record.subject, in: one.home, at: record.createdAt),
       more: .init(
-        outcome: record.outcome.wireName, decidedAt: record.decidedAt.description,
-        decidedBy: record.by?.shown, scope: record.scope.map { $0 == .always ? "always" : "once" },
-        grant: record.grant?.grantText, given: record.obstacle == nil ? nil : false,
+        outcome: record.outcome.wireName, decidedAt: record.decidedAt.description, decidedBy: record.by?.shown,
+        scope: record.scope.map { $0 == .always ? "always" : "once" }, grant: record.grant?.grantText,
+        given: record.obstacle == nil ? nil : false,
         notGiven: record.obstacle.map { .init(code: $0.code, message: $0.message) }))
   }
 }
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
-@dynamicMemberLookup
-package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
+@dynamicMemberLookup package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
   package var request: ConsentReport.Request
   package var more: More
 
@@ -213,7 +199,5 @@ package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
     request[keyPath: path]
   }
 
-  package subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value {
-    more[keyPath: path]
-  }
+  package subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value { more[keyPath: path] }
 }

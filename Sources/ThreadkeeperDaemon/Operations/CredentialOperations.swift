@@ -32,8 +32,7 @@ package struct ShowCredential: Operation {
     else {
       guard !home.hasLostCredentials else {
         throw CommandFailure(
-          .badInput,
-          "records of the home are damaged, and one may have the credentials of \(agent)",
+          .badInput, "records of the home are damaged, and one may have the credentials of \(agent)",
           remedy: "restore a backup, or let the router announce itself again")
       }
       throw CommandFailure(
@@ -74,9 +73,7 @@ package struct AcceptCredentials: Operation {
     let home = try context.settings.home(named: home)
     let answer = try context.perform(.acceptCredentials(network, by: context.caller), in: home)
     if case .refused(let refusal) = answer {
-      throw AnswerFailure(
-        refusal, to: nil, home: context.settings.homes.count > 1 ? home : nil
-      ).commandFailure
+      throw AnswerFailure(refusal, to: nil, home: context.settings.homes.count > 1 ? home : nil).commandFailure
     }
     guard case .preferredSet(let isChanged, _, _) = answer,
       let preferred = try context.home(named: home).home.preferred?.dataset
@@ -84,13 +81,9 @@ package struct AcceptCredentials: Operation {
     if isChanged {
       context.logger.notice(
         "shared credentials accepted",
-        metadata: [
-          "ext_pan_id": "\(preferred.network)", "home": "\(home)", "by": "\(context.actor)",
-        ])
+        metadata: ["ext_pan_id": "\(preferred.network)", "home": "\(home)", "by": "\(context.actor)"])
     }
-    return Reply(
-      home: home, extPanId: preferred.network.description, networkName: preferred.name,
-      changed: isChanged)
+    return Reply(home: home, extPanId: preferred.network.description, networkName: preferred.name, changed: isChanged)
   }
 }
 
@@ -116,8 +109,7 @@ package struct CredentialReport: Codable, Sendable {
   /// - Returns: nil for a router without credentials.
   init?(_ router: Router, in home: String, _ dataset: OperationalDataset? = nil) {
     guard let summary = router.dataset else { return nil }
-    self.init(
-      summary, of: router.agent.description, team: router.owner?.text ?? "", in: home, dataset)
+    self.init(summary, of: router.agent.description, team: router.owner?.text ?? "", in: home, dataset)
   }
 
   init(_ one: SharedCredentials, team: ExactName, in home: String) {
@@ -125,8 +117,8 @@ package struct CredentialReport: Codable, Sendable {
   }
 
   private init(
-    _ summary: DatasetSummary, of agent: String? = nil, sharedBy: String? = nil, team: String,
-    in home: String, _ dataset: OperationalDataset? = nil
+    _ summary: DatasetSummary, of agent: String? = nil, sharedBy: String? = nil, team: String, in home: String,
+    _ dataset: OperationalDataset? = nil
   ) {
     let parameters = summary.parameters
     self.home = home
@@ -144,9 +136,8 @@ package struct CredentialReport: Codable, Sendable {
 
   package var text: String {
     var lines = [
-      "border agent id  \(borderAgentId ?? "")", "home             \(home)",
-      "team             \(team.printable)", "network          \((networkName ?? "").printable)",
-      "ext pan id       \(extPanId ?? "")",
+      "border agent id  \(borderAgentId ?? "")", "home             \(home)", "team             \(team.printable)",
+      "network          \((networkName ?? "").printable)", "ext pan id       \(extPanId ?? "")",
       "channel          \(channel.map { String($0) } ?? "")",
       "timestamp        \(activeTimestamp.map { String($0) } ?? "")",
     ]
@@ -175,17 +166,13 @@ package struct ShowPreferred: Operation {
     let dataset = secret ? try context.dataset(of: .home, in: name) : nil
     guard !secret || dataset != nil else {
       throw CommandFailure(
-        .noInput,
-        "the network is preferred by its Extended PAN ID alone; its credentials are not here",
+        .noInput, "the network is preferred by its Extended PAN ID alone; its credentials are not here",
         remedy: "`threadkeeper preferred show` says how they come in")
     }
     return PreferredReport(
-      home: name, networkName: summary.name, extPanId: summary.network.description,
-      channel: parameters?.channelNumber, panId: parameters?.panID,
-      activeTimestamp: summary.activeSeconds,
-      changedAt: preferred.changedAt,
-      credentials: summary.hasCredentials,
-      reportedBy: home.unconfirmedReporters.map(\.description),
+      home: name, networkName: summary.name, extPanId: summary.network.description, channel: parameters?.channelNumber,
+      panId: parameters?.panID, activeTimestamp: summary.activeSeconds, changedAt: preferred.changedAt,
+      credentials: summary.hasCredentials, reportedBy: home.unconfirmedReporters.map(\.description),
       sharedBy: home.network(summary.network)?.sharedBy.map(\.text) ?? [], dataset: dataset?.hex)
   }
 
@@ -194,9 +181,7 @@ package struct ShowPreferred: Operation {
     if home.isPreferredForgotten {
       return CommandFailure(
         .noInput, "no network is preferred, because a person has forgotten the last one",
-        remedy:
-          "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` "
-          + "chooses one")
+        remedy: "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` " + "chooses one")
     }
     guard !home.hasDamage else {
       return CommandFailure(
@@ -205,8 +190,7 @@ package struct ShowPreferred: Operation {
     }
     return CommandFailure(
       .noInput, "no network is preferred yet",
-      remedy: "the first network that is stored becomes preferred, "
-        + "or `threadkeeper preferred set` chooses one")
+      remedy: "the first network that is stored becomes preferred, " + "or `threadkeeper preferred set` chooses one")
   }
 }
 
@@ -215,9 +199,7 @@ extension OperationContext {
   ///
   /// - Returns: nil where the record has none.
   fileprivate func dataset(of key: RecordKey, in home: String) throws -> OperationalDataset? {
-    try bridge.loop.homes.withDataset(of: key, in: home) {
-      try OperationalDataset(bytes: Array($0))
-    }
+    try bridge.loop.homes.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
   }
 }
 
@@ -247,8 +229,7 @@ package struct PreferredReport: Codable, Sendable {
       lines += ["changed     \(changedAt)", "dataset     not here"]
       let command = "threadkeeper preferred set"
       lines += reportedBy.map {
-        "            \($0) reports one; if it is right, run `\(command) \(extPanId) "
-          + "--router \($0)\(homeOption)`"
+        "            \($0) reports one; if it is right, run `\(command) \(extPanId) " + "--router \($0)\(homeOption)`"
       }
       lines += sharedBy.map {
         "            \($0.printable) shares one; if it is right, run `threadkeeper networks "
@@ -260,10 +241,8 @@ package struct PreferredReport: Codable, Sendable {
       return lines.map { $0 + "\n" }.joined()
     }
     lines += [
-      "channel     \(channel.map { String($0) } ?? "")",
-      "timestamp   \(activeTimestamp.map { String($0) } ?? "")",
-      "changed     \(changedAt)",
-      "dataset     \(dataset ?? "not shown; --show-secrets prints it")",
+      "channel     \(channel.map { String($0) } ?? "")", "timestamp   \(activeTimestamp.map { String($0) } ?? "")",
+      "changed     \(changedAt)", "dataset     \(dataset ?? "not shown; --show-secrets prints it")",
     ]
     return lines.map { $0 + "\n" }.joined()
   }

@@ -9,20 +9,14 @@ import Wire
 
 /// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
 /// its store needs it.
-package protocol KeyOperation: Operation {
-  func perform(_ store: OpenedStore) throws -> Reply
-}
+package protocol KeyOperation: Operation { func perform(_ store: OpenedStore) throws -> Reply }
 
 extension KeyOperation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let keychain = try context.store.keychain(
-      instead:
-        "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`"
-    )
+      instead: "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`")
     return try perform(
-      OpenedStore(
-        keychain: keychain, settings: context.settings, actor: context.actor,
-        logger: context.logger))
+      OpenedStore(keychain: keychain, settings: context.settings, actor: context.actor, logger: context.logger))
   }
 }
 
@@ -34,9 +28,7 @@ package struct OpenedStore: Sendable {
   let actor: String?
   let logger: Logger?
 
-  package init(
-    keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil
-  ) {
+  package init(keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil) {
     self.keychain = keychain
     self.settings = settings
     self.actor = actor
@@ -61,9 +53,8 @@ package struct OpenedStore: Sendable {
 
   /// What of a secret opens slots, and which. None of a key file that is not there: its slots are reported
   /// before they go.
-  fileprivate func opening(
-    _ secret: StoreSecret, of slots: [KeySlot]
-  ) throws -> [(way: KeySlotSecret, slots: [Int64])] {
+  fileprivate func opening(_ secret: StoreSecret, of slots: [KeySlot]) throws -> [(way: KeySlotSecret, slots: [Int64])]
+  {
     var found: [(way: KeySlotSecret, slots: [Int64])] = []
     for way in try secret.ways() {
       if case .keyFile(let path) = way, try !KeySlotSecret.isKeyFile(at: path) { continue }
@@ -74,8 +65,7 @@ package struct OpenedStore: Sendable {
       try KeySlotSecret.isKeyFile(at: secret.value)
     else { return found }
     throw CommandFailure(
-      .notPermitted,
-      "the key file \(secret.value) opens no key slot: it belongs to another store, or its slot is gone",
+      .notPermitted, "the key file \(secret.value) opens no key slot: it belongs to another store, or its slot is gone",
       remedy: "put the right one in its place, or move this one away")
   }
 }
@@ -84,9 +74,7 @@ package struct OpenedStore: Sendable {
 package struct ListKeySlots: KeyOperation, ReadOperation {
   package init() {}
 
-  package struct Reply: Codable, Sendable {
-    package var slots: [KeySlotReport]
-  }
+  package struct Reply: Codable, Sendable { package var slots: [KeySlotReport] }
 
   package func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
@@ -116,9 +104,7 @@ package struct AddKeySlot: KeyOperation, OneTimeOperation {
 
   package func perform(_ store: OpenedStore) throws -> Reply {
     try secret.checkAsNew()
-    guard let way = try secret.ways().first else {
-      throw CommandFailure(.usage, "which key is to be added?")
-    }
+    guard let way = try secret.ways().first else { throw CommandFailure(.usage, "which key is to be added?") }
     let newFile = try newKeyFile(way)
     guard try store.keychain.slotsOpened(by: way).isEmpty else {
       throw CommandFailure(.usage, "the store has a slot that opens with this already")
@@ -126,17 +112,10 @@ package struct AddKeySlot: KeyOperation, OneTimeOperation {
     var hasWrittenDeviceKey = false
     let slot: KeySlot
     do throws(KeychainError) {
-      slot = try store.keychain.addKeySlot(way, label: label ?? "", for: store.actor) {
-        hasWrittenDeviceKey = true
-      }
-    } catch {
-      throw failure(error, newFile: newFile)
-    }
-    store.logger?.notice(
-      "a key slot is added", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
-    return Reply(
-      slot: KeySlotReport(slot, opens: .yes), keyFileMade: newFile,
-      deviceKeyWritten: hasWrittenDeviceKey)
+      slot = try store.keychain.addKeySlot(way, label: label ?? "", for: store.actor) { hasWrittenDeviceKey = true }
+    } catch { throw failure(error, newFile: newFile) }
+    store.logger?.notice("a key slot is added", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
+    return Reply(slot: KeySlotReport(slot, opens: .yes), keyFileMade: newFile, deviceKeyWritten: hasWrittenDeviceKey)
   }
 
   /// The path of the key file that is to be made; nil where there is one.
@@ -173,16 +152,12 @@ package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
     self.isConfirmed = isConfirmed
   }
 
-  package struct Reply: Codable, Sendable {
-    package var removed: [KeySlotReport]
-  }
+  package struct Reply: Codable, Sendable { package var removed: [KeySlotReport] }
 
   package func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
     guard let slot = slots.first(where: { $0.number == self.slot }) else {
-      throw CommandFailure(
-        .noInput, "there is no key slot \(self.slot)",
-        remedy: "`threadkeeper keys list` names them")
+      throw CommandFailure(.noInput, "there is no key slot \(self.slot)", remedy: "`threadkeeper keys list` names them")
     }
     let others = slots.filter { $0.number != slot.number }
     guard !others.isEmpty else {
@@ -206,8 +181,7 @@ package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
         throw CommandFailure(
           .usage,
           "this is the last passphrase: items that need one are deleted with it, and what is locked"
-            + " will be in reach of every key file again",
-          remedy: "--yes removes it all the same")
+            + " will be in reach of every key file again", remedy: "--yes removes it all the same")
       }
       let opensHere = { (slot: KeySlot) in tried[slot.number] == .yes }
       guard !opensHere(slot) || others.contains(where: opensHere) else {
@@ -220,8 +194,7 @@ package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
       }
     }
     try store.keychain.removeKeySlot(slot.number, for: store.actor)
-    store.logger?.notice(
-      "a key slot is removed", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
+    store.logger?.notice("a key slot is removed", metadata: ["slot": "\(slot.number) (\(slot.kind.name))"])
     return Reply(removed: [KeySlotReport(slot, opens: .notTried)])
   }
 }
@@ -237,9 +210,7 @@ package struct RotateKeys: KeyOperation, OneTimeOperation {
   /// Deletes the items for this device only whose device key is gone.
   var deletesDeviceItems: Bool?
 
-  package init(
-    secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil
-  ) {
+  package init(secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil) {
     self.secrets = secrets
     self.isConfirmed = isConfirmed
     self.deletesDeviceItems = deletesDeviceItems
@@ -283,23 +254,19 @@ package struct RotateKeys: KeyOperation, OneTimeOperation {
       kept.formUnion(opened)
     }
     let going = slots.filter { !kept.contains($0.number) }
-    guard !ways.isEmpty else {
-      throw CommandFailure(.notPermitted, "none of the given keys opens the store")
-    }
+    guard !ways.isEmpty else { throw CommandFailure(.notPermitted, "none of the given keys opens the store") }
     guard going.isEmpty || isConfirmed == true else {
       let names = going.map { "\($0.number) (\($0.kind.name))" }.listed
       throw CommandFailure(
         .usage, "these key slots would be removed, because what opens them was not given: \(names)",
         remedy: "--yes removes them; add them again afterwards")
     }
-    let done = try store.keychain.rotateKeys(
-      ways, deletingDeviceItems: deletesDeviceItems == true, for: store.actor)
+    let done = try store.keychain.rotateKeys(ways, deletingDeviceItems: deletesDeviceItems == true, for: store.actor)
     store.logger?.notice(
-      "the keys of the store are new",
-      metadata: ["records": "\(done.records)", "items": "\(done.items)"])
+      "the keys of the store are new", metadata: ["records": "\(done.records)", "items": "\(done.items)"])
     return Reply(
-      removed: done.removedSlots.map { KeySlotReport($0, opens: .no) }, records: done.records,
-      items: done.items, deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
+      removed: done.removedSlots.map { KeySlotReport($0, opens: .no) }, records: done.records, items: done.items,
+      deleted: done.deletedItems, deviceKeyWritten: done.hasWrittenDeviceKey)
   }
 }
 

@@ -29,9 +29,7 @@ package protocol ListOperation: StreamOperation, ReadOperation where Reply == Ro
 }
 
 extension ListOperation {
-  package func perform(
-    _ context: OperationContext, _ replies: VarlinkReplies<Rows<Row>>
-  ) throws -> Rows<Row> {
+  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Rows<Row>>) throws -> Rows<Row> {
     try context.read { try list(context) }.sent(by: replies)
   }
 }
@@ -75,9 +73,7 @@ package struct ListRouters: ListOperation {
 
   package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
-    let routers = homes.flatMap { name, home in
-      home.routerStates(in: name).map { $0.jsonValue() }
-    }
+    let routers = homes.flatMap { name, home in home.routerStates(in: name).map { $0.jsonValue() } }
     return Rows(rows: routers, note: routers.isEmpty ? whyNone(homes.map(\.home)) : nil)
   }
 
@@ -89,12 +85,10 @@ package struct ListRouters: ListOperation {
         + "`threadkeeper credentials list`."
     }
     if homes.contains(where: { $0.sharedCount > 0 }) {
-      return
-        "No border router is listed. A login shares credentials: `threadkeeper credentials list`."
+      return "No border router is listed. A login shares credentials: `threadkeeper credentials list`."
     }
     guard homes.contains(where: { $0.routers.totals.departed > 0 }) else {
-      return
-        "No border router is listed. Each appears when it announces itself by MQTT, or when it is seen on "
+      return "No border router is listed. Each appears when it announces itself by MQTT, or when it is seen on "
         + "the local network."
     }
     return "No border router is there now: all that announced themselves have left."
@@ -106,10 +100,7 @@ package struct ListNetworks: ListOperation {
   package init() {}
 
   package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
-    Rows(
-      rows: context.homes.flatMap { name, home in
-        home.networkStates(in: name).map { $0.jsonValue() }
-      })
+    Rows(rows: context.homes.flatMap { name, home in home.networkStates(in: name).map { $0.jsonValue() } })
   }
 }
 
@@ -123,8 +114,7 @@ package struct ListCredentials: ListOperation {
       rows: homes.flatMap { name, home in
         home.routers.compactMap { CredentialReport($0, in: name) }
           + home.allShared.map { CredentialReport($0, team: home.team(of: $0.user), in: name) }
-      },
-      unreadable: context.unreadable)
+      }, unreadable: context.unreadable)
   }
 }
 

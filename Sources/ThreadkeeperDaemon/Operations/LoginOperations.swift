@@ -29,8 +29,7 @@ package struct StoreLogin: Operation {
         .configuration, "the running daemon logs in as \(own), not as \(name)",
         remedy: "change or remove `mqtt.username`, and start the daemon again")
     }
-    let login = BrokerLogin(
-      username: name, password: try Password.checked(Array(password.utf8)[...]))
+    let login = BrokerLogin(username: name, password: try Password.checked(Array(password.utf8)[...]))
     let change = try context.logins.save(login, at: address, for: context.actor)
     return Reply(stored: change.rawValue, inUse: context.logins.isStoredInUse)
   }
@@ -71,8 +70,7 @@ extension Settings {
     let address = try BrokerAddress(ofOwnBroker: mqtt)
     guard broker == address.url else {
       throw CommandFailure(
-        .configuration,
-        "the running daemon speaks to \(address.url), these settings name \(broker)",
+        .configuration, "the running daemon speaks to \(address.url), these settings name \(broker)",
         remedy: "restart the daemon with the current settings")
     }
     return address

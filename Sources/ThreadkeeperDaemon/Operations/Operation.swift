@@ -36,16 +36,12 @@ extension Operation {
 /// One that changes nothing and shows no secret: members of the daemon's group may have it done.
 package protocol ReadOperation: Operation {}
 
-extension ReadOperation {
-  package var access: VarlinkAccess { .reader }
-}
+extension ReadOperation { package var access: VarlinkAccess { .reader } }
 
 /// One that is not done again when the daemon ends before it answers: something else would come of it.
 package protocol OneTimeOperation: Operation {}
 
-extension OneTimeOperation {
-  package static var isRepeatable: Bool { false }
-}
+extension OneTimeOperation { package static var isRepeatable: Bool { false } }
 
 /// An operation with any number of replies, which has to be called with `more`.
 package protocol StreamOperation: Operation {
@@ -54,21 +50,17 @@ package protocol StreamOperation: Operation {
 }
 
 extension StreamOperation {
-  package func perform(_ context: OperationContext) throws -> Reply {
-    throw VarlinkError.expectedMore
-  }
+  package func perform(_ context: OperationContext) throws -> Reply { throw VarlinkError.expectedMore }
 }
 
 /// All that there are. A new one is added here, and to docs/reference/local-api.md.
 let operations: [any Operation.Type] = [
-  AcceptCredentials.self, AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self,
-  ApproveConsent.self, AskConsent.self, BackupStore.self, DeleteLogin.self, DenyConsent.self,
-  EnrollClient.self, ExpectCredentialSharing.self, FollowAudit.self, ForgetDamaged.self,
-  ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self, ListDecisions.self,
-  ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self,
-  ListRouters.self, OpenPage.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self,
-  RevokeGrant.self, RotateKeys.self, ShowCredential.self, ShowPreferred.self,
-  StoreLogin.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
+  AcceptCredentials.self, AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self, ApproveConsent.self, AskConsent.self,
+  BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, ExpectCredentialSharing.self,
+  FollowAudit.self, ForgetDamaged.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
+  ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
+  OpenPage.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self,
+  ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.
@@ -85,14 +77,9 @@ package struct OperationContext: Sendable {
   var reading: Locked<Void>?
 
   /// Who is named in the audit and the log.
-  var actor: String {
-    if case .commandLine(let user) = caller { OpenStore.actor(user: user) } else { caller.shown }
-  }
+  var actor: String { if case .commandLine(let user) = caller { OpenStore.actor(user: user) } else { caller.shown } }
 
-  init(
-    settings: Settings, bridge: Bridge, login: LoginInUse, logger: Logger,
-    caller: ConsentApprover = .statusPage
-  ) {
+  init(settings: Settings, bridge: Bridge, login: LoginInUse, logger: Logger, caller: ConsentApprover = .statusPage) {
     self.settings = settings
     self.bridge = bridge
     logins = BrokerLoginService(settings, bridge: bridge, login: login, logger: logger)
@@ -103,8 +90,7 @@ package struct OperationContext: Sendable {
 
   /// Of a bridge whose login is that of the settings, as in a demonstration, and of a shard.
   package init(_ settings: Settings, bridge: Bridge, logger: Logger) {
-    self.init(
-      settings: settings, bridge: bridge, login: LoginInUse(settings.mqtt), logger: logger)
+    self.init(settings: settings, bridge: bridge, login: LoginInUse(settings.mqtt), logger: logger)
   }
 
   /// Does what may wait for the disk, and changes nothing.
@@ -184,32 +170,29 @@ struct OperationHandler: LocalAPIHandler {
 
   var endpoints: [VarlinkEndpoint] {
     [
-      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .reader)
-        .answered { call, caller, replies in
-          guard caller.access >= call.operation.access else { throw VarlinkError.permissionDenied }
-          var context = context
-          context.caller = .commandLine(user: caller.peer.user)
-          if caller.access < .owner {
-            context.reading = call.operation is VerifyAudit ? verifications : looks
+      VarlinkMethod<ReceivedOperation, OperationReply>(interface.name, "Perform", for: .reader).answered {
+        call, caller, replies in
+        guard caller.access >= call.operation.access else { throw VarlinkError.permissionDenied }
+        var context = context
+        context.caller = .commandLine(user: caller.peer.user)
+        if caller.access < .owner { context.reading = call.operation is VerifyAudit ? verifications : looks }
+        let (began, name) = (ContinuousClock.now, type(of: call.operation).name)
+        defer {
+          if replies == nil {
+            context.bridge.monitor.figures.localCalls.add(began.duration(to: .now), to: "\(interface.name).\(name)")
           }
-          let (began, name) = (ContinuousClock.now, type(of: call.operation).name)
-          defer {
-            if replies == nil {
-              context.bridge.monitor.figures.localCalls.add(
-                began.duration(to: .now), to: "\(interface.name).\(name)")
-            }
-          }
-          if let replies, let stream = call.operation as? any StreamOperation {
-            return try follow(stream, context, replies)
-          }
-          return OperationReply(reply: try perform(call.operation, context))
         }
+        if let replies, let stream = call.operation as? any StreamOperation {
+          return try follow(stream, context, replies)
+        }
+        return OperationReply(reply: try perform(call.operation, context))
+      }
     ]
   }
 
-  private func perform<Performed: Operation>(
-    _ operation: Performed, _ context: OperationContext
-  ) throws -> Performed.Reply {
+  private func perform<Performed: Operation>(_ operation: Performed, _ context: OperationContext) throws
+    -> Performed.Reply
+  {
     guard operation is any KeyOperation, operation.access == .owner else {
       return try context.read { try operation.perform(context) }
     }
@@ -217,11 +200,9 @@ struct OperationHandler: LocalAPIHandler {
   }
 
   private func follow(
-    _ stream: some StreamOperation, _ context: OperationContext,
-    _ replies: VarlinkReplies<OperationReply>
+    _ stream: some StreamOperation, _ context: OperationContext, _ replies: VarlinkReplies<OperationReply>
   ) throws -> OperationReply {
-    OperationReply(
-      reply: try stream.perform(context, replies.map { OperationReply(reply: $0) }))
+    OperationReply(reply: try stream.perform(context, replies.map { OperationReply(reply: $0) }))
   }
 }
 
@@ -251,9 +232,7 @@ private struct OperationReply: Encodable, Sendable {
 
 /// An operation as a client sends it.
 package struct OperationCall<Performed: Operation>: Encodable, Sendable {
-  package struct Answer: Decodable, Sendable {
-    package let reply: Performed.Reply
-  }
+  package struct Answer: Decodable, Sendable { package let reply: Performed.Reply }
 
   private let operation = Performed.name
   private let parameters: Performed

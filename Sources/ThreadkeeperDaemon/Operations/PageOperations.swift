@@ -20,9 +20,7 @@ package struct OpenPage: Operation {
     /// Whether the token was made for this.
     package var made: Bool
 
-    package init(link: String, file: String, made: Bool) {
-      (self.link, self.file, self.made) = (link, file, made)
-    }
+    package init(link: String, file: String, made: Bool) { (self.link, self.file, self.made) = (link, file, made) }
   }
 
   package func perform(_ context: OperationContext) throws -> Reply {
@@ -30,25 +28,18 @@ package struct OpenPage: Operation {
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     guard settings.http.isEnabled else {
       throw CommandFailure(
-        .unavailable, "the status page is off",
-        remedy: "set `http.enabled: true`, and restart the daemon")
+        .unavailable, "the status page is off", remedy: "set `http.enabled: true`, and restart the daemon")
     }
     guard let page = context.page else {
       throw CommandFailure(
         .unavailable, "there is no status page: its token cannot be read",
         remedy: "let the daemon's user read \(file), and restart the daemon")
     }
-    if case .listening(let port) = page.condition.current {
-      settings.http.port = UInt16(clamping: port)
-    }
+    if case .listening(let port) = page.condition.current { settings.http.port = UInt16(clamping: port) }
     let token = try page.findOrMakeToken(replacing: replacing) {
       try PageToken.findOrMake(settings, replacing: replacing).text
     }
-    if token.isNew {
-      context.logger.notice(
-        "the status page has a new token", metadata: ["for": "\(context.actor)"])
-    }
-    return Reply(
-      link: PageToken.link(settings.http, token: token.text), file: file, made: token.isNew)
+    if token.isNew { context.logger.notice("the status page has a new token", metadata: ["for": "\(context.actor)"]) }
+    return Reply(link: PageToken.link(settings.http, token: token.text), file: file, made: token.isNew)
   }
 }

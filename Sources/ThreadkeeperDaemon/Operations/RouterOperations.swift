@@ -30,9 +30,7 @@ package struct RemoveRouter: OneTimeOperation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
-    guard
-      case .removed(let team, let hadCredentials) = try context.perform(.remove(agent), in: home)
-    else {
+    guard case .removed(let team, let hadCredentials) = try context.perform(.remove(agent), in: home) else {
       throw CommandFailure(
         .noInput, "nothing is stored or listed under the border agent id \(agent)",
         remedy: "`threadkeeper routers` and `threadkeeper credentials list` show the ids")
@@ -40,9 +38,7 @@ package struct RemoveRouter: OneTimeOperation {
     var metadata: Logger.Metadata = ["border_agent_id": "\(agent)", "home": "\(home)"]
     metadata["from"] = team.map { "\($0.text)" }
     context.logger.notice("border router removed", metadata: metadata)
-    return Reply(
-      home: home, borderAgentId: agent.description, previousTeam: team?.text,
-      credentials: hadCredentials)
+    return Reply(home: home, borderAgentId: agent.description, previousTeam: team?.text, credentials: hadCredentials)
   }
 }
 
@@ -67,9 +63,7 @@ package struct AcceptRouter: Operation {
   package func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
-    guard
-      case .accepted(let isChange, _) = try context.perform(.acceptRouter(agent), in: home)
-    else {
+    guard case .accepted(let isChange, _) = try context.perform(.acceptRouter(agent), in: home) else {
       throw CommandFailure(
         .noInput, "no border router is listed under the border agent id \(agent)",
         remedy: "`threadkeeper routers` shows the ids")
@@ -77,9 +71,7 @@ package struct AcceptRouter: Operation {
     if isChange {
       context.logger.notice(
         "border router accepted",
-        metadata: [
-          "border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)",
-        ])
+        metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)"])
     }
     return Reply(home: home, borderAgentId: agent.description, changed: isChange)
   }

@@ -14,9 +14,7 @@ package struct VerifyStore: Operation {
 
   package func perform(_ context: OperationContext) throws -> VerificationOutcome {
     let keychain = try context.store.keychain(
-      instead:
-        "run `threadkeeper fleet doctor`; `threadkeeper audit --verify` checks the audit of a shard"
-    )
+      instead: "run `threadkeeper fleet doctor`; `threadkeeper audit --verify` checks the audit of a shard")
     let outcome = try VerificationOutcome(verifying: keychain)
     if !outcome.isWell {
       context.logger.error(
@@ -47,20 +45,16 @@ package struct ForgetDamaged: OneTimeOperation {
 
   package func perform(_ context: OperationContext) throws -> Reply {
     let (forgotten, remaining): ([DamagedThing], Int)
-    do {
-      (forgotten, remaining) = try context.bridge.loop.forgetDamage(of: home, actor: context.actor)
-    } catch let error as UnknownHome {
+    do { (forgotten, remaining) = try context.bridge.loop.forgetDamage(of: home, actor: context.actor) } catch let error
+      as UnknownHome
+    {
       throw CommandFailure(
-        .usage, "there is no home \(error.name)",
-        remedy: "`threadkeeper store verify` names what is damaged")
+        .usage, "there is no home \(error.name)", remedy: "`threadkeeper store verify` names what is damaged")
     }
     for thing in forgotten {
       context.logger.notice(
         "a damaged record is given up",
-        metadata: [
-          "record": "\(thing.id.rawValue)", "home": "\(thing.home ?? "none")",
-          "by": "\(context.actor)",
-        ])
+        metadata: ["record": "\(thing.id.rawValue)", "home": "\(thing.home ?? "none")", "by": "\(context.actor)"])
     }
     return Reply(forgotten: forgotten.map(VerificationOutcome.Damage.init), remaining: remaining)
   }
@@ -78,12 +72,9 @@ package struct BackupStore: StreamOperation {
     package var made: BackupOutcome?
   }
 
-  package func perform(
-    _ context: OperationContext, _ replies: VarlinkReplies<Reply>
-  ) throws -> Reply {
+  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let keychain = try context.store.keychain(
-      instead:
-        "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
+      instead: "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
     return Reply(made: try context.backups.make(of: keychain, for: context.actor, replies))
   }
 }
@@ -142,8 +133,8 @@ package struct VerificationOutcome: Codable, Equatable, Sendable {
   package var auditProblem: String?
 
   package var isWell: Bool {
-    auditProblem == nil && matchesManifest && damagedRows.isEmpty && damagedRecords.isEmpty
-      && impossibleMessages == 0 && condition == StoreCondition.healthy.words
+    auditProblem == nil && matchesManifest && damagedRows.isEmpty && damagedRecords.isEmpty && impossibleMessages == 0
+      && condition == StoreCondition.healthy.words
   }
 
   package init(verifying keychain: Keychain) throws(KeychainError) {
@@ -186,16 +177,12 @@ extension CommandFailure {
   /// What went wrong with a backup.
   package init(backup error: KeychainError) {
     switch error.status {
-    case .duplicateItem:
-      self.init(.cannotCreate, error.message, remedy: "`--force` replaces it")
-    case .noSuchKeychain, .writePermission:
-      self.init(.cannotCreate, error.message)
+    case .duplicateItem: self.init(.cannotCreate, error.message, remedy: "`--force` replaces it")
+    case .noSuchKeychain, .writePermission: self.init(.cannotCreate, error.message)
     case .readOnly:
       self.init(
-        .badInput, error.message,
-        remedy: "`threadkeeper store verify` says more; keep the backups that you have")
-    default:
-      self.init(error)
+        .badInput, error.message, remedy: "`threadkeeper store verify` says more; keep the backups that you have")
+    default: self.init(error)
     }
   }
 }

@@ -13,8 +13,8 @@ package struct DaemonMetrics {
   let eventsWaiting: Int
 
   package init(
-    snapshot: BridgeMonitor.Snapshot, figures: BridgeFigures, discovery: DiscoveryState,
-    isStoreWritable: Bool, eventsWaiting: Int
+    snapshot: BridgeMonitor.Snapshot, figures: BridgeFigures, discovery: DiscoveryState, isStoreWritable: Bool,
+    eventsWaiting: Int
   ) {
     (self.snapshot, self.figures, self.discovery) = (snapshot, figures, discovery)
     (self.isStoreWritable, self.eventsWaiting) = (isStoreWritable, eventsWaiting)
@@ -36,15 +36,13 @@ package struct DaemonMetrics {
         snapshot.isIntakeConnected && snapshot.isStatusConnected),
       gauge("intake_running", "Whether events are taken up.", snapshot.intake == .running),
       gauge("store_writable", "Whether the store can be written.", isStoreWritable),
-      Metric(
-        .gauge, "threadkeeper_outbox_events", "Events that wait for the broker.",
-        Double(eventsWaiting)),
+      Metric(.gauge, "threadkeeper_outbox_events", "Events that wait for the broker.", Double(eventsWaiting)),
     ]
     if case .running(let routers, _) = discovery {
       states.append(
         Metric(
-          .gauge, "threadkeeper_discovered_routers",
-          "Border routers that are advertised on the local network.", Double(routers)))
+          .gauge, "threadkeeper_discovered_routers", "Border routers that are advertised on the local network.",
+          Double(routers)))
     }
     return states
   }
@@ -60,22 +58,13 @@ package struct DaemonMetrics {
       Metric(
         .counter, "threadkeeper_messages_rejected_total", "Messages that were rejected, by code.",
         rejected.map { .init(Double($0.value), [("code", $0.key)]) }),
-      counter(
-        "messages_retained_ignored", "Retained messages that were ignored.",
-        snapshot.retainedIgnored),
-      counter(
-        "messages_duplicate_ignored", "Messages that had been taken up before.",
-        snapshot.duplicatesIgnored),
-      counter(
-        "requests_answered", "Requests that were answered.", Int64(snapshot.requests.answered)),
+      counter("messages_retained_ignored", "Retained messages that were ignored.", snapshot.retainedIgnored),
+      counter("messages_duplicate_ignored", "Messages that had been taken up before.", snapshot.duplicatesIgnored),
+      counter("requests_answered", "Requests that were answered.", Int64(snapshot.requests.answered)),
       counter("requests_refused", "Requests that were refused.", Int64(snapshot.requests.refused)),
-      counter(
-        "answers_dropped", "Answers that nobody took in time.", Int64(snapshot.requests.dropped)),
-      counter(
-        "publications_refused", "Publications that the broker refused.",
-        snapshot.publicationsRefused),
-      counter(
-        "intake_reconnects", "Times that the intake connected again.", snapshot.intakeReconnects),
+      counter("answers_dropped", "Answers that nobody took in time.", Int64(snapshot.requests.dropped)),
+      counter("publications_refused", "Publications that the broker refused.", snapshot.publicationsRefused),
+      counter("intake_reconnects", "Times that the intake connected again.", snapshot.intakeReconnects),
     ]
   }
 
@@ -86,12 +75,10 @@ package struct DaemonMetrics {
   private var histograms: [Metric] {
     [
       histogram(
-        "commit_duration_seconds", "From the beginning of a transaction to the end of its COMMIT.",
-        figures.commit),
+        "commit_duration_seconds", "From the beginning of a transaction to the end of its COMMIT.", figures.commit),
       histogram("batch_messages", "Messages of one transaction of the intake.", figures.batch),
       histogram(
-        "publish_latency_seconds",
-        "From an event to the broker's acknowledgement of what is published of it.",
+        "publish_latency_seconds", "From an event to the broker's acknowledgement of what is published of it.",
         figures.publish),
       Metric(
         histogram: "threadkeeper_local_call_duration_seconds",
@@ -101,17 +88,13 @@ package struct DaemonMetrics {
   }
 
   private func histogram(_ name: String, _ help: String, _ histogram: Histogram) -> Metric {
-    Metric(
-      histogram: "threadkeeper_\(name)", help, [Metric.Distribution(histogram.snapshot)])
+    Metric(histogram: "threadkeeper_\(name)", help, [Metric.Distribution(histogram.snapshot)])
   }
 }
 
 extension Metric.Distribution {
-  fileprivate init(
-    _ snapshot: Histogram.Snapshot, _ labels: [(name: String, value: String)] = []
-  ) {
-    self.init(
-      labels, bounds: snapshot.bounds, counts: snapshot.counts, sum: snapshot.sum)
+  fileprivate init(_ snapshot: Histogram.Snapshot, _ labels: [(name: String, value: String)] = []) {
+    self.init(labels, bounds: snapshot.bounds, counts: snapshot.counts, sum: snapshot.sum)
   }
 }
 
@@ -143,8 +126,7 @@ package struct HomeMetrics {
 
   package var counts: [Metric] {
     [
-      Metric(
-        .gauge, "threadkeeper_routers", "Border routers, by whether they are online.", routers),
+      Metric(.gauge, "threadkeeper_routers", "Border routers, by whether they are online.", routers),
       Metric(.gauge, "threadkeeper_networks", "Thread networks that are listed.", networks),
       Metric(.gauge, "threadkeeper_alerts", "Alerts that fire, by name and severity.", alerts),
     ]
@@ -166,10 +148,7 @@ package struct HomeMetrics {
     networks.append(.init(Double(counts.networks), home))
     // Not `alertname`, which Prometheus sets itself on what a rule makes of it.
     for kind in StatusReport.Alert.list(counts.alerts) {
-      alerts.append(
-        .init(
-          Double(kind.count),
-          home + [("alert", kind.alertname), ("severity", kind.severity)]))
+      alerts.append(.init(Double(kind.count), home + [("alert", kind.alertname), ("severity", kind.severity)]))
     }
   }
 
@@ -177,9 +156,7 @@ package struct HomeMetrics {
     for router in table.lazy.filter(\.isPresent).prefix(Self.routersListed) {
       let at = (router.isAdvertised ? now : nil) ?? table.lastSeen(router.agent)
       seen.append(
-        .init(
-          Double(at.milliseconds / 1_000),
-          [("home", home), ("border_agent_id", router.agent.description)]))
+        .init(Double(at.milliseconds / 1_000), [("home", home), ("border_agent_id", router.agent.description)]))
     }
   }
 }

@@ -28,16 +28,13 @@ struct PageFacts: PageSource {
   func metrics() async -> [Metric] {
     let discovery = discovery()
     let daemon = DaemonMetrics(
-      snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery,
-      isStoreWritable: isStoreWritable, eventsWaiting: context.bridge.waitingMessages)
-    return daemon.all
-      + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now() : nil).all
+      snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery, isStoreWritable: isStoreWritable,
+      eventsWaiting: context.bridge.waitingMessages)
+    return daemon.all + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now() : nil).all
   }
 
   func make(_ change: PageChange) async throws -> String {
-    try await SystemThread.result { [changes = PageChanges(context: context)] in
-      try changes.make(change)
-    }
+    try await SystemThread.result { [changes = PageChanges(context: context)] in try changes.make(change) }
   }
 
   func state() async -> [UInt8]? {
@@ -45,10 +42,8 @@ struct PageFacts: PageSource {
     do {
       let state = try PageState(
         context.bridge.loop.homes.snapshot, context.settings,
-        health: readiness.checks.map { PageState.Part($0) }
-          + [PageState.Part(DaemonState.Discovery(discovery))],
-        events: context.bridge.loop.homes.recent.newest, isDiscovering: discovery.isRunning,
-        at: SystemClock().now())
+        health: readiness.checks.map { PageState.Part($0) } + [PageState.Part(DaemonState.Discovery(discovery))],
+        events: context.bridge.loop.homes.recent.newest, isDiscovering: discovery.isRunning, at: SystemClock().now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {
       context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])
@@ -56,9 +51,7 @@ struct PageFacts: PageSource {
     }
   }
 
-  private var isStoreWritable: Bool {
-    context.store.condition == .healthy && monitor.snapshot.storeProblem == nil
-  }
+  private var isStoreWritable: Bool { context.store.condition == .healthy && monitor.snapshot.storeProblem == nil }
 
   var readiness: Readiness {
     let snapshot = monitor.snapshot
@@ -66,9 +59,7 @@ struct PageFacts: PageSource {
       .init(
         "broker", ok: snapshot.isStatusConnected && snapshot.isIntakeConnected,
         reason: snapshot.lastConnectionProblem ?? "the daemon connects to its broker"),
-      .init(
-        "store", ok: isStoreWritable,
-        reason: snapshot.storeProblem?.reason ?? context.store.condition.words),
+      .init("store", ok: isStoreWritable, reason: snapshot.storeProblem?.reason ?? context.store.condition.words),
       .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
     ])
   }
@@ -76,9 +67,7 @@ struct PageFacts: PageSource {
 
 extension DiscoveryState {
   /// What is stored about who is advertised may be old otherwise.
-  fileprivate var isRunning: Bool {
-    if case .running = self { true } else { false }
-  }
+  fileprivate var isRunning: Bool { if case .running = self { true } else { false } }
 }
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.
@@ -90,11 +79,7 @@ struct PageChanges: Sendable {
   /// - Returns: one sentence.
   /// - Throws: `PageRefusal`.
   func make(_ change: PageChange) throws -> String {
-    do {
-      return try perform(change)
-    } catch let refusal as PageRefusal {
-      throw refusal
-    } catch {
+    do { return try perform(change) } catch let refusal as PageRefusal { throw refusal } catch {
       let failure = CommandFailure(failing: error)
       throw PageRefusal(failure.message, remedy: failure.remedy)
     }
@@ -155,17 +140,15 @@ struct PageChanges: Sendable {
     let network = try network(hex)
     var request = ThreadRequest(.forgetPreferred)
     request.home = try context.settings.home(named: home)
-    guard
-      try context.home(named: home).home.preferred?.dataset.network == network
-    else { throw PageRefusal("Another network is the preferred one by now.") }
+    guard try context.home(named: home).home.preferred?.dataset.network == network else {
+      throw PageRefusal("Another network is the preferred one by now.")
+    }
     _ = try data(request)
     return "No network is preferred now. Prefer one when you know which."
   }
 
   private func network(_ hex: String) throws -> ExtendedPANID {
-    guard let network = ExtendedPANID(hex: hex) else {
-      throw PageRefusal("An Extended PAN ID has 16 hex digits.")
-    }
+    guard let network = ExtendedPANID(hex: hex) else { throw PageRefusal("An Extended PAN ID has 16 hex digits.") }
     return network
   }
 
@@ -178,12 +161,8 @@ struct PageChanges: Sendable {
     local.administrator = context.actor
     let outcome = context.bridge.requests.answer(
       local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now())
-    guard case .answer(let answer) = outcome else {
-      throw PageRefusal("A person would have to agree first.")
-    }
-    if let failure = answer.error {
-      throw PageRefusal(failure.message, remedy: failure.help)
-    }
+    guard case .answer(let answer) = outcome else { throw PageRefusal("A person would have to agree first.") }
+    if let failure = answer.error { throw PageRefusal(failure.message, remedy: failure.help) }
     return answer.data ?? AnswerData()
   }
 }

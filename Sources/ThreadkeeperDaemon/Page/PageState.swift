@@ -148,8 +148,7 @@ extension PageState.Part {
       text =
         "\(routers) border router\(routers == 1 ? "" : "s") can be seen"
         + unlisted.prefix(Self.unlistedShown).map { "; \($0.sentence)" }.joined()
-        + (unlisted.count > Self.unlistedShown
-          ? "; \(unlisted.count - Self.unlistedShown) more are not listed" : "")
+        + (unlisted.count > Self.unlistedShown ? "; \(unlisted.count - Self.unlistedShown) more are not listed" : "")
     case .unavailable:
       state = "bad"
       text = discovery.problem ?? "is not available"
@@ -167,8 +166,8 @@ extension PageState {
   /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
   /// - Throws: where an alert cannot be shown.
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part],
-    events: [RecentEvents.Event], isDiscovering: Bool, at now: WireTime
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], events: [RecentEvents.Event], isDiscovering: Bool,
+    at now: WireTime
   ) throws {
     version = threadkeeperVersion
     self.health = health
@@ -178,23 +177,18 @@ extension PageState {
       Consent(
         question.value, home: all.count > 1 ? question.home : nil,
         isAlike: { network in
-          all.contains {
-            $0.name == question.home && $0.home.hasNamesake(network.id, network.name.text)
-          }
+          all.contains { $0.name == question.home && $0.home.hasNamesake(network.id, network.name.text) }
         })
     }
     let alerts = all.flatMap { name, home in
-      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown)
-        .map { Alert($0, preferredSince: home.preferred?.changedAt) }
+      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown).map {
+        Alert($0, preferredSince: home.preferred?.changedAt)
+      }
     }.sorted { $0.order < $1.order }
     self.alerts = alerts
     homes = all.map { name, home in
-      let faults = alerts.filter { $0.home == name }.compactMap { alert in
-        alert.router.map { ($0, alert.severity) }
-      }
-      return Home(
-        home, name: name, isDiscovering: isDiscovering,
-        faults: Dictionary(faults) { worst, _ in worst })
+      let faults = alerts.filter { $0.home == name }.compactMap { alert in alert.router.map { ($0, alert.severity) } }
+      return Home(home, name: name, isDiscovering: isDiscovering, faults: Dictionary(faults) { worst, _ in worst })
     }
   }
 }
@@ -208,14 +202,11 @@ extension PageState.Home {
       groups[router.network, default: []].append(
         PageState.Router(
           router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
-          isGone: home.isGone(router),
-          fault: faults[router.agent.description],
+          isGone: home.isGone(router), fault: faults[router.agent.description],
           seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
-    let shown = home.networks.filter {
-      $0.isPreferred || groups[$0.id] != nil || !$0.sharedBy.isEmpty
-    }
+    let shown = home.networks.filter { $0.isPreferred || groups[$0.id] != nil || !$0.sharedBy.isEmpty }
     networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
       PageState.Network(
         $0, groups[$0.id] ?? [], isAlike: home.hasNamesake($0.id, $0.name),
@@ -226,8 +217,7 @@ extension PageState.Home {
     if let routers = groups[nil] {
       networks.append(
         .init(
-          id: nil, name: "", isAlike: false, channel: nil, preferred: false, credentials: true,
-          accepted: false,
+          id: nil, name: "", isAlike: false, channel: nil, preferred: false, credentials: true, accepted: false,
           sharedBy: [], preferable: false, routers: routers))
     }
   }
@@ -235,8 +225,7 @@ extension PageState.Home {
 
 extension PageState.Network {
   init(
-    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool,
-    sharedBy: [PageState.Share], credentials: Bool
+    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool, sharedBy: [PageState.Share], credentials: Bool
   ) {
     id = network.id.description
     name = network.name
@@ -269,10 +258,7 @@ extension WireTime {
 
 extension PageState.Router {
   /// - Parameter seen: nil while it is seen on the local network.
-  init(
-    _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, fault: String?,
-    seen: WireTime?
-  ) {
+  init(_ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, fault: String?, seen: WireTime?) {
     id = router.agent.description
     self.isAlike = isAlike
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
@@ -289,18 +275,12 @@ extension PageState.Router {
     case .frozen: notes.append("does not answer")
     case .untrusted: notes.append("is not asked: another user listens in its place")
     case .noNetwork: notes.append("has no Thread network")
-    case .failing:
-      notes.append(
-        "its REST interface fails" + (router.httpStatus.map { " with status \($0)" } ?? ""))
+    case .failing: notes.append("its REST interface fails" + (router.httpStatus.map { " with status \($0)" } ?? ""))
     case .silent: notes.append("sends no heartbeat")
     case nil: break
     }
-    if router.isOnline, router.threadState == .detached {
-      notes.append("Thread is not connected to its network")
-    }
-    if !router.lacks.isEmpty {
-      notes.append("its dataset lacks \(router.lacks.map(\.name).listed)")
-    }
+    if router.isOnline, router.threadState == .detached { notes.append("Thread is not connected to its network") }
+    if !router.lacks.isEmpty { notes.append("its dataset lacks \(router.lacks.map(\.name).listed)") }
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil
     if let former = router.resetFrom {
@@ -324,17 +304,13 @@ extension PageState.Alert {
     remedy = state.remedy.printable
     since = state.startsAt.description
     canAsk =
-      if case .adoptionFailed(let failure, _) = state.alert.facts.message {
-        failure.canBeAskedAgain
-      } else { false }
+      if case .adoptionFailed(let failure, _) = state.alert.facts.message { failure.canBeAskedAgain } else { false }
     keepable = state.key.name == .preferredKeyDisputed ? preferredSince?.description : nil
   }
 
   /// The worst first; of the same severity what is about more than one router, and then what began first.
   var order: (Int, Int, String) {
-    (
-      AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max, router == nil ? 0 : 1, since
-    )
+    (AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max, router == nil ? 0 : 1, since)
   }
 }
 
@@ -348,9 +324,7 @@ extension PageState.Consent {
     fingerprint = question.requester.fingerprint
     router = question.subject.router?.shown.printable
     reason = question.reason(home: home).printable
-    networks = question.subject.networks.map {
-      $0.name.text.printable + (isAlike($0) ? " (\($0.id))" : "")
-    }
+    networks = question.subject.networks.map { $0.name.text.printable + (isAlike($0) ? " (\($0.id))" : "") }
     offers = question.subject.command == .accept
     expires = question.expiresAt.description
   }

@@ -10,9 +10,9 @@ import ThreadkeeperSupport
 package enum PageToken {
   /// - Parameter replacing: makes another one where there is one.
   /// - Throws: `CommandFailure`.
-  package static func findOrMake(
-    _ settings: Settings, replacing: Bool
-  ) throws(CommandFailure) -> (text: String, isNew: Bool) {
+  package static func findOrMake(_ settings: Settings, replacing: Bool) throws(CommandFailure) -> (
+    text: String, isNew: Bool
+  ) {
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     if let token = settings.http.token, !settings.http.isTokenFromFile {
       guard !replacing else {
@@ -30,16 +30,12 @@ package enum PageToken {
 
   /// Where a browser opens the page. Of several addresses, the one by which this machine reaches others, and they it.
   /// On loopback no other machine reaches it, so there a name is of a proxy, of which nothing is known here.
-  package static func link(_ http: Settings.HTTP, token: String) -> String {
-    "\(address(http))?token=\(token)"
-  }
+  package static func link(_ http: Settings.HTTP, token: String) -> String { "\(address(http))?token=\(token)" }
 
   /// The same without the token.
   ///
   /// - Parameter own: an address of this machine that others reach.
-  static func address(
-    _ http: Settings.HTTP, own: () -> String? = { OwnAddress.find() }
-  ) -> String {
+  static func address(_ http: Settings.HTTP, own: () -> String? = { OwnAddress.find() }) -> String {
     let name = HostName.isLoopback(http.address) ? nil : http.names.first
     let isAny = http.address == "0.0.0.0" || http.address == "::"
     let address = name ?? (isAny ? own() ?? "127.0.0.1" : http.address)
@@ -61,8 +57,7 @@ package enum PageToken {
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure(errno) }
     let bytes = Array("\(token)\n".utf8)
-    let isWritten =
-      Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+    let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
     let code = errno
     close(descriptor)
     guard isWritten, rename(draft, file) == 0 else {
@@ -76,12 +71,8 @@ package enum PageToken {
 }
 
 extension PageServer {
-  package init?(
-    _ context: OperationContext,
-    listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
-  ) {
-    self.init(
-      context.settings, source: PageFacts(context), logger: context.logger, listening: listening)
+  package init?(_ context: OperationContext, listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }) {
+    self.init(context.settings, source: PageFacts(context), logger: context.logger, listening: listening)
   }
 
   /// Nil where the settings want none, or where there is a token that cannot be read.
@@ -95,21 +86,18 @@ extension PageServer {
     guard http.isEnabled else { return nil }
     // Other users' commands may pass over a token file that they cannot read. Whoever listens may not, also not on
     // loopback: every user of the machine reaches it there.
-    guard !http.isTokenUnreadable,
-      http.token != nil || http.trustedProxy != nil || HostName.isLoopback(http.address)
+    guard !http.isTokenUnreadable, http.token != nil || http.trustedProxy != nil || HostName.isLoopback(http.address)
     else {
       logger.error(
         "the HTTP server is not started: its token cannot be read",
         metadata: [
           "address": "\(http.address)",
-          "remedy":
-            "let the daemon's user read \(http.tokenFile(besideStore: settings.store.path)), then restart",
+          "remedy": "let the daemon's user read \(http.tokenFile(besideStore: settings.store.path)), then restart",
         ])
       return nil
     }
     self.init(
-      PageConfiguration(
-        http, addressBesideProxy: http.trustedProxy.map { _ in PageToken.address(http) }),
+      PageConfiguration(http, addressBesideProxy: http.trustedProxy.map { _ in PageToken.address(http) }),
       source: source, logger: logger, listening: listening)
   }
 }

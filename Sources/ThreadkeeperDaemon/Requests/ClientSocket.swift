@@ -27,8 +27,7 @@ package struct ClientSocket: Service {
     let handlers = RequestHandler.all(settings, bridge: bridge, admission: admission)
     return VarlinkService(
       LocalAPISocket.information, interfaces: [.threadkeeper] + handlers.map(\.interface),
-      endpoints: handlers.flatMap(\.endpoints),
-      gate: { admission.refusal(ofCallBy: $0.peer.user, isFirst: $1) },
+      endpoints: handlers.flatMap(\.endpoints), gate: { admission.refusal(ofCallBy: $0.peer.user, isFirst: $1) },
       failure: { VarlinkError(failing: $0) }, finished: finished)
   }
 
@@ -37,8 +36,9 @@ package struct ClientSocket: Service {
       try? await gracefulShutdown()
       return
     }
-    await SocketLife(failure: "programs of other users cannot reach this daemon", logger: logger)
-      .run { () throws(SocketError) -> VarlinkServer in try listen(path) }
+    await SocketLife(failure: "programs of other users cannot reach this daemon", logger: logger).run {
+      () throws(SocketError) -> VarlinkServer in try listen(path)
+    }
   }
 
   private func listen(_ path: String) throws(SocketError) -> VarlinkServer {
@@ -50,10 +50,7 @@ package struct ClientSocket: Service {
       judge: { [logger] in
         logger.debug("a connection of a program", metadata: ["user": "\($0.user)"])
         return admission.judge($0.user)
-      },
-      onTrouble: { [logger] in
-        logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"])
-      })
+      }, onTrouble: { [logger] in logger.warning("a program was not let in", metadata: ["reason": "\($0.message)"]) })
   }
 }
 
@@ -70,10 +67,7 @@ struct ClientAdmission: Sendable {
   var refused: @Sendable () -> Void = {}
   private let limiter = RequestLimiter()
 
-  init(
-    team: @escaping @Sendable (UInt32) -> String?,
-    refused: @escaping @Sendable () -> Void = {}
-  ) {
+  init(team: @escaping @Sendable (UInt32) -> String?, refused: @escaping @Sendable () -> Void = {}) {
     self.team = team
     self.refused = refused
   }
@@ -84,8 +78,7 @@ struct ClientAdmission: Sendable {
     // Over MQTT a flood is answered now and then only. Here an answer costs less than a program that cannot tell
     // a flood from a daemon that ended.
     case .ignored, .refused: refuse(.tooManyRequests)
-    case .allowed:
-      team(user) == nil ? refuse(Self.untrusted) : .admitted(isExempt(user) ? .owner : .team)
+    case .allowed: team(user) == nil ? refuse(Self.untrusted) : .admitted(isExempt(user) ? .owner : .team)
     }
   }
 
@@ -99,27 +92,19 @@ struct ClientAdmission: Sendable {
   /// Why a request is not fulfilled that costs more than the call. Nil for one that is.
   ///
   /// - Parameter items: how many it may look at: what a list costs depends on it.
-  func refusal(
-    of command: RequestCommand, by user: UInt32, items: () -> Int = { 0 }
-  ) -> AnswerFailure? {
+  func refusal(of command: RequestCommand, by user: UInt32, items: () -> Int = { 0 }) -> AnswerFailure? {
     let price = RequestLimiter.price(of: command.rawValue) - 1
     let work = RequestLimiter.work(of: command.rawValue, items)
-    guard price + work > 0, verdict(on: user, price: price, work: work) != .allowed else {
-      return nil
-    }
+    guard price + work > 0, verdict(on: user, price: price, work: work) != .allowed else { return nil }
     refused()
     return .tooManyRequests
   }
 
   private func isExempt(_ user: UInt32) -> Bool { user == owner || user == 0 }
 
-  private func verdict(
-    on user: UInt32, price: Int, work: Int = 0
-  ) -> RequestLimiter.Verdict {
+  private func verdict(on user: UInt32, price: Int, work: Int = 0) -> RequestLimiter.Verdict {
     guard !isExempt(user) else { return .allowed }
-    return limiter.judge(
-      ExactName("\(user)"), price: price, work: work,
-      at: clock.now())
+    return limiter.judge(ExactName("\(user)"), price: price, work: work, at: clock.now())
   }
 
   private func refuse(_ failure: AnswerFailure) -> VarlinkVerdict {
@@ -128,6 +113,5 @@ struct ClientAdmission: Sendable {
   }
 
   private static let untrusted = AnswerFailure(
-    .notAuthorized, "this user is no client of the daemon",
-    help: "have it named in the daemon's `client_users`")
+    .notAuthorized, "this user is no client of the daemon", help: "have it named in the daemon's `client_users`")
 }

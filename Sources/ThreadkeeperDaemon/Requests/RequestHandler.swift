@@ -21,9 +21,7 @@ struct RequestHandler: LocalAPIHandler {
   /// A handler for each interface.
   ///
   /// - Parameter admission: of a socket where users may ask so often and no more.
-  static func all(
-    _ settings: Settings, bridge: Bridge, admission: ClientAdmission? = nil
-  ) -> [RequestHandler] {
+  static func all(_ settings: Settings, bridge: Bridge, admission: ClientAdmission? = nil) -> [RequestHandler] {
     RequestMethods.interfaces.map {
       RequestHandler(interface: $0, settings: settings, bridge: bridge, admission: admission)
     }
@@ -33,14 +31,10 @@ struct RequestHandler: LocalAPIHandler {
     RequestMethods.methods(of: interface).map { command, method in
       method.answered { fields, caller in
         do throws(AnswerFailure) {
-          let refusal = admission?.refusal(of: command, by: caller.peer.user) {
-            routers(in: fields.home)
-          }
+          let refusal = admission?.refusal(of: command, by: caller.peer.user) { routers(in: fields.home) }
           if let refusal { throw refusal }
           return try answer(command, fields, caller).result()
-        } catch {
-          throw VarlinkError(error.forCommand)
-        }
+        } catch { throw VarlinkError(error.forCommand) }
       }
     }
   }
@@ -50,15 +44,14 @@ struct RequestHandler: LocalAPIHandler {
     (home ?? bridge.homes.first?.name).flatMap { bridge.loop.homes.home($0)?.routers.count } ?? 0
   }
 
-  private func answer(
-    _ command: RequestCommand, _ fields: RequestFields, _ caller: VarlinkCaller
-  ) throws(AnswerFailure) -> ThreadAnswer {
+  private func answer(_ command: RequestCommand, _ fields: RequestFields, _ caller: VarlinkCaller) throws(AnswerFailure)
+    -> ThreadAnswer
+  {
     let user = caller.peer.user
     let request = try ThreadRequest(command, fields)
     guard let team = settings.team(ofUID: user) else {
       throw AnswerFailure(
-        .notAuthorized, "user \(user) speaks for no team here",
-        help: "name the user in `client_users`")
+        .notAuthorized, "user \(user) speaks for no team here", help: "name the user in `client_users`")
     }
     let isOwnUser = user == geteuid() || user == 0
     var local = LocalRequest(request, user: user, team: ExactName(team))
@@ -66,9 +59,8 @@ struct RequestHandler: LocalAPIHandler {
     // Only a person reads it.
     if command.needsConsent { local.userName = SystemAccount.name(ofUser: user) }
     let outcome = bridge.requests.answer(
-      local, by: bridge.loop, isOwnUser: isOwnUser,
-      at: SystemClock().now(),
-      isThere: { caller.isThere }, wake: { caller.wake() })
+      local, by: bridge.loop, isOwnUser: isOwnUser, at: SystemClock().now(), isThere: { caller.isThere },
+      wake: { caller.wake() })
     switch outcome {
     case .answer(let answer): return answer
     case .waiting(let place): return decision(place, caller)
@@ -76,9 +68,7 @@ struct RequestHandler: LocalAPIHandler {
   }
 
   /// What a person decides while the caller waits.
-  private func decision(
-    _ place: WaitingCallers.Place, _ caller: VarlinkCaller
-  ) -> ThreadAnswer {
+  private func decision(_ place: WaitingCallers.Place, _ caller: VarlinkCaller) -> ThreadAnswer {
     let callers = bridge.requests.callers
     defer { callers.forget(place) }
     let end = ContinuousClock.now + Self.consentTimeout
@@ -87,10 +77,7 @@ struct RequestHandler: LocalAPIHandler {
         if let answer = callers.answer(at: place) { return answer }
         try caller.wait(until: end)
       }
-    } catch {
-      return ThreadAnswer(
-        AnswerFailure(.ending, "the daemon ends; the request waits for when it is back"))
-    }
+    } catch { return ThreadAnswer(AnswerFailure(.ending, "the daemon ends; the request waits for when it is back")) }
     return ThreadAnswer(AnswerFailure(.consentExpired, "nobody has decided in time"))
   }
 }
@@ -98,8 +85,7 @@ struct RequestHandler: LocalAPIHandler {
 extension AnswerFailure {
   /// What a command ends with.
   package var commandFailure: CommandFailure {
-    CommandFailure(
-      exit.flatMap { ExitStatus(rawValue: $0) } ?? exitStatus, message, remedy: help)
+    CommandFailure(exit.flatMap { ExitStatus(rawValue: $0) } ?? exitStatus, message, remedy: help)
   }
 
   private var exitStatus: ExitStatus {
@@ -108,8 +94,7 @@ extension AnswerFailure {
     case .invalidPayload: return .usage
     case .incompleteDataset, .badDataset, .damagedCredentials: return .badInput
     case .notFound, .staleID: return .noInput
-    case .tooManyRouters, .notAuthorized, .notEnrolled, .consentRequired, .consentDenied,
-      .consentExpired:
+    case .tooManyRouters, .notAuthorized, .notEnrolled, .consentRequired, .consentDenied, .consentExpired:
       return .notPermitted
     case .rateLimited, .expired, .ending, .conflict: return .temporary
     case .readOnly, .store, .tooLarge: return .inputOutput

@@ -6,9 +6,7 @@ import StatusPage
 /// How the daemon is while it runs: what only its own process knows, and the local API tells.
 package struct DaemonState: Equatable, Sendable {
   package struct Broker: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
-      case connecting, connected
-    }
+    package enum State: String, Codable, Sendable { case connecting, connected }
 
     package var host: String
     package var port: Int
@@ -16,9 +14,7 @@ package struct DaemonState: Equatable, Sendable {
     package var state: State
     package var problem: String?
 
-    init(
-      _ settings: Settings, port: UInt16, state: State, problem: String? = nil
-    ) {
+    init(_ settings: Settings, port: UInt16, state: State, problem: String? = nil) {
       (host, embedded) =
         switch settings.mqtt.host {
         case .embedded: ("127.0.0.1", true)
@@ -71,9 +67,7 @@ package struct DaemonState: Equatable, Sendable {
 extension DaemonState {
   /// How the search for border routers on the local network is.
   package struct Discovery: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
-      case off, starting, running, unavailable
-    }
+    package enum State: String, Codable, Sendable { case off, starting, running, unavailable }
 
     package var state: State
     /// Border routers that are advertised now.
@@ -106,9 +100,7 @@ extension UnlistedRecord {
 extension DaemonState {
   /// Whether a browser can open the status page.
   package struct Page: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
-      case off, starting, listening, unavailable
-    }
+    package enum State: String, Codable, Sendable { case off, starting, listening, unavailable }
 
     package var state: State
     /// Where a browser opens it, without the token; nil unless it is `listening`, and where only the trusted proxy
@@ -171,11 +163,9 @@ struct DaemonStateReader: Sendable {
       broker: .init(
         settings, port: port, state: snapshot.isStatusConnected ? .connected : .connecting,
         problem: snapshot.isStatusConnected ? nil : snapshot.lastConnectionProblem),
-      login: .init(username: login.username, passwordFrom: login.source),
-      intake: .init(snapshot), storeProblem: snapshot.storeProblem?.reason,
-      refused: snapshot.refused.map { .init($0) },
-      discovery: .init(discovery()),
-      page: .init(settings.http, besideStore: settings.store.path, server))
+      login: .init(username: login.username, passwordFrom: login.source), intake: .init(snapshot),
+      storeProblem: snapshot.storeProblem?.reason, refused: snapshot.refused.map { .init($0) },
+      discovery: .init(discovery()), page: .init(settings.http, besideStore: settings.store.path, server))
   }
 }
 
@@ -194,13 +184,12 @@ extension DaemonState.Intake {
 extension DaemonState.Refused {
   init(_ refusal: Refusal) {
     self.init(
-      topics: refusal.count, lastTopic: Self.cut(refusal.topic, to: 200),
-      problem: Self.cut(refusal.problem, to: 300), remedy: refusal.remedy)
+      topics: refusal.count, lastTopic: Self.cut(refusal.topic, to: 200), problem: Self.cut(refusal.problem, to: 300),
+      remedy: refusal.remedy)
   }
 
   /// Topics and words are cut: a client may have chosen a topic.
   private static func cut(_ text: String, to most: Int) -> String {
-    text.unicodeScalars.count > most
-      ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
+    text.unicodeScalars.count > most ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
   }
 }

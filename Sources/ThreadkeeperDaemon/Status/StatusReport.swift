@@ -33,8 +33,7 @@ package struct StatusReport: Codable {
         (kind.severity.rawValue, kind.name.word.description)
       }
       return alerts.sorted { rank($0.key) < rank($1.key) }.map {
-        Alert(
-          severity: $0.severity.word.description, alertname: $0.name.word.description, count: $1)
+        Alert(severity: $0.severity.word.description, alertname: $0.name.word.description, count: $1)
       }
     }
   }
@@ -67,9 +66,7 @@ package struct StatusReport: Codable {
   package let store: Store
   package let teams: TeamCheck
 
-  init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore, runtime: DaemonState
-  ) {
+  init(_ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore, runtime: DaemonState) {
     version = threadkeeperVersion
     pid = runtime.pid
     (broker, login, intake) = (runtime.broker, runtime.login, runtime.intake)
@@ -88,8 +85,7 @@ package struct StatusReport: Codable {
     homes = served.count
     preferredNetworks = served.compactMap { name, home in
       home.preferred.map {
-        Preferred(
-          home: name, networkName: $0.dataset.name, extPanId: $0.dataset.network.description)
+        Preferred(home: name, networkName: $0.dataset.name, extPanId: $0.dataset.network.description)
       }
     }
     let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
@@ -101,14 +97,10 @@ package struct StatusReport: Codable {
   /// What the condition of a store that cannot be written begins with.
   package static let notWritable = "not writable"
 
-  private static func condition(
-    _ condition: StoreCondition, _ problem: String?, _ damaged: [String]
-  ) -> String {
+  private static func condition(_ condition: StoreCondition, _ problem: String?, _ damaged: [String]) -> String {
     guard condition == .healthy else { return condition.words }
     if let problem { return "\(Self.notWritable): \(problem)" }
-    return damaged.isEmpty
-      ? condition.words
-      : "damaged: records of home \(damaged.listed) cannot be read"
+    return damaged.isEmpty ? condition.words : "damaged: records of home \(damaged.listed) cannot be read"
   }
 }
 
@@ -132,27 +124,20 @@ struct StatusHandler: LocalAPIHandler {
   var endpoints: [VarlinkEndpoint] {
     [
       StatusMethods.get.answered { _, _ in report },
-      StatusMethods.watch.answered { _, replies in
-        try sendChanges(every: Self.interval, to: replies) { report }
-      },
+      StatusMethods.watch.answered { _, replies in try sendChanges(every: Self.interval, to: replies) { report } },
     ]
   }
 
   private var report: StatusMethods.Reply {
     let homes = context.bridge.loop.homes.snapshot
-    return StatusMethods.Reply(
-      status: StatusReport(homes, context.settings, context.store, runtime: runtime()))
+    return StatusMethods.Reply(status: StatusReport(homes, context.settings, context.store, runtime: runtime()))
   }
 }
 
 /// The methods of `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
 package enum StatusMethods {
-  package struct Reply: Codable, Sendable {
-    package let status: StatusReport
-  }
+  package struct Reply: Codable, Sendable { package let status: StatusReport }
 
-  package static let get = VarlinkMethod<VarlinkNothing, Reply>(
-    VarlinkInterface.status.name, "Get", for: .reader)
-  package static let watch = VarlinkStream<VarlinkNothing, Reply>(
-    VarlinkInterface.status.name, "Watch", for: .reader)
+  package static let get = VarlinkMethod<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Get", for: .reader)
+  package static let watch = VarlinkStream<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Watch", for: .reader)
 }

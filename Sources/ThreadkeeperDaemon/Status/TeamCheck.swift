@@ -23,9 +23,9 @@ package struct TeamCheck: Codable {
     let homes = snapshot.inOrder(of: settings)
     let seen = Set(homes.flatMap { $0.home.users.map(\.text) })
     abandonedIds = homes.flatMap { name, home in
-      home.owners.filter { settings.isAbandoned($0.team, lastLogin: $0.user, seen: seen) }
-        .map { AbandonedID(home: name, borderAgentId: $0.agent.description, team: $0.team) }
-        .sorted { $0.borderAgentId < $1.borderAgentId }
+      home.owners.filter { settings.isAbandoned($0.team, lastLogin: $0.user, seen: seen) }.map {
+        AbandonedID(home: name, borderAgentId: $0.agent.description, team: $0.team)
+      }.sorted { $0.borderAgentId < $1.borderAgentId }
     }
   }
 
@@ -35,8 +35,7 @@ package struct TeamCheck: Codable {
         "no user belongs to a team of the settings",
         metadata: ["team": "\(team)", "remedy": "list a user in `teams`, or delete the team"])
     }
-    for (team, ids) in Dictionary(grouping: abandonedIds, by: \.team).sorted(by: { $0.key < $1.key }
-    ) {
+    for (team, ids) in Dictionary(grouping: abandonedIds, by: \.team).sorted(by: { $0.key < $1.key }) {
       logger.warning(
         "border agent ids belong to a team that nobody speaks for",
         metadata: [
@@ -70,8 +69,8 @@ struct ApproverNotice {
       case .broker:
         // Also of a revoked one with this trust nothing counts that is in plaintext.
         say(
-          .notice, "an approver is believed in plaintext, and so is whoever can publish as it",
-          of: user, in: homes(of: user) { $0?.trust != .signed }, to: logger)
+          .notice, "an approver is believed in plaintext, and so is whoever can publish as it", of: user,
+          in: homes(of: user) { $0?.trust != .signed }, to: logger)
       }
     }
   }
@@ -94,8 +93,7 @@ struct ApproverNotice {
       metadata: [
         "user": "\(login)", "home": "\(others.listed)",
         "decides": settings.homeAssistant.consent == .all
-          ? "every request for network keys"
-          : "whether an enrolled router gets the preferred credentials",
+          ? "every request for network keys" : "whether an enrolled router gets the preferred credentials",
         "remedy": "an access list by threadkeeper acl, or home_assistant.consent: off",
       ])
   }
@@ -106,15 +104,13 @@ struct ApproverNotice {
   }
 
   private func say(
-    _ level: Logger.Level, _ words: Logger.Message, of user: String, in homes: [String],
-    to logger: Logger
+    _ level: Logger.Level, _ words: Logger.Message, of user: String, in homes: [String], to logger: Logger
   ) {
     guard !homes.isEmpty else { return }
     logger.log(
       level: level, words,
       metadata: [
-        "user": "\(user)", "home": "\(homes.listed)",
-        "remedy": "threadkeeper clients enroll, with --trust signed",
+        "user": "\(user)", "home": "\(homes.listed)", "remedy": "threadkeeper clients enroll, with --trust signed",
       ])
   }
 }

@@ -23,28 +23,23 @@ struct BackupService: Sendable {
   private let turn = Locked(())
 
   /// - Parameter reserve: bytes that a backup leaves free for the store itself.
-  init(
-    _ settings: Settings, logger: Logger, reserve: UInt64 = 64 << 20
-  ) {
+  init(_ settings: Settings, logger: Logger, reserve: UInt64 = 64 << 20) {
     self.reserve = reserve
     self.settings = settings
     self.logger = logger
     // What a daemon left that was killed while it wrote a backup.
     let directory = settings.store.path
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    for name in names where name.hasPrefix(Self.draftName + BackupDraft.suffix) {
-      unlink(directory + "/" + name)
-    }
+    for name in names where name.hasPrefix(Self.draftName + BackupDraft.suffix) { unlink(directory + "/" + name) }
   }
 
-  func make(
-    of keychain: Keychain, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>
-  ) throws -> BackupOutcome {
+  func make(of keychain: Keychain, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>) throws
+    -> BackupOutcome
+  {
     let (file, outcome) = try turn.withLock { _ in try write(keychain) }
     logger.notice("backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     for offset in stride(from: 0, to: outcome.fileBytes, by: Self.pieceLength) {
-      let piece = try file.read(
-        at: offset, count: min(Self.pieceLength, outcome.fileBytes - offset))
+      let piece = try file.read(at: offset, count: min(Self.pieceLength, outcome.fileBytes - offset))
       try replies.send(BackupStore.Reply(data: Data(piece)))
     }
     return outcome
@@ -57,17 +52,15 @@ struct BackupService: Sendable {
       let draft = try BackupDraft(settings.store.path + "/" + Self.draftName, replacing: true)
       let trailer = try keychain.backup(into: draft)
       return (draft.file, BackupOutcome(trailer, fileBytes: try draft.file.length(), settings))
-    } catch {
-      throw CommandFailure(backup: error)
-    }
+    } catch { throw CommandFailure(backup: error) }
   }
 
   /// - Throws: `CommandFailure` where the copy would take what the store needs to work.
   func checkSpace() throws(CommandFailure) {
     var (store, disk) = (stat(), statvfs())
-    guard stat(OpenStore.location(settings).databasePath, &store) == 0,
-      statvfs(settings.store.path, &disk) == 0
-    else { return }
+    guard stat(OpenStore.location(settings).databasePath, &store) == 0, statvfs(settings.store.path, &disk) == 0 else {
+      return
+    }
     let free = UInt64(disk.f_bavail) * UInt64(disk.f_frsize)
     let needed = UInt64(clamping: store.st_size) + reserve
     guard free < needed else { return }
@@ -85,16 +78,14 @@ package enum BackupNote {
 
   /// Notes one that was made now, and is in its place. The file is the store's owner's, also where root writes it.
   package static func write(_ settings: Settings) {
-    let descriptor = open(
-      path(settings), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+    let descriptor = open(path(settings), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var (file, store) = (stat(), stat())
     // The owner could have put another file's second name here, for root to write to.
     guard fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, file.st_nlink == 1,
       stat(settings.store.path, &store) == 0,
-      file.st_uid == store.st_uid || fchown(descriptor, store.st_uid, store.st_gid) == 0,
-      ftruncate(descriptor, 0) == 0
+      file.st_uid == store.st_uid || fchown(descriptor, store.st_uid, store.st_gid) == 0, ftruncate(descriptor, 0) == 0
     else { return }
     let text = Array("\(time(nil))\n".utf8)
     _ = Glibc.write(descriptor, text, text.count)

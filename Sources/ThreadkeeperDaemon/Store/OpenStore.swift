@@ -6,30 +6,22 @@ import ThreadkeeperSupport
 /// Opens the store that the settings name, with words for all that can go wrong.
 package enum OpenStore {
   package static func location(_ settings: Settings) -> StoreLocation {
-    StoreLocation(
-      directory: settings.store.path, anchorDirectory: settings.store.anchorPath)
+    StoreLocation(directory: settings.store.path, anchorDirectory: settings.store.anchorPath)
   }
 
   /// Beside a running daemon too; changes nothing.
   ///
   /// - Parameter ask: for what opens it, where nothing at hand does.
-  package static func forReading(
-    _ settings: Settings, ask: @escaping StoreWays.Ask
-  ) throws -> Keychain {
+  package static func forReading(_ settings: Settings, ask: @escaping StoreWays.Ask) throws -> Keychain {
     try open(settings, access: .readOnly, options: KeychainOptions(), ask)
   }
 
   /// Holds the store's lock until it is closed.
   package static func forWriting(
-    _ settings: Settings, options: KeychainOptions = KeychainOptions(),
-    ask: @escaping StoreWays.Ask
-  ) throws -> Keychain {
-    try open(settings, access: .readWrite, options: options, ask)
-  }
+    _ settings: Settings, options: KeychainOptions = KeychainOptions(), ask: @escaping StoreWays.Ask
+  ) throws -> Keychain { try open(settings, access: .readWrite, options: options, ask) }
 
-  package static func exists(_ settings: Settings) -> Bool {
-    Keychain.exists(at: location(settings))
-  }
+  package static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
 
   /// A key that systemd hands over in the place of the key file, as docs/guides/install.md names it.
   private static let credential = "threadkeeper.store_key"
@@ -39,37 +31,28 @@ package enum OpenStore {
   package static func checkNotLost(_ settings: Settings) throws(CommandFailure) {
     var keys = [settings.store.keyFile, BackupNote.path(settings)]
     if let path = SystemdCredential.path(credential) { keys.append(path) }
-    do throws(KeychainError) {
-      _ = try location(settings).holdsStore(keys: keys)
-    } catch {
+    do throws(KeychainError) { _ = try location(settings).holdsStore(keys: keys) } catch {
       guard error.status == .noSuchKeychain else { throw CommandFailure(error) }
       throw CommandFailure(
-        .noInput, error.message,
-        remedy: "is its disk mounted? `threadkeeper store restore FILE` puts a backup back")
+        .noInput, error.message, remedy: "is its disk mounted? `threadkeeper store restore FILE` puts a backup back")
     }
   }
 
   /// Makes a store with a new key file.
   ///
   /// - Throws: `CommandFailure`: 66 where there was a store, 73, 77.
-  package static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions())
-    throws
-    -> Keychain
-  {
+  package static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions()) throws -> Keychain {
     try checkMaking(settings)
     try checkNotLost(settings)
     guard settings.store.passphrase == nil else {
       throw CommandFailure(
-        .noInput,
-        "there is no store at \(location(settings).databasePath), and `store.passphrase` opens no new one",
-        remedy:
-          "is its disk mounted? For a new store leave `store.passphrase` out, and give it one with"
+        .noInput, "there is no store at \(location(settings).databasePath), and `store.passphrase` opens no new one",
+        remedy: "is its disk mounted? For a new store leave `store.passphrase` out, and give it one with"
           + " `threadkeeper keys add`")
     }
     do {
       return try Keychain.create(
-        at: location(settings), slots: [.keyFile(path: settings.store.keyFile)],
-        options: audited(options))
+        at: location(settings), slots: [.keyFile(path: settings.store.keyFile)], options: audited(options))
     } catch {
       switch error.status {
       // Of the directories that it lies in.
@@ -90,8 +73,7 @@ package enum OpenStore {
   package static func actor(user: UInt32) -> String { "command of user \(user)" }
 
   private static func open(
-    _ settings: Settings, access: Keychain.Access, options: KeychainOptions,
-    _ ask: @escaping StoreWays.Ask
+    _ settings: Settings, access: Keychain.Access, options: KeychainOptions, _ ask: @escaping StoreWays.Ask
   ) throws -> Keychain {
     try checkOwner(settings)
     try checkNotLost(settings)
@@ -113,8 +95,7 @@ package enum OpenStore {
         }
         for (number, way) in ways.enumerated() {
           do {
-            return try Keychain.open(
-              at: location(settings), with: way, access: access, options: audited(options))
+            return try Keychain.open(at: location(settings), with: way, access: access, options: audited(options))
           } catch {
             guard error.status == .authFailed else { throw error }
             if number == 0 { refusal = error }
@@ -122,9 +103,7 @@ package enum OpenStore {
         }
       }
       throw refusal
-    } catch let error as KeychainError {
-      throw StoreWays.failure(error, lacksAnswer: lacksAnswer)
-    }
+    } catch let error as KeychainError { throw StoreWays.failure(error, lacksAnswer: lacksAnswer) }
   }
 }
 
@@ -134,9 +113,7 @@ package enum PrivateDirectory {
   ///
   /// - Throws: `CommandFailure` with status 73.
   package static func make(_ path: String) throws(CommandFailure) {
-    do throws(KeychainError) {
-      try StoreLocation.makeDirectory(path)
-    } catch {
+    do throws(KeychainError) { try StoreLocation.makeDirectory(path) } catch {
       throw CommandFailure(.cannotCreate, error.message)
     }
   }
@@ -157,19 +134,13 @@ extension CommandFailure {
     let (status, remedy): (ExitStatus, String?) =
       switch error.status {
       case .noSuchKeychain:
-        (
-          .noInput,
-          "`threadkeeper setup` makes one; `--state-directory` or `store.path` names another"
-        )
+        (.noInput, "`threadkeeper setup` makes one; `--state-directory` or `store.path` names another")
       case .notAvailable where error.lockHolder != nil:
         (.temporary, "stop it and try again; reading commands work beside it")
       case _ where error.isTemporary: (.temporary, nil)
       case .authFailed, .notAvailable: (.notPermitted, nil)
       case .interactionNotAllowed:
-        (
-          .notPermitted,
-          "`store.passphrase` names it; a command asks for it where no daemon runs"
-        )
+        (.notPermitted, "`store.passphrase` names it; a command asks for it where no daemon runs")
       case .itemNotFound: (.noInput, nil)
       case .param: (.usage, nil)
       case .decode: (.badInput, nil)
@@ -207,14 +178,11 @@ extension OpenStore {
     try checkOwner(settings)
     let place = settings.store.path.lastIndex(of: "/").map { String(settings.store.path[..<$0]) }
     var status = stat()
-    guard geteuid() == 0, let place, !place.isEmpty, stat(place, &status) == 0, status.st_uid != 0
-    else { return }
+    guard geteuid() == 0, let place, !place.isEmpty, stat(place, &status) == 0, status.st_uid != 0 else { return }
     throw anothers(place, status.st_uid, settings)
   }
 
-  private static func anothers(
-    _ what: String, _ owner: UInt32, _ settings: Settings
-  ) -> CommandFailure {
+  private static func anothers(_ what: String, _ owner: UInt32, _ settings: Settings) -> CommandFailure {
     CommandFailure(
       .notPermitted, "\(what) belongs to user \(name(owner)), and this is user \(name(geteuid()))",
       remedy: asUser(owner, settings))
@@ -223,8 +191,7 @@ extension OpenStore {
   /// What this user may not look at. A daemon that runs answers root; without one only the owner can open the store.
   package static func forbidden(_ message: String, _ settings: Settings) -> CommandFailure {
     let owner = owner(ofNearest: settings.store.path) ?? 0
-    return CommandFailure(
-      .notPermitted, message, remedy: asUser(isDaemonListening(settings) ? 0 : owner, settings))
+    return CommandFailure(.notPermitted, message, remedy: asUser(isDaemonListening(settings) ? 0 : owner, settings))
   }
 
   private static func asUser(_ user: UInt32, _ settings: Settings) -> String {
@@ -239,9 +206,7 @@ extension OpenStore {
     return sockets.contains(" \(LocalAPISocket.path(settings))\n")
   }
 
-  private static func name(_ user: UInt32) -> String {
-    SystemAccount.name(ofUser: user) ?? "\(user)"
-  }
+  private static func name(_ user: UInt32) -> String { SystemAccount.name(ofUser: user) ?? "\(user)" }
 
   /// Of the path, or the first directory above it that is there and can be seen.
   private static func owner(ofNearest path: String) -> UInt32? {
@@ -263,8 +228,7 @@ extension DaemonStore {
   package func keychain(instead remedy: String) throws(CommandFailure) -> Keychain {
     guard let records = self as? SealedRecords else {
       throw CommandFailure(
-        .unavailable,
-        "\(place) keeps its data in the database of a fleet, so this command does not apply",
+        .unavailable, "\(place) keeps its data in the database of a fleet, so this command does not apply",
         remedy: remedy)
     }
     return records.keychain

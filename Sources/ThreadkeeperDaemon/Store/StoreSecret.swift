@@ -38,9 +38,7 @@ package struct StoreSecret: Codable, Sendable {
   /// Nobody has a passphrase with the check digits of a code, unless it is one.
   package static func ways(_ text: SecretText) throws(KeychainError) -> [KeySlotSecret] {
     let passphrase = KeySlotSecret.passphrase(SecretBytes(copying: Array(text.revealed.utf8)))
-    do {
-      return [.recoveryCode(try code(text.revealed)), passphrase]
-    } catch {
+    do { return [.recoveryCode(try code(text.revealed)), passphrase] } catch {
       // Where it looks like one, what is wrong with it is the better answer.
       guard text.revealed.split(separator: "-").map(\.count) == Array(repeating: 5, count: 7) else {
         return [passphrase]
@@ -49,9 +47,7 @@ package struct StoreSecret: Codable, Sendable {
     }
   }
 
-  private static func code(_ text: String) throws(KeychainError) -> RecoveryCode {
-    try RecoveryCode(typed: text.utf8)
-  }
+  private static func code(_ text: String) throws(KeychainError) -> RecoveryCode { try RecoveryCode(typed: text.utf8) }
 }
 
 extension StoreSecret: CustomStringConvertible, CustomReflectable {
@@ -71,13 +67,10 @@ extension StoreSecret {
     switch kind {
     case .passphrase where value.count < Self.leastCharacters:
       throw CommandFailure(
-        .badInput, "a passphrase has at least \(Self.leastCharacters) characters",
-        code: .invalidPayload)
+        .badInput, "a passphrase has at least \(Self.leastCharacters) characters", code: .invalidPayload)
     case .keyFile where !value.hasPrefix("/"):
-      throw CommandFailure(
-        .badInput, "the path of a key file begins with /", code: .invalidPayload)
-    case .passphraseOrCode:
-      throw CommandFailure(.usage, "a new key slot is of a passphrase or of a recovery code")
+      throw CommandFailure(.badInput, "the path of a key file begins with /", code: .invalidPayload)
+    case .passphraseOrCode: throw CommandFailure(.usage, "a new key slot is of a passphrase or of a recovery code")
     case .keyFile, .passphrase, .systemdCredential, .recoveryCode: break
     }
   }
@@ -101,20 +94,17 @@ package enum StoreWays {
     guard lacksAnswer, error.status == .authFailed else { return CommandFailure(error) }
     return CommandFailure(
       .notPermitted, error.message,
-      remedy: "or name a file with its passphrase or recovery code:"
-        + " THREADKEEPER_STORE_PASSPHRASE_FILE")
+      remedy: "or name a file with its passphrase or recovery code:" + " THREADKEEPER_STORE_PASSPHRASE_FILE")
   }
 
   /// What systemd hands over, then what a person at the terminal says.
-  package static func further(
-    _ settings: Settings, ask: @escaping Ask
-  ) -> [Further] {
+  package static func further(_ settings: Settings, ask: @escaping Ask) -> [Further] {
     guard settings.store.passphrase == nil else { return [] }
     return [
       { _, slots in
-        slots.filter {
-          $0.kind == .systemdCredential && SystemdCredential.path($0.label) != nil
-        }.map { .systemdCredential(name: $0.label) }
+        slots.filter { $0.kind == .systemdCredential && SystemdCredential.path($0.label) != nil }.map {
+          .systemdCredential(name: $0.label)
+        }
       },
       { refusal, slots in
         guard slots.contains(where: { $0.kind == .passphrase || $0.kind == .recoveryCode }),

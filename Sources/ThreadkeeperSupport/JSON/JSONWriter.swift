@@ -13,14 +13,11 @@ public struct JSONWriter {
 
   // MARK: Parts
 
-  @inlinable
-  public mutating func raw(_ text: StaticString) {
-    bytes.append(
-      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  @inlinable public mutating func raw(_ text: StaticString) {
+    bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  @inlinable
-  public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
+  @inlinable public mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
   public mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 
@@ -30,11 +27,7 @@ public struct JSONWriter {
     text.withUTF8 { source in
       var special = false
       for byte in source { special = special || byte < 0x20 || byte == 0x22 || byte == 0x5C }
-      if special {
-        for byte in source { escape(byte) }
-      } else {
-        bytes.append(contentsOf: source)
-      }
+      if special { for byte in source { escape(byte) } } else { bytes.append(contentsOf: source) }
     }
   }
 
@@ -103,8 +96,7 @@ public struct JSONWriter {
     let shifted = days + 719_468
     let era = (shifted - (shifted < 0 ? 146_096 : 0)) / 146_097
     let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
     let monthFromMarch = (5 * dayOfYear + 2) / 153
     let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
@@ -126,15 +118,12 @@ public struct JSONWriter {
 
   // MARK: Objects and lists
 
-  @inlinable
-  public mutating func open(_ bracket: StaticString = "{") { raw(bracket) }
+  @inlinable public mutating func open(_ bracket: StaticString = "{") { raw(bracket) }
 
-  @inlinable
-  public mutating func close(_ bracket: StaticString = "}") { raw(bracket) }
+  @inlinable public mutating func close(_ bracket: StaticString = "}") { raw(bracket) }
 
   /// Between two elements; nothing after a bracket.
-  @inlinable
-  public mutating func separate() {
+  @inlinable public mutating func separate() {
     if let last = bytes.last, last != 0x7B, last != 0x5B { bytes.append(0x2C) }
   }
 
@@ -148,8 +137,8 @@ public struct JSONWriter {
       let isFirst = bytes.last == 0x7B
       member[0] = 0x2C
       member[1] = 0x22
-      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(member)[2...])
-        .copyMemory(from: UnsafeRawBufferPointer(start: name.utf8Start, count: count))
+      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(member)[2...]).copyMemory(
+        from: UnsafeRawBufferPointer(start: name.utf8Start, count: count))
       member[count + 2] = 0x22
       member[count + 3] = 0x3A
       bytes.append(contentsOf: member[(isFirst ? 1 : 0)...])
@@ -163,8 +152,7 @@ public struct JSONWriter {
   }
 
   /// A text that needs no escapes.
-  @inlinable
-  public mutating func word(_ word: StaticString) {
+  @inlinable public mutating func word(_ word: StaticString) {
     bytes.append(0x22)
     raw(word)
     bytes.append(0x22)

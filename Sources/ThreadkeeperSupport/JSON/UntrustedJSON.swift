@@ -10,12 +10,9 @@ public enum UntrustedJSON {
   ///   - depth: the most objects and arrays within each other.
   ///   - skipsByteOrderMark: whether one may begin the text, as Windows editors write it (RFC 8259, section 8.1).
   /// - Returns: whether the outermost value is an object.
-  @discardableResult
-  package static func check(
-    _ bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool = false
-  ) throws(JSONFlaw) -> Bool {
-    try readMembers(of: bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark) { _ in }
-  }
+  @discardableResult package static func check(_ bytes: [UInt8], depth: Int, skipsByteOrderMark: Bool = false)
+    throws(JSONFlaw) -> Bool
+  { try readMembers(of: bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark) { _ in } }
 
   /// Calls `body` for each member of the outermost object, in order. What it was called for counts only when this
   /// returns: a flaw may follow.
@@ -33,13 +30,10 @@ public enum UntrustedJSON {
   }
 
   private static func readMembers(
-    of bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool,
-    _ body: (JSONMember) -> Void
+    of bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool, _ body: (JSONMember) -> Void
   ) throws(JSONFlaw) -> Bool {
     var reader = JSONReader(bytes, depth: depth, skipsByteOrderMark: skipsByteOrderMark)
-    do throws(JSONFlaw) {
-      return try reader.readDocument(body)
-    } catch {
+    do throws(JSONFlaw) { return try reader.readDocument(body) } catch {
       // The encoding says more than the grammar, unless it is another one altogether.
       guard error.reason == .syntax, !bytes.contains(0) else { throw error }
       throw JSONUTF8.flaw(in: bytes) ?? error
@@ -50,14 +44,10 @@ public enum UntrustedJSON {
   ///
   /// - Parameters: as above.
   /// - Returns: nil when the outermost value is not an object.
-  public static func members(
-    of bytes: UnsafeBufferPointer<UInt8>, depth: Int
-  ) throws(JSONFlaw) -> [JSONMember]? {
+  public static func members(of bytes: UnsafeBufferPointer<UInt8>, depth: Int) throws(JSONFlaw) -> [JSONMember]? {
     var members: [JSONMember] = []
     members.reserveCapacity(16)
-    let isObject = try readMembers(of: bytes, depth: depth, skipsByteOrderMark: true) {
-      members.append($0)
-    }
+    let isObject = try readMembers(of: bytes, depth: depth, skipsByteOrderMark: true) { members.append($0) }
     return isObject ? members : nil
   }
 
@@ -142,11 +132,7 @@ struct JSONReader {
   mutating func readDocument(_ body: (JSONMember) -> Void) throws(JSONFlaw) -> Bool {
     skipSpace()
     let isObject = next == UInt8(ascii: "{")
-    if isObject {
-      try object(level: 1, body)
-    } else {
-      _ = try value(level: 1)
-    }
+    if isObject { try object(level: 1, body) } else { _ = try value(level: 1) }
     try end()
     return isObject
   }
@@ -243,8 +229,7 @@ struct JSONReader {
       if byte == UInt8(ascii: "\"") {
         seen |= all
         return JSONString(
-          bytes: UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: all < 0x80,
-          hasEscapes: hasEscapes)
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: all < 0x80, hasEscapes: hasEscapes)
       }
       hasEscapes = true
       try escape()
@@ -286,9 +271,7 @@ struct JSONReader {
     for index in 0..<word.utf8CodeUnitCount { try need(word.utf8Start[index]) }
   }
 
-  private mutating func need(_ byte: UInt8) throws(JSONFlaw) {
-    guard take(byte) else { throw syntax }
-  }
+  private mutating func need(_ byte: UInt8) throws(JSONFlaw) { guard take(byte) else { throw syntax } }
 
   private mutating func take(_ byte: UInt8) -> Bool {
     guard next == byte else { return false }
@@ -297,9 +280,7 @@ struct JSONReader {
   }
 
   private mutating func skipSpace() {
-    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
-      offset += 1
-    }
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
   }
 }
 
@@ -313,14 +294,12 @@ public struct JSONString {
   public var text: String? {
     guard hasEscapes else {
       // ASCII needs no check, and is decoded much faster.
-      return isASCII
-        ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+      return isASCII ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
     }
     return unescaped().flatMap { String(validating: $0, as: UTF8.self) }
   }
 
-  @inlinable
-  public static func ~= (name: StaticString, string: JSONString) -> Bool {
+  @inlinable public static func ~= (name: StaticString, string: JSONString) -> Bool {
     guard !string.hasEscapes else { return string.text == name.description }
     let count = name.utf8CodeUnitCount
     guard string.bytes.count == count else { return false }
@@ -370,8 +349,8 @@ public struct JSONString {
   private static func scalar(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Unicode.Scalar? {
     guard let first = codeUnit(&rest) else { return nil }
     guard UTF16.isLeadSurrogate(first) else { return Unicode.Scalar(first) }
-    guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
-      let second = codeUnit(&rest), UTF16.isTrailSurrogate(second)
+    guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"), let second = codeUnit(&rest),
+      UTF16.isTrailSurrogate(second)
     else { return nil }
     return UTF16.decode(UTF16.EncodedScalar([first, second]))
   }
@@ -403,9 +382,7 @@ public struct JSONNumber {
   }
 
   private var wholeDouble: UInt64? {
-    guard let value = Double(String(decoding: bytes, as: UTF8.self)), value < 0x1p53 else {
-      return nil
-    }
+    guard let value = Double(String(decoding: bytes, as: UTF8.self)), value < 0x1p53 else { return nil }
     return UInt64(exactly: value)
   }
 }

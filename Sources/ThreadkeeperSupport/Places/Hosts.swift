@@ -9,17 +9,14 @@ package enum Loopback {
   /// - Parameter address: 4 or 16 bytes, in network order.
   package static func contains(_ address: [UInt8]) -> Bool {
     if address.count == 4 { return address[0] == 127 }
-    return address.starts(with: mapped + [127])
-      || address == [UInt8](repeating: 0, count: 15) + [1]
+    return address.starts(with: mapped + [127]) || address == [UInt8](repeating: 0, count: 15) + [1]
   }
 
   /// Whether a host is `localhost` (RFC 6761, 6.3), or such an address. No other name is: it may lead anywhere.
   package static func contains(host: String) -> Bool {
     if host.lowercased() == "localhost" { return true }
     var (four, six) = (in_addr(), in6_addr())
-    if inet_pton(AF_INET, host, &four) == 1 {
-      return contains(withUnsafeBytes(of: four) { [UInt8]($0) })
-    }
+    if inet_pton(AF_INET, host, &four) == 1 { return contains(withUnsafeBytes(of: four) { [UInt8]($0) }) }
     guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
     return contains(withUnsafeBytes(of: six) { [UInt8]($0) })
   }
@@ -36,9 +33,7 @@ package struct HostAndPort: CustomStringConvertible {
     self.port = Int(port)
   }
 
-  package var description: String {
-    host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-  }
+  package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 /// The address by which other machines reach this one.
@@ -64,8 +59,7 @@ package enum OwnAddress {
       guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self),
         getsockname(descriptor, address, &length) == 0
       else { return -1 }
-      return getnameinfo(
-        address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+      return getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
     }
     guard code == 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

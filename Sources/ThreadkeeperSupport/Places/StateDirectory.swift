@@ -9,12 +9,10 @@ import Glibc
 /// 5. `$XDG_DATA_HOME/threadkeeper`, without it `~/.local/share/threadkeeper`.
 package enum StateDirectory {
   /// - Returns: an absolute path; nil when no rule gives one (no `HOME`).
-  package static func path(
-    given: String?, environment: [String: String], workingDirectory: String, isRoot: Bool
-  ) -> String? {
-    func named(_ variable: String) -> String? {
-      environment[variable].flatMap { $0.isEmpty ? nil : $0 }
-    }
+  package static func path(given: String?, environment: [String: String], workingDirectory: String, isRoot: Bool)
+    -> String?
+  {
+    func named(_ variable: String) -> String? { environment[variable].flatMap { $0.isEmpty ? nil : $0 } }
     let home = named("HOME")
     if let path = given ?? named("THREADKEEPER_STATE_DIRECTORY") {
       return FilePath.absolute(path, in: workingDirectory, home: home)
@@ -58,9 +56,7 @@ package struct SystemPlaces: Sendable {
   package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
   package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
   /// What that daemon's unit has besides, for a store that lies elsewhere.
-  package var storeDropIn: String {
-    root + "/etc/systemd/system/threadkeeper.service.d/store.conf"
-  }
+  package var storeDropIn: String { root + "/etc/systemd/system/threadkeeper.service.d/store.conf" }
 }
 
 /// Paths as text: made absolute, compared without asking the file system; and a directory made to last.

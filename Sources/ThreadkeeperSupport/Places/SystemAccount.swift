@@ -12,9 +12,7 @@ package enum SystemAccount {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: room)
-    guard getpwnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
-      return nil
-    }
+    guard getpwnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
     return entry.pw_uid
   }
 
@@ -24,9 +22,7 @@ package enum SystemAccount {
     var entry: group = .init()
     var found: UnsafeMutablePointer<group>?
     var buffer = [CChar](repeating: 0, count: room)
-    guard getgrnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else {
-      return nil
-    }
+    guard getgrnam_r(text, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return nil }
     return entry.gr_gid
   }
 
@@ -35,19 +31,17 @@ package enum SystemAccount {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
     var buffer = [CChar](repeating: 0, count: room)
-    guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil,
-      let name = entry.pw_name
-    else { return nil }
+    guard getpwuid_r(user, &entry, &buffer, buffer.count, &found) == 0, found != nil, let name = entry.pw_name else {
+      return nil
+    }
     return String(cString: name)
   }
 
   /// The largest number means "no user" to the kernel.
   private static func number(_ text: String) -> UInt32? {
-    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = UInt32(text), number != .max
-    else {
-      return nil
-    }
+    guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = UInt32(text),
+      number != .max
+    else { return nil }
     return number
   }
 }

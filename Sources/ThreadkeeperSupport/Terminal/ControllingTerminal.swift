@@ -65,8 +65,7 @@ package struct ControllingTerminal: ~Copyable {
   ///   - deadline: nil: without a limit.
   package func ask(
     _ question: String, isHidden: Bool = false, takesTypedAhead: Bool = false,
-    until deadline: ContinuousClock.Instant? = nil,
-    unless withdrawal: QuestionWithdrawal? = nil
+    until deadline: ContinuousClock.Instant? = nil, unless withdrawal: QuestionWithdrawal? = nil
   ) -> Answer {
     switch waitForForeground(until: deadline, unless: withdrawal) {
     case .ready: break
@@ -84,8 +83,7 @@ package struct ControllingTerminal: ~Copyable {
     if isHidden, !hidesInput { return .cannotHide }
     write(question, until: deadline, unless: withdrawal)
     let answer = line(
-      until: deadline, unless: withdrawal, hiding: isHidden ? modes : nil,
-      isHidden ? before.signalKeys : [:])
+      until: deadline, unless: withdrawal, hiding: isHidden ? modes : nil, isHidden ? before.signalKeys : [:])
     guard Self.isForeground(descriptor) else { return answer }
     // Without a line's end the cursor still stands behind the question.
     if case .line = answer { return answer }
@@ -111,8 +109,8 @@ package struct ControllingTerminal: ~Copyable {
   }
 
   private func line(
-    until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?,
-    hiding hiddenModes: termios?, _ signalKeys: [UInt8: Int32]
+    until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?, hiding hiddenModes: termios?,
+    _ signalKeys: [UInt8: Int32]
   ) -> Answer {
     var bytes = [UInt8](repeating: 0, count: 4096)
     while true {
@@ -120,9 +118,7 @@ package struct ControllingTerminal: ~Copyable {
       if let hiddenModes {
         // A shell that continues a stopped program has set its own modes meanwhile, which show what is typed.
         look = .now + Self.pause
-        if Self.isForeground(descriptor), !hidesInput {
-          change(to: hiddenModes, throwingAway: true)
-        }
+        if Self.isForeground(descriptor), !hidesInput { change(to: hiddenModes, throwingAway: true) }
       }
       let end = [look, deadline].compactMap(\.self).min()
       switch wait(for: POLLIN, until: end, unless: withdrawal) {
@@ -154,8 +150,7 @@ package struct ControllingTerminal: ~Copyable {
   /// What the terminal does not take in time is left out, and all that comes while the program is in
   /// the background: it could stop it.
   private func write(
-    _ text: String, until deadline: ContinuousClock.Instant?,
-    unless withdrawal: QuestionWithdrawal? = nil
+    _ text: String, until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal? = nil
   ) {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty, Self.isForeground(descriptor) {
@@ -166,29 +161,26 @@ package struct ControllingTerminal: ~Copyable {
       }
       guard count < 0 else { return }
       if errno == EINTR { continue }
-      guard errno == EAGAIN, wait(for: POLLOUT, until: deadline, unless: withdrawal) == .ready
-      else { return }
+      guard errno == EAGAIN, wait(for: POLLOUT, until: deadline, unless: withdrawal) == .ready else { return }
     }
   }
 
-  private func waitForForeground(
-    until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?
-  ) -> Event {
+  private func waitForForeground(until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?)
+    -> Event
+  {
     while !Self.isForeground(descriptor) {
       let look = ContinuousClock.now + Self.pause
       // Nothing that is typed, only the terminal's end.
-      let event = wait(
-        for: 0, until: deadline.map { min($0, look) } ?? look, unless: withdrawal)
+      let event = wait(for: 0, until: deadline.map { min($0, look) } ?? look, unless: withdrawal)
       if let deadline, ContinuousClock.now >= deadline { return event }
       guard event == .over else { return event }
     }
     return .ready
   }
 
-  private func wait(
-    for events: Int32, until deadline: ContinuousClock.Instant?,
-    unless withdrawal: QuestionWithdrawal?
-  ) -> Event {
+  private func wait(for events: Int32, until deadline: ContinuousClock.Instant?, unless withdrawal: QuestionWithdrawal?)
+    -> Event
+  {
     while true {
       if withdrawal?.isWithdrawn == true { return .withdrawn }
       let rest = deadline.map { ($0 - .now) / Duration.milliseconds(1) } ?? 60_000
@@ -231,9 +223,7 @@ extension termios {
     return modes
   }
 
-  var hidesLine: Bool {
-    c_lflag & tcflag_t(ECHO | ISIG) == 0 && c_lflag & tcflag_t(ICANON) != 0
-  }
+  var hidesLine: Bool { c_lflag & tcflag_t(ECHO | ISIG) == 0 && c_lflag & tcflag_t(ICANON) != 0 }
 
   /// The signal that each key sends.
   var signalKeys: [UInt8: Int32] {
@@ -244,7 +234,5 @@ extension termios {
     return keys
   }
 
-  private func key(_ index: Int32) -> UInt8 {
-    withUnsafeBytes(of: c_cc) { $0[Int(index)] }
-  }
+  private func key(_ index: Int32) -> UInt8 { withUnsafeBytes(of: c_cc) { $0[Int(index)] } }
 }

@@ -24,9 +24,7 @@ package enum ShownName {
   /// What has a name and an id: `"Attic"`, or the id alone where nothing of the name can be seen.
   ///
   /// - Parameter needsID: others look so named, too: `"Attic" (a1b2c3d4e5f60718)`.
-  package static func named(
-    _ name: String?, _ id: some CustomStringConvertible, needsID: Bool
-  ) -> String {
+  package static func named(_ name: String?, _ id: some CustomStringConvertible, needsID: Bool) -> String {
     guard let name = name.flatMap(quoted) else { return id.description }
     return needsID ? "\(name) (\(id))" : name
   }
@@ -36,9 +34,7 @@ package enum ShownName {
   package static func shortened(_ text: String, longest: Int) -> String {
     let all = text.unicodeScalars
     guard all.count > longest else { return text }
-    let end = all.suffix(longest / 3).drop {
-      $0 == " " || isMark($0) || $0.properties.isEmojiModifier
-    }
+    let end = all.suffix(longest / 3).drop { $0 == " " || isMark($0) || $0.properties.isEmojiModifier }
     return String(String.UnicodeScalarView(all.prefix(longest - longest / 3 - 1) + ["…"] + end))
   }
 
@@ -75,9 +71,9 @@ package enum ShownName {
     let (space, quote) = (UInt8(ascii: " "), UInt8(ascii: "\""))
     var last = space
     for byte in name.utf8 {
-      guard (space...UInt8(ascii: "~")).contains(byte), byte != quote,
-        byte != space || last != space
-      else { return false }
+      guard (space...UInt8(ascii: "~")).contains(byte), byte != quote, byte != space || last != space else {
+        return false
+      }
       last = byte
     }
     return last != space
@@ -88,9 +84,7 @@ package enum ShownName {
   private static func replacement(for scalar: Unicode.Scalar) -> Unicode.Scalar? {
     let properties = scalar.properties
     switch properties.generalCategory {
-    case .lineSeparator, .paragraphSeparator, .control, .format, .surrogate, .privateUse,
-      .unassigned:
-      return nil
+    case .lineSeparator, .paragraphSeparator, .control, .format, .surrogate, .privateUse, .unassigned: return nil
     case .spaceSeparator: return " "
     default: break
     }
@@ -104,8 +98,8 @@ package enum ShownName {
   /// does not call them one.
   private static func looksLikeQuotationMark(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
-    case 0x02BA, 0x02DD, 0x02EE, 0x02F5, 0x02F6, 0x05F2, 0x05F4, 0x1CD3, 0x2033, 0x2034, 0x2036,
-      0x2037, 0x2057, 0x275B...0x2760, 0x3003, 0x1F676...0x1F678:
+    case 0x02BA, 0x02DD, 0x02EE, 0x02F5, 0x02F6, 0x05F2, 0x05F4, 0x1CD3, 0x2033, 0x2034, 0x2036, 0x2037, 0x2057,
+      0x275B...0x2760, 0x3003, 0x1F676...0x1F678:
       true
     default: false
     }
@@ -140,13 +134,10 @@ package struct HarmlessText {
 
   private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-      false
+    case .control, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
     // Of the invisible ones only the joiner, which some emoji need.
-    case .format:
-      scalar == "\u{200D}"
-    default:
-      true
+    case .format: scalar == "\u{200D}"
+    default: true
     }
   }
 }

@@ -21,18 +21,16 @@ package enum TerminalConsent {
   }
 
   /// What a person says to a question that is open elsewhere too.
-  package enum Choice: Sendable {
-    case once, always, no
-  }
+  package enum Choice: Sendable { case once, always, no }
 
   /// Shows a question and waits for one of three words, or their first letters. Who types something
   /// else is asked again; an empty line and Ctrl-D are a no.
   ///
   /// - Parameter withdrawal: takes the question away when somebody else has answered it.
   /// - Returns: nil when nobody can be asked, nobody answers, or the question was taken away.
-  package static func choice(
-    about question: String, within limit: Duration, unless withdrawal: QuestionWithdrawal
-  ) -> Choice? {
+  package static func choice(about question: String, within limit: Duration, unless withdrawal: QuestionWithdrawal)
+    -> Choice?
+  {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline {
       let said: Choice?? = turns.withLockIfAvailable { _ -> Choice? in
@@ -47,8 +45,8 @@ package enum TerminalConsent {
   }
 
   private static func choice(
-    of terminal: borrowing ControllingTerminal, about question: String,
-    until deadline: ContinuousClock.Instant, unless withdrawal: QuestionWithdrawal
+    of terminal: borrowing ControllingTerminal, about question: String, until deadline: ContinuousClock.Instant,
+    unless withdrawal: QuestionWithdrawal
   ) -> Choice? {
     var words = question + "\nAllow it? [once/always/no] "
     while true {
@@ -111,9 +109,7 @@ package final class QuestionWithdrawal: Sendable {
   package var isWithdrawn: Bool { flag.load(ordering: .acquiring) }
 
   /// How long a single `poll` may wait, with the descriptor among what it waits for.
-  func capped(_ milliseconds: Int32) -> Int32 {
-    descriptor >= 0 ? milliseconds : min(milliseconds, Self.pause)
-  }
+  func capped(_ milliseconds: Int32) -> Int32 { descriptor >= 0 ? milliseconds : min(milliseconds, Self.pause) }
 
   /// Waits for it. It may return before the time is over.
   ///

@@ -68,15 +68,11 @@ package struct ProcessStart: Sendable {
     posix_spawnattr_setsigdefault(&attributes, &all)
     posix_spawnattr_setpgroup(&attributes, 0)
     posix_spawnattr_setflags(
-      &attributes,
-      Int16(
-        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)))
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)))
     return attributes
   }
 
-  private static func withCStrings<R>(
-    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R
-  ) -> R {
+  private static func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
     let copies: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) } + [nil]
     defer { for copy in copies { free(copy) } }
     return body(copies)
@@ -91,8 +87,7 @@ extension ProcessStart.Stream {
     case .file(let path):
       let creation = number == STDIN_FILENO ? 0 : O_CREAT | O_TRUNC | O_APPEND
       posix_spawn_file_actions_addopen(&actions, number, path, mode | creation, 0o600)
-    case .descriptor(let descriptor):
-      posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+    case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
     case .sameAsOutput: posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, number)
     case .inherited: break
     }
@@ -109,9 +104,7 @@ enum InheritedDescriptors {
   /// that is not open is no error to glibc.
   static func close(in actions: inout posix_spawn_file_actions_t) {
     let highest = DirectoryNames.list("/proc/self/fd").compactMap(Int32.init).max() ?? 1024
-    for descriptor in 3...highest + spare {
-      posix_spawn_file_actions_addclose(&actions, descriptor)
-    }
+    for descriptor in 3...highest + spare { posix_spawn_file_actions_addclose(&actions, descriptor) }
   }
 }
 

@@ -31,14 +31,10 @@ package final class SystemThread: Sendable {
   }
 
   /// Waits until the body has returned.
-  package func join() {
-    if let thread = take() { pthread_join(thread, nil) }
-  }
+  package func join() { if let thread = take() { pthread_join(thread, nil) } }
 
   /// Lets the thread end on its own.
-  package func detach() {
-    if let thread = take() { pthread_detach(thread) }
-  }
+  package func detach() { if let thread = take() { pthread_detach(thread) } }
 
   private func take() -> pthread_t? {
     thread.withLock { thread in
@@ -52,9 +48,7 @@ package final class SystemThread: Sendable {
     var signals = sigset_t()
     var previous = sigset_t()
     sigfillset(&signals)
-    for own in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV, SIGSYS, SIGTRAP] {
-      sigdelset(&signals, own)
-    }
+    for own in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGPIPE, SIGSEGV, SIGSYS, SIGTRAP] { sigdelset(&signals, own) }
     pthread_sigmask(SIG_SETMASK, &signals, &previous)
     defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
     return body()
@@ -69,9 +63,7 @@ package final class SystemThread: Sendable {
 extension SystemThread {
   /// Runs `body` on a thread of its own; on one of Dispatch's when the system has none to give.
   package static func run(_ body: @escaping @Sendable () -> Void) {
-    do throws(SystemThreadError) {
-      try SystemThread(body).detach()
-    } catch {
+    do throws(SystemThreadError) { try SystemThread(body).detach() } catch {
       DispatchQueue.global().async(execute: body)
     }
   }
@@ -79,11 +71,8 @@ extension SystemThread {
   /// The result of `body`, which runs on a thread of its own.
   ///
   /// - Throws: what `body` throws.
-  package static func result<R: Sendable>(
-    of body: @escaping @Sendable () throws -> R
-  ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      run { continuation.resume(with: Result { try body() }) }
+  package static func result<R: Sendable>(of body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in run { continuation.resume(with: Result { try body() }) }
     }
   }
 }
@@ -104,9 +93,7 @@ package final class WakeSignal: Sendable {
 
   package init() {
     var ends: (Int32, Int32) = (-1, -1)
-    let made = withUnsafeMutableBytes(of: &ends) {
-      pipe($0.bindMemory(to: Int32.self).baseAddress)
-    }
+    let made = withUnsafeMutableBytes(of: &ends) { pipe($0.bindMemory(to: Int32.self).baseAddress) }
     (descriptor, writeEnd) = made == 0 ? ends : (-1, -1)
     for end in [descriptor, writeEnd] where end >= 0 {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -114,9 +101,7 @@ package final class WakeSignal: Sendable {
     }
   }
 
-  deinit {
-    for end in [descriptor, writeEnd] where end >= 0 { close(end) }
-  }
+  deinit { for end in [descriptor, writeEnd] where end >= 0 { close(end) } }
 
   package var isRaised: Bool { state.withLock { $0 } }
 

@@ -16,8 +16,8 @@ package struct ToolProcess {
   ///   - mostOutput: bytes; more output ends it.
   ///   - showsErrors: whether it writes to this process's standard error; else that is dropped.
   package init(
-    _ command: [String], variables: [String: String] = [:], input: ProcessStart.Stream = .nothing,
-    mostOutput: Int, timeout: Duration, showsErrors: Bool = false
+    _ command: [String], variables: [String: String] = [:], input: ProcessStart.Stream = .nothing, mostOutput: Int,
+    timeout: Duration, showsErrors: Bool = false
   ) {
     (self.command, self.variables, self.input) = (command, variables, input)
     (self.mostOutput, self.timeout, self.showsErrors) = (mostOutput, timeout, showsErrors)
@@ -58,16 +58,12 @@ package struct ToolProcess {
   package func output(until signal: WakeSignal?) throws -> [UInt8] {
     let deadline = ContinuousClock.now + timeout
     var ends: (read: Int32, write: Int32) = (-1, -1)
-    let made = withUnsafeMutableBytes(of: &ends) {
-      pipe($0.bindMemory(to: Int32.self).baseAddress)
-    }
+    let made = withUnsafeMutableBytes(of: &ends) { pipe($0.bindMemory(to: Int32.self).baseAddress) }
     guard made == 0 else { throw Failure.cannotStart(errno) }
     defer { close(ends.read) }
     let (identifier, code) = spawn(output: ends.write)
     close(ends.write)
-    guard code == 0 else {
-      throw code == ENOENT || code == ENOTDIR ? Failure.notFound : .cannotStart(code)
-    }
+    guard code == 0 else { throw code == ENOENT || code == ENOTDIR ? Failure.notFound : .cannotStart(code) }
     var status: Int32 = 0
     let output: Result<[UInt8], any Error> = Result {
       let output = try read(ends.read, until: deadline, signal)
@@ -86,16 +82,14 @@ package struct ToolProcess {
 
   // MARK: Its output and its end
 
-  private func read(
-    _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?
-  ) throws -> [UInt8] {
+  private func read(_ descriptor: Int32, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?) throws
+    -> [UInt8]
+  {
     var output: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
     while true {
       try check(deadline, signal)
-      var polled = [descriptor, signal?.descriptor ?? -1].map {
-        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-      }
+      var polled = [descriptor, signal?.descriptor ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       _ = poll(&polled, nfds_t(polled.count), (deadline - .now).pollMilliseconds)
       guard polled[0].revents != 0 else { continue }
       let count = Glibc.read(descriptor, &part, part.count)
@@ -107,9 +101,7 @@ package struct ToolProcess {
   }
 
   /// Nearly always it has ended when its output has. Does not take its number away.
-  private func waitForEnd(
-    of identifier: pid_t, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?
-  ) throws {
+  private func waitForEnd(of identifier: pid_t, until deadline: ContinuousClock.Instant, _ signal: WakeSignal?) throws {
     while true {
       var information = siginfo_t()
       let code = waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT | WNOHANG)
@@ -122,17 +114,14 @@ package struct ToolProcess {
 
   private func check(_ deadline: ContinuousClock.Instant, _ signal: WakeSignal?) throws {
     if signal?.isRaised == true { throw Stopped() }
-    guard ContinuousClock.now < deadline else {
-      throw Failure.timeout(seconds: timeout.components.seconds)
-    }
+    guard ContinuousClock.now < deadline else { throw Failure.timeout(seconds: timeout.components.seconds) }
   }
 
   // MARK: Making it
 
   private func spawn(output: Int32) -> (identifier: pid_t, error: Int32) {
     guard let program = command.first else { return (0, ENOENT) }
-    var start = ProcessStart(
-      program: program, arguments: Array(command.dropFirst()), environment: environment())
+    var start = ProcessStart(program: program, arguments: Array(command.dropFirst()), environment: environment())
     start.searchesPath = true
     (start.input, start.output) = (input, .descriptor(output))
     if showsErrors { start.error = .inherited }

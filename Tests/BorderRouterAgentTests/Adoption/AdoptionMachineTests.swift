@@ -9,8 +9,7 @@ import enum Home.ThreadState
 @testable import BorderRouterAgent
 
 /// A row of the machine's table each.
-@Suite("The way of a router to another dataset")
-struct AdoptionMachineTests {
+@Suite("The way of a router to another dataset") struct AdoptionMachineTests {
   private let home: OperationalDataset
   private let guest: OperationalDataset
   private let order: AdoptionOrder
@@ -46,27 +45,19 @@ struct AdoptionMachineTests {
   }
 
   /// An order comes while the router is so.
-  @discardableResult
-  private mutating func ordered(
-    _ report: RouterReport, _ order: AdoptionOrder? = nil
-  ) -> [String] {
+  @discardableResult private mutating func ordered(_ report: RouterReport, _ order: AdoptionOrder? = nil) -> [String] {
     handle(.ordered(order ?? self.order, report))
   }
 
-  @discardableResult
-  private mutating func answered(_ status: Int?) -> [String] { handle(.answered(status)) }
+  @discardableResult private mutating func answered(_ status: Int?) -> [String] { handle(.answered(status)) }
 
-  @discardableResult
-  private mutating func looked(_ report: RouterReport) -> [String] {
+  @discardableResult private mutating func looked(_ report: RouterReport) -> [String] {
     handle(.looked(.report(report)))
   }
 
-  @discardableResult
-  private mutating func looked(
-    _ state: ThreadState, _ network: SampleNetwork = .guest
-  ) throws -> [String] {
-    looked(try Sample.report(state, on: network))
-  }
+  @discardableResult private mutating func looked(_ state: ThreadState, _ network: SampleNetwork = .guest) throws
+    -> [String]
+  { looked(try Sample.report(state, on: network)) }
 
   /// From the beginning: an order for a router on the other network, and what was answered since then.
   private mutating func begin(_ state: ThreadState = .router, _ steps: Int?...) throws {
@@ -82,14 +73,14 @@ struct AdoptionMachineTests {
   private let active = "PUT /node/dataset/active"
   private let pending = "PUT /node/dataset/pending"
 
-  @Test("A router that uses the dataset is done at once")
-  mutating func alreadyThere() throws {
+  @Test("A router that uses the dataset is done at once") mutating func alreadyThere() throws {
     #expect(ordered(try Sample.report()) == ["finished"])
     #expect(!machine.isBusy)
   }
 
-  @Test("A running router: disable, set, enable, and done when it is attached on the network")
-  mutating func moved() throws {
+  @Test("A running router: disable, set, enable, and done when it is attached on the network") mutating func moved()
+    throws
+  {
     #expect(ordered(try Sample.report(.router, on: .guest)) == ["\"disable\""])
     #expect(machine.isChanging)
     #expect(answered(200) == ["look"])
@@ -99,9 +90,7 @@ struct AdoptionMachineTests {
     #expect(answered(200) == ["\"enable\""])
     #expect(answered(200) == [])
     #expect(!machine.isChanging && machine.isBusy)
-    for state in [ThreadState.disabled, .detached] {
-      #expect(try looked(state, .home) == [])
-    }
+    for state in [ThreadState.disabled, .detached] { #expect(try looked(state, .home) == []) }
     // Configured for it, and still on the other one.
     var elsewhere = try Sample.report(.child)
     elsewhere.network = guest.extendedPANID
@@ -113,8 +102,7 @@ struct AdoptionMachineTests {
     #expect(log.contains("it is on network 1111111122222222, as child"))
   }
 
-  @Test(
-    "Attached alone, it is done when another router is there, or after a minute, with a warning")
+  @Test("Attached alone, it is done when another router is there, or after a minute, with a warning")
   mutating func alone() throws {
     try begin(.router, 200, 200, 200)
     var alone = try Sample.report(.leader)
@@ -131,14 +119,12 @@ struct AdoptionMachineTests {
     #expect(failure == nil && log.contains("as leader, and alone"))
   }
 
-  @Test("A stopped router: set, enable; 201 for its first dataset")
-  mutating func stopped() throws {
+  @Test("A stopped router: set, enable; 201 for its first dataset") mutating func stopped() throws {
     #expect(ordered(try Sample.empty()) == [active])
     #expect(answered(201) == ["\"enable\""])
   }
 
-  @Test(
-    "A newer dataset of its own network is scheduled, and has the delay and more to take effect")
+  @Test("A newer dataset of its own network is scheduled, and has the delay and more to take effect")
   mutating func scheduled() throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     let order = try Sample.order("a-2", newer)
@@ -155,8 +141,9 @@ struct AdoptionMachineTests {
     #expect(looked(done) == ["finished"])
   }
 
-  @Test("A pending dataset that is not taken changes nothing", arguments: [400, 500, nil])
-  mutating func notScheduled(_ status: Int?) throws {
+  @Test("A pending dataset that is not taken changes nothing", arguments: [400, 500, nil]) mutating func notScheduled(
+    _ status: Int?
+  ) throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     ordered(try Sample.report(), try Sample.order("a-2", newer))
     #expect(answered(status) == ["finished"])
@@ -167,10 +154,9 @@ struct AdoptionMachineTests {
     "A verdict of the leader is said in words, and tried again until a limit",
     arguments: [
       (409, "another change is pending on its network", AdoptionState.pendingChange),
-      (412, "it is detached", AdoptionState.refused),
-      (504, "its leader does not answer", AdoptionState.refused),
-    ])
-  mutating func verdict(_ status: Int, _ words: String, _ code: AdoptionState) throws {
+      (412, "it is detached", AdoptionState.refused), (504, "its leader does not answer", AdoptionState.refused),
+    ]) mutating func verdict(_ status: Int, _ words: String, _ code: AdoptionState) throws
+  {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     #expect(ordered(try Sample.report(), try Sample.order("a-2", newer)) == [pending])
     #expect(answered(status) == [])
@@ -201,8 +187,7 @@ struct AdoptionMachineTests {
     #expect(failure == code)
   }
 
-  @Test("Where the same change is pending already, it waits for that")
-  mutating func samePending() throws {
+  @Test("Where the same change is pending already, it waits for that") mutating func samePending() throws {
     let newer = try SampleNetwork.home.with { $0.channel = 25 }.dataset(at: 5)
     let timestamp = try #require(Timestamp(seconds: 5))
     ordered(try Sample.report(), try Sample.order("a-2", newer))
@@ -229,8 +214,9 @@ struct AdoptionMachineTests {
     #expect(log.contains("it has its previous dataset, and Thread as before"))
   }
 
-  @Test("409 is named; Thread is as before, and what something else has started runs on")
-  mutating func conflict() throws {
+  @Test("409 is named; Thread is as before, and what something else has started runs on") mutating func conflict()
+    throws
+  {
     try begin(.router, 200)
     #expect(answered(409) == ["look"])
     #expect(try looked(.disabled) == ["\"enable\""])
@@ -242,8 +228,9 @@ struct AdoptionMachineTests {
     #expect(try looked(.router) == ["finished"])
   }
 
-  @Test("No answer to the dataset: the old one is set where a look finds the new one")
-  mutating func unknownDataset() throws {
+  @Test("No answer to the dataset: the old one is set where a look finds the new one") mutating func unknownDataset()
+    throws
+  {
     try begin(.router, 200)
     #expect(answered(nil) == ["look"])
     #expect(try looked(.disabled, .home) == [active])
@@ -254,14 +241,11 @@ struct AdoptionMachineTests {
     #expect(try looked(.detached) == ["finished"])
   }
 
-  @Test("Not enabled, or not attached in time: the old dataset, and Thread as before")
-  mutating func notAttached() throws {
+  @Test("Not enabled, or not attached in time: the old dataset, and Thread as before") mutating func notAttached()
+    throws
+  {
     for state in [ThreadState.router, .disabled] {
-      if state == .disabled {
-        try begin(state, 200, 200)
-      } else {
-        try begin(state, 200, 200, 200)
-      }
+      if state == .disabled { try begin(state, 200, 200) } else { try begin(state, 200, 200, 200) }
       now = .seconds(90)
       #expect(try looked(.detached, .home) == ["look"])
       #expect(try looked(.detached, .home) == ["\"disable\""])
@@ -269,9 +253,7 @@ struct AdoptionMachineTests {
       #expect(try looked(.disabled, .home) == [active])
       #expect(bodies.last == guest.hex)
       #expect(answered(200) == [])
-      #expect(
-        try looked(.disabled)
-          == [state == .disabled ? "finished" : "\"enable\""])
+      #expect(try looked(.disabled) == [state == .disabled ? "finished" : "\"enable\""])
     }
     try begin(.router, 200, 200)
     #expect(answered(500) == ["look"])
@@ -296,8 +278,8 @@ struct AdoptionMachineTests {
     #expect(try looked(.detached) == ["finished"])
   }
 
-  @Test("When it cannot be put back for 5 minutes, the log says what to do by hand")
-  mutating func notRestored() throws {
+  @Test("When it cannot be put back for 5 minutes, the log says what to do by hand") mutating func notRestored() throws
+  {
     for look in [RouterLook.report(try Sample.report(.disabled)), .silent(.frozen)] {
       try begin(.router, 200, 200, 500)
       now = .seconds(299)
@@ -308,8 +290,7 @@ struct AdoptionMachineTests {
       #expect(handle(.looked(look)) == ["finished"])
       #expect(
         log.contains(
-          "give it its dataset by hand, and enable Thread: `sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`"
-        ))
+          "give it its dataset by hand, and enable Thread: `sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`"))
       #expect(!machine.isBusy)
     }
   }
@@ -336,13 +317,12 @@ struct AdoptionMachineTests {
     #expect(log.contains("Thread is stopped on it"))
   }
 
-  @Test(
-    "A pending change to another dataset: nothing is begun, and one that comes meanwhile stops it")
+  @Test("A pending change to another dataset: nothing is begun, and one that comes meanwhile stops it")
   mutating func pendingChange() throws {
     let timestamp = try #require(Timestamp(seconds: 50))
     var report = try Sample.report(.router, on: .guest)
-    report.pending = try SampleNetwork.guest.with { $0.channel = 25 }.dataset(at: 9)
-      .replacing(.pendingTimestamp(timestamp), .delayTimer(100))
+    report.pending = try SampleNetwork.guest.with { $0.channel = 25 }.dataset(at: 9).replacing(
+      .pendingTimestamp(timestamp), .delayTimer(100))
     var (refused, silent) = (self, self)
     #expect(refused.ordered(report) == ["finished"])
     #expect(refused.failure == .pendingChange)
@@ -376,24 +356,22 @@ struct AdoptionMachineTests {
     #expect(!machine.enablesAgain)
   }
 
-  @Test("After the agent's death Thread is enabled where it is disabled and a dataset is there")
-  func afterDeath() throws {
+  @Test("After the agent's death Thread is enabled where it is disabled and a dataset is there") func afterDeath()
+    throws
+  {
     let enable = HTTPRequest.setThread(enabled: true)
     for network in [SampleNetwork.home, .guest] {
       let report = try Sample.report(.disabled, on: network)
       #expect(AdoptionRestoration.step(afterDeath: report) == enable)
     }
     let partial = RouterReport.Reading.unusable("it lacks parameters")
-    #expect(
-      AdoptionRestoration.step(afterDeath: try Sample.report(.disabled, dataset: partial))
-        == enable)
+    #expect(AdoptionRestoration.step(afterDeath: try Sample.report(.disabled, dataset: partial)) == enable)
     for report in [try Sample.empty(), try Sample.report(.detached), try Sample.report(.child)] {
       #expect(AdoptionRestoration.step(afterDeath: report) == nil)
     }
   }
 
-  @Test("An order during another one is not begun, and no line of the log shows a key")
-  mutating func busy() throws {
+  @Test("An order during another one is not begun, and no line of the log shows a key") mutating func busy() throws {
     try begin(.router, 200)
     #expect(ordered(try Sample.report(on: .guest)) == [])
     answered(409)

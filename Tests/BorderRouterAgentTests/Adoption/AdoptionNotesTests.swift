@@ -3,10 +3,8 @@ import Testing
 
 @testable import BorderRouterAgent
 
-@Suite("What an agent notes for its next run")
-struct AdoptionNotesTests {
-  @Test("A router is noted until it is removed, for each run with the same place, and alone")
-  func kept() throws {
+@Suite("What an agent notes for its next run") struct AdoptionNotesTests {
+  @Test("A router is noted until it is removed, for each run with the same place, and alone") func kept() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("agent-adoption")
     let (one, other) = (try Sample.agent("1"), try Sample.agent("2"))
@@ -19,8 +17,7 @@ struct AdoptionNotesTests {
     #expect(!notes.contains(one))
   }
 
-  @Test("Where no note can be kept, it is said why")
-  func nowhere() throws {
+  @Test("Where no note can be kept, it is said why") func nowhere() throws {
     let directory = try TemporaryDirectory()
     let notes = AdoptionNotes(path: directory.file("none/agent-adoption"))
     #expect(notes.add(try Sample.agent()) == "No such file or directory")

@@ -5,8 +5,7 @@ import ThreadDataset
 
 @testable import BorderRouterAgent
 
-@Suite("What a router's agent is sent")
-struct AdoptionOrderTests {
+@Suite("What a router's agent is sent") struct AdoptionOrderTests {
   private let topic = "threadkeeper/out/hub/dataset/set"
   private let agent = String(repeating: "1", count: 32)
   private let now: Int64 = 1_800_000_000
@@ -28,8 +27,7 @@ struct AdoptionOrderTests {
       Array(body.utf8), to: (reader ?? own).keys, from: sender ?? daemon,
       at: .init(topic: self.topic, order: .identifier(id), now: now, lifetime: 300))
     return IncomingMessage(
-      topic: topic ?? self.topic,
-      payload: Array("{\"sealed\":".utf8) + envelope + Array(",\"v\":1}".utf8))
+      topic: topic ?? self.topic, payload: Array("{\"sealed\":".utf8) + envelope + Array(",\"v\":1}".utf8))
   }
 
   private func body(dataset: String? = nil) throws -> String {
@@ -41,56 +39,45 @@ struct AdoptionOrderTests {
     do throws(AdoptionOrder.Refusal) {
       _ = try AdoptionOrder(message, keys: keys, now: now ?? self.now)
       return nil
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 
-  @Test("What the daemon has sealed and signed is opened")
-  func opened() throws {
+  @Test("What the daemon has sealed and signed is opened") func opened() throws {
     let order = try AdoptionOrder(message(body()), keys: keys, now: now)
     #expect(order.id == "a-1" && "\(order.agent)" == agent)
     #expect(order.issuedAt == now && order.expiresAt == now + 300)
     #expect(order.dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 
-  @Test("Another signer, reader or topic, and what is too late, are refused with the reason")
-  func refused() throws {
+  @Test("Another signer, reader or topic, and what is too late, are refused with the reason") func refused() throws {
     let stranger = try Identity()
     #expect(refusal(try message(body(), from: stranger))?.hasPrefix("unknown_issuer") == true)
     #expect(refusal(try message(body(), to: stranger))?.hasPrefix("unknown_kid") == true)
-    #expect(
-      refusal(try message(body(), on: "threadkeeper/out/attic/dataset/set"))?.hasPrefix(
-        "wrong_topic")
-        == true)
+    #expect(refusal(try message(body(), on: "threadkeeper/out/attic/dataset/set"))?.hasPrefix("wrong_topic") == true)
     #expect(refusal(try message(body()), now: now + 400)?.hasPrefix("expired") == true)
   }
 
-  @Test("Plain text is refused, whatever it says, and so is a retained message")
-  func plain() throws {
-    #expect(
-      refusal(IncomingMessage(topic: topic, payload: Array(try body().utf8))) == "it is not sealed")
+  @Test("Plain text is refused, whatever it says, and so is a retained message") func plain() throws {
+    #expect(refusal(IncomingMessage(topic: topic, payload: Array(try body().utf8))) == "it is not sealed")
     var retained = try message(body())
     retained.isRetained = true
     #expect(refusal(retained) == "it is a retained message")
   }
 
-  @Test("A field that is missing, another id than the envelope's, and an unfit dataset are refused")
-  func fields() throws {
+  @Test("A field that is missing, another id than the envelope's, and an unfit dataset are refused") func fields()
+    throws
+  {
     #expect(refusal(try message("{}")) != nil)
     #expect(refusal(try message(body(), id: "a-2")) != nil)
     let home = try SampleNetwork.home.dataset(at: 1)
-    for dataset in [
-      "", "zz", home.removing(.networkKey).hex, try home.replacing(.delayTimer(1)).hex,
-    ] {
+    for dataset in ["", "zz", home.removing(.networkKey).hex, try home.replacing(.delayTimer(1)).hex] {
       let refusal = try #require(refusal(try message(body(dataset: dataset))))
       #expect(!refusal.contains(SampleNetwork.home.networkKey))
     }
   }
 }
 
-@Suite("Which orders are carried out")
-struct OrderBookTests {
+@Suite("Which orders are carried out") struct OrderBookTests {
   private let dataset: OperationalDataset
 
   init() throws { dataset = try SampleNetwork.home.dataset(at: 1) }
@@ -102,14 +89,11 @@ struct OrderBookTests {
   private var book = OrderBook()
 
   /// One that comes so many seconds after 1,000, by both clocks.
-  @discardableResult
-  private mutating func take(_ order: AdoptionOrder, after seconds: Int64 = 0) -> OrderBook.Verdict
-  {
+  @discardableResult private mutating func take(_ order: AdoptionOrder, after seconds: Int64 = 0) -> OrderBook.Verdict {
     book.take(order, time: 1_000 + seconds, at: .seconds(seconds))
   }
 
-  @discardableResult
-  private mutating func next(after seconds: Int64 = 0) -> OrderBook.Next {
+  @discardableResult private mutating func next(after seconds: Int64 = 0) -> OrderBook.Next {
     book.next(time: 1_000 + seconds, at: .seconds(seconds))
   }
 
@@ -117,8 +101,7 @@ struct OrderBookTests {
     if case .refused(let why) = verdict { why } else { nil }
   }
 
-  @Test("An order waits, is begun once, and is not begun again when it is done")
-  mutating func once() throws {
+  @Test("An order waits, is begun once, and is not begun again when it is done") mutating func once() throws {
     let order = try order("a-1")
     #expect(take(order) == .waits)
     #expect(take(order) == .isKnown)
@@ -133,8 +116,7 @@ struct OrderBookTests {
     #expect(take(try self.order("a-1", at: 1_450), after: 450) == .isDone)
   }
 
-  @Test("One that was done is still known when another was done after it")
-  mutating func replay() throws {
+  @Test("One that was done is still known when another was done after it") mutating func replay() throws {
     for id in ["a-1", "a-2"] {
       let order = try order(id)
       #expect(take(order) == .waits)
@@ -145,8 +127,9 @@ struct OrderBookTests {
     #expect(next(after: 100) == .nothing)
   }
 
-  @Test("An older one than was begun last, or than waits, is refused, also when it comes later")
-  mutating func older() throws {
+  @Test("An older one than was begun last, or than waits, is refused, also when it comes later") mutating func older()
+    throws
+  {
     let newer = try order("a-2", at: 1_050)
     #expect(take(newer, after: 50) == .waits)
     #expect(refusal(take(try order("a-1"), after: 50))?.contains("older") == true)
@@ -156,8 +139,7 @@ struct OrderBookTests {
     #expect(next(after: 50) == .nothing)
   }
 
-  @Test("One that expires while it waits is dropped, by either clock")
-  mutating func expires() throws {
+  @Test("One that expires while it waits is dropped, by either clock") mutating func expires() throws {
     for (time, now) in [(Int64(1_300), Duration.seconds(10)), (900, .seconds(300))] {
       book = OrderBook()
       let order = try order("a-1")
@@ -169,8 +151,7 @@ struct OrderBookTests {
     #expect(refusal(take(try order("a-1"), after: 300)) == "it has expired")
   }
 
-  @Test("Of those that come during another one the newest is begun when that has ended")
-  mutating func during() throws {
+  @Test("Of those that come during another one the newest is begun when that has ended") mutating func during() throws {
     take(try order("a-1"))
     next()
     let last = try order("a-3", at: 1_020)
@@ -181,8 +162,7 @@ struct OrderBookTests {
     #expect(next(after: 20) == .order(last))
   }
 
-  @Test("One that does not work is begun three times, whatever its envelopes")
-  mutating func tries() throws {
+  @Test("One that does not work is begun three times, whatever its envelopes") mutating func tries() throws {
     for number in 0..<3 {
       let seconds = Int64(number) * 200
       let order = try order("a-1", at: 1_000 + seconds)
@@ -190,9 +170,7 @@ struct OrderBookTests {
       #expect(next(after: seconds) == .order(order))
       book.end(isDone: false)
     }
-    #expect(
-      refusal(take(try order("a-1", at: 1_600), after: 600))?.contains("3 times")
-        == true)
+    #expect(refusal(take(try order("a-1", at: 1_600), after: 600))?.contains("3 times") == true)
     #expect(take(try order("a-2", at: 1_600), after: 600) == .waits)
   }
 }

@@ -7,45 +7,37 @@ import enum Home.ThreadState
 
 @testable import BorderRouterAgent
 
-@Suite("How a router is given a dataset")
-struct AdoptionPlanTests {
+@Suite("How a router is given a dataset") struct AdoptionPlanTests {
   private func pending(_ plan: AdoptionPlan) throws -> OperationalDataset {
     var pending: OperationalDataset?
     if case .pending(let dataset) = plan { pending = dataset }
     return try #require(pending, "\(plan)")
   }
 
-  private func refusal(_ plan: AdoptionPlan) -> String? {
-    if case .refused(let why) = plan { why } else { nil }
+  private func refusal(_ plan: AdoptionPlan) -> String? { if case .refused(let why) = plan { why } else { nil } }
+
+  @Test("A router that uses the dataset is left alone, whatever the timestamps") func nothing() throws {
+    #expect(try AdoptionPlan(SampleNetwork.home.dataset(at: 9), for: Sample.report()) == .nothing)
   }
 
-  @Test("A router that uses the dataset is left alone, whatever the timestamps")
-  func nothing() throws {
-    #expect(
-      try AdoptionPlan(SampleNetwork.home.dataset(at: 9), for: Sample.report()) == .nothing)
-  }
-
-  @Test("Another network is adopted alone: nobody on the present one may get the key")
-  func otherNetwork() throws {
+  @Test("Another network is adopted alone: nobody on the present one may get the key") func otherNetwork() throws {
     for state in ThreadState.allCases {
-      #expect(
-        try AdoptionPlan(
-          SampleNetwork.home.dataset(at: 9), for: Sample.report(state, on: .guest)) == .alone)
+      #expect(try AdoptionPlan(SampleNetwork.home.dataset(at: 9), for: Sample.report(state, on: .guest)) == .alone)
     }
   }
 
-  @Test("Other keys of the same Extended PAN ID are adopted alone: the neighbours don't have them")
-  func otherKeys() throws {
+  @Test("Other keys of the same Extended PAN ID are adopted alone: the neighbours don't have them") func otherKeys()
+    throws
+  {
     for network in [
       SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey },
       SampleNetwork.home.with { $0.pskc = SampleNetwork.guest.networkKey },
-    ] {
-      #expect(try AdoptionPlan(network.dataset(at: 9), for: Sample.report()) == .alone)
-    }
+    ] { #expect(try AdoptionPlan(network.dataset(at: 9), for: Sample.report()) == .alone) }
   }
 
-  @Test("A newer dataset of its own network is pending: complete, later, with timestamp and delay")
-  func pending() throws {
+  @Test("A newer dataset of its own network is pending: complete, later, with timestamp and delay") func pending()
+    throws
+  {
     let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 9)
     let dataset = try pending(AdoptionPlan(target, for: Sample.report()))
     #expect(dataset.kind == .pending)
@@ -54,8 +46,7 @@ struct AdoptionPlanTests {
     #expect(try #require(dataset.delayTimer) >= 30_000)
   }
 
-  @Test("A pending change that is there already is overtaken, unless it brings other keys")
-  func overtakes() throws {
+  @Test("A pending change that is there already is overtaken, unless it brings other keys") func overtakes() throws {
     let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 9)
     var report = try Sample.report()
     let timestamp = try #require(Timestamp(seconds: 50))
@@ -63,13 +54,13 @@ struct AdoptionPlanTests {
     #expect(try pending(AdoptionPlan(target, for: report)).pendingTimestamp?.seconds == 51)
     // One to other keys is not.
     let other = SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }
-    report.pending = try other.dataset(at: 9).replacing(
-      .pendingTimestamp(timestamp), .delayTimer(100))
+    report.pending = try other.dataset(at: 9).replacing(.pendingTimestamp(timestamp), .delayTimer(100))
     #expect(refusal(AdoptionPlan(target, for: report)) != nil)
   }
 
-  @Test("While a change to another dataset is pending nothing is done; one to the same is none")
-  func pendingChange() throws {
+  @Test("While a change to another dataset is pending nothing is done; one to the same is none") func pendingChange()
+    throws
+  {
     let target = try SampleNetwork.home.dataset(at: 9)
     let timestamp = try #require(Timestamp(seconds: 50))
     func pending(_ network: SampleNetwork) throws -> OperationalDataset {
@@ -88,8 +79,7 @@ struct AdoptionPlanTests {
     }
   }
 
-  @Test("Not newer, stopped, detached, or on another network than configured: alone")
-  func alone() throws {
+  @Test("Not newer, stopped, detached, or on another network than configured: alone") func alone() throws {
     let target = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 1)
     #expect(try AdoptionPlan(target, for: Sample.report()) == .alone)
     let newer = try SampleNetwork.home.with { $0.channel = 20 }.dataset(at: 2)
@@ -98,7 +88,6 @@ struct AdoptionPlanTests {
     var elsewhere = try Sample.report()
     elsewhere.network = ExtendedPANID(hex: SampleNetwork.guest.extendedPANID)
     #expect(AdoptionPlan(newer, for: elsewhere) == .alone)
-    #expect(
-      try AdoptionPlan(newer, for: Sample.report(dataset: .unusable("partial"))) == .alone)
+    #expect(try AdoptionPlan(newer, for: Sample.report(dataset: .unusable("partial"))) == .alone)
   }
 }

@@ -5,29 +5,22 @@ import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
-@Suite("Requests to a router", .timeLimit(.minutes(10)))
-struct OTBRClientTests {
-  private func client(
-    _ port: UInt16, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil
-  ) throws -> OTBRClient {
+@Suite("Requests to a router", .timeLimit(.minutes(10))) struct OTBRClientTests {
+  private func client(_ port: UInt16, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil) throws
+    -> OTBRClient
+  {
     OTBRClient(
-      try #require(HTTPAddress("http://127.0.0.1:\(port)")), of: [0, getuid()], timeout: timeout,
-      signal: signal)
+      try #require(HTTPAddress("http://127.0.0.1:\(port)")), of: [0, getuid()], timeout: timeout, signal: signal)
   }
 
-  private func failure(
-    of client: OTBRClient, isFinished: Bool = false
-  ) -> HTTPFailure? {
+  private func failure(of client: OTBRClient, isFinished: Bool = false) -> HTTPFailure? {
     do throws(HTTPFailure) {
       _ = try client.perform(HTTPRequest(path: "/node"), isFinished: isFinished)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
-  @Test("A request has its method, host, type and body, and its answer is read")
-  func answered() throws {
+  @Test("A request has its method, host, type and body, and its answer is read") func answered() throws {
     let server = try ScriptedServer("HTTP/1.1 409 Conflict\r\nContent-Length: 2\r\n\r\n{}")
     #expect(try client(server.port).perform(.node("/state", accept: "text/plain")).status == 409)
     let head = "GET /node/state HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
@@ -42,9 +35,7 @@ struct OTBRClientTests {
     #expect(request.hasSuffix("\r\n\r\n\"enable\""))
   }
 
-  @Test(
-    "A look is one connection where the router keeps it; a request that was lost with it is sent again"
-  )
+  @Test("A look is one connection where the router keeps it; a request that was lost with it is sent again")
   func connections() throws {
     for (closes, drops, count) in [(false, false, 1), (true, false, 2), (false, true, 2)] {
       let server = try ScriptedServer(
@@ -60,19 +51,17 @@ struct OTBRClientTests {
     }
   }
 
-  @Test("Refused and frozen are two things")
-  func failures() throws {
-    #expect(
-      failure(of: try client(UnusedPort.next())) == .unreachable("Connection refused"))
+  @Test("Refused and frozen are two things") func failures() throws {
+    #expect(failure(of: try client(UnusedPort.next())) == .unreachable("Connection refused"))
     let frozen = try ScriptedServer(nil, closes: false)
     #expect(failure(of: try client(frozen.port, .milliseconds(200))) == .timeout)
-    let slow = try ScriptedServer(
-      "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\"lea", closes: false)
+    let slow = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n\"lea", closes: false)
     #expect(failure(of: try client(slow.port, .milliseconds(200))) == .timeout)
   }
 
-  @Test("A connection that is never accepted: on this machine it is frozen, elsewhere unreachable")
-  func neverAccepted() throws {
+  @Test("A connection that is never accepted: on this machine it is frozen, elsewhere unreachable") func neverAccepted()
+    throws
+  {
     let hole = try BlackHole()
     #expect(failure(of: try client(hole.port, .milliseconds(200))) == .timeout)
     #expect(HTTPTransfer.unaccepted(onLoopback: true) == .timeout)
@@ -82,19 +71,15 @@ struct OTBRClientTests {
     }
   }
 
-  @Test("localhost is asked at both of its addresses, without a look-up")
-  func localhost() throws {
+  @Test("localhost is asked at both of its addresses, without a look-up") func localhost() throws {
     let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     let address = try #require(HTTPAddress("http://localhost:\(server.port)"))
-    #expect(
-      try OTBRClient(address, of: [0, getuid()], timeout: .seconds(60)).perform(.node()).status
-        == 200)
+    #expect(try OTBRClient(address, of: [0, getuid()], timeout: .seconds(60)).perform(.node()).status == 200)
     let closed = try #require(HTTPAddress("http://localhost:\(UnusedPort.next())"))
     #expect(failure(of: OTBRClient(closed, of: [0])) == .unreachable("Connection refused"))
   }
 
-  @Test("A name that there is not is unreachable")
-  func unknown() throws {
+  @Test("A name that there is not is unreachable") func unknown() throws {
     // RFC 6761, section 6.4: never found, also where there is a network.
     let address = try #require(HTTPAddress("http://none.invalid"))
     #expect(
@@ -104,8 +89,8 @@ struct OTBRClientTests {
 
   @Test(
     "A program of another user is sent nothing, however the address of this machine is written",
-    arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "127.1"])
-  func untrusted(host: String) throws {
+    arguments: ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "127.1"]) func untrusted(host: String) throws
+  {
     let server = try ScriptedServer("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     let address = try #require(HTTPAddress("http://\(host):\(server.port)"))
     #expect(
@@ -115,8 +100,7 @@ struct OTBRClientTests {
     #expect(server.received.count { !$0.isEmpty } == 1)
   }
 
-  @Test("A stop ends a request that waits, but not one that changes the router")
-  func stopped() async throws {
+  @Test("A stop ends a request that waits, but not one that changes the router") func stopped() async throws {
     let frozen = try ScriptedServer(nil, closes: false)
     let signal = WakeSignal()
     let waiting = try client(frozen.port, signal: signal)
@@ -130,48 +114,38 @@ struct OTBRClientTests {
   }
 }
 
-@Suite("Credential sharing")
-struct CredentialSharingTests {
-  private func activate(
-    _ state: Int, _ key: Int = 200, _ body: String = ""
-  ) throws -> (outcome: CredentialSharing.Outcome, requests: [String]) {
+@Suite("Credential sharing") struct CredentialSharingTests {
+  private func activate(_ state: Int, _ key: Int = 200, _ body: String = "") throws -> (
+    outcome: CredentialSharing.Outcome, requests: [String]
+  ) {
     var requests: [String] = []
     let outcome = try CredentialSharing.activate { request throws(HTTPFailure) in
       requests.append("\(request) \(String(decoding: request.body, as: UTF8.self))")
-      return request.method == .put
-        ? HTTPAnswer(status: state) : HTTPAnswer(status: key, body: Array(body.utf8))
+      return request.method == .put ? HTTPAnswer(status: state) : HTTPAnswer(status: key, body: Array(body.utf8))
     }
     return (outcome, requests)
   }
 
-  @Test("It is enabled, a code is asked for, and the code is returned")
-  func code() throws {
+  @Test("It is enabled, a code is asked for, and the code is returned") func code() throws {
     let (outcome, requests) = try activate(200, 200, #"{"tap":"123456789","port":49152}"#)
     #expect(outcome == .code("123456789"))
-    #expect(
-      requests == [
-        "PUT /node/ba-epskc/state \"enable\"", "POST /node/ba-epskc/key {\"lifetime\":300000}",
-      ])
+    #expect(requests == ["PUT /node/ba-epskc/state \"enable\"", "POST /node/ba-epskc/key {\"lifetime\":300000}"])
     #expect(try activate(200, 200, #"{"Tap":"123456789"}"#).outcome == .code("123456789"))
   }
 
-  @Test("Without it, with a code in use, and with another answer there is none, and why")
-  func none() throws {
+  @Test("Without it, with a code in use, and with another answer there is none, and why") func none() throws {
     func words(_ state: Int, _ key: Int = 200, _ body: String = "") throws -> String {
       if case .none(let words) = try activate(state, key, body).outcome { words } else { "" }
     }
     #expect(try words(404).contains("does not have credential sharing (404)"))
     #expect(try words(200, 409).contains("in use already (409)"))
     #expect(try words(500).contains("500"))
-    for body in [
-      "", "{}", "[]", #"{"tap":123456789}"#, #"{"tap":"12345678"}"#, #"{"tap":"12345678x"}"#,
-    ] {
+    for body in ["", "{}", "[]", #"{"tap":123456789}"#, #"{"tap":"12345678"}"#, #"{"tap":"12345678x"}"#] {
       #expect(try words(200, 200, body) == "its answer has no code of 9 digits")
     }
   }
 
-  @Test("An agent that does not answer is an error of the request")
-  func silent() {
+  @Test("An agent that does not answer is an error of the request") func silent() {
     #expect(throws: HTTPFailure.timeout) {
       _ = try CredentialSharing.activate { _ throws(HTTPFailure) in throw .timeout }
     }

@@ -5,10 +5,8 @@ import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
-@Suite("Who listens on a port")
-struct PortListenersTests {
-  private static let head =
-    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+@Suite("Who listens on a port") struct PortListenersTests {
+  private static let head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
   private static let here: [UInt8] = [127, 0, 0, 1]
   private static let here6: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
 
@@ -16,15 +14,11 @@ struct PortListenersTests {
     "   0: \(address) 00000000:0000 \(state) 00000000:00000000 00:00000000 00000000  \(user)        0 25430 1\n"
   }
 
-  private func users(
-    _ ipv4: [String], _ ipv6: [String] = [], at address: [UInt8] = here
-  ) -> Set<UInt32> {
-    PortListeners(ipv4: Self.head + ipv4.joined(), ipv6: Self.head + ipv6.joined())
-      .users(at: address, port: 8081)
+  private func users(_ ipv4: [String], _ ipv6: [String] = [], at address: [UInt8] = here) -> Set<UInt32> {
+    PortListeners(ipv4: Self.head + ipv4.joined(), ipv6: Self.head + ipv6.joined()).users(at: address, port: 8081)
   }
 
-  @Test("The socket for the address comes before one for all, and IPv4 before both together")
-  func order() {
+  @Test("The socket for the address comes before one for all, and IPv4 before both together") func order() {
     let own = row("0100007F:1F91", 1)
     let any = row("00000000:1F91", 2)
     let mapped = row("0000000000000000FFFF00000100007F:1F91", 3)
@@ -39,8 +33,7 @@ struct PortListenersTests {
     #expect(users([own, any], at: Self.here6) == [])
   }
 
-  @Test("A table that cannot be read is a failure, and not one where nobody listens")
-  func unreadable() {
+  @Test("A table that cannot be read is a failure, and not one where nobody listens") func unreadable() {
     let failure = HTTPFailure.unchecked("cannot read /dev/null/tcp")
     #expect(throws: failure) { try PortListeners.text("/dev/null/tcp") }
     #expect(
@@ -49,17 +42,15 @@ struct PortListenersTests {
     #expect(RouterSilence(failure).reason == nil)
   }
 
-  @Test("Other ports, other addresses, connections and lines of another form do not count")
-  func others() {
+  @Test("Other ports, other addresses, connections and lines of another form do not count") func others() {
     #expect(
       users([
-        row("0100007F:1F92", 1), row("0200007F:1F91", 2), row("0100007F:1F91", 3, state: "01"),
-        "\n", "a b c\n", row("0100007F", 4), row("0100007F:zzzz", 5),
+        row("0100007F:1F92", 1), row("0200007F:1F91", 2), row("0100007F:1F91", 3, state: "01"), "\n", "a b c\n",
+        row("0100007F", 4), row("0100007F:zzzz", 5),
       ]) == [])
   }
 
-  @Test("The kernel names the listener of a port, and nobody where there is none")
-  func kernel() throws {
+  @Test("The kernel names the listener of a port, and nobody where there is none") func kernel() throws {
     let server = try ScriptedServer("")
     #expect(ListenerQuery.answer(at: Self.here, port: server.port) == .user(getuid()))
     // Bound to 127.0.0.1 alone.
@@ -70,8 +61,7 @@ struct PortListenersTests {
     #expect(list.users(at: Self.here, port: server.port) == [getuid()])
   }
 
-  @Test("No table is read once the kernel has named a listener, also where nobody listens")
-  func readsNoTable() throws {
+  @Test("No table is read once the kernel has named a listener, also where nobody listens") func readsNoTable() throws {
     let server = try ScriptedServer("")
     #expect(try PortListeners.areThere(at: "127.0.0.1", port: server.port, of: [getuid()]))
     let before = try Self.bytesRead()
@@ -92,8 +82,7 @@ struct PortListenersTests {
     return try #require(Int(line.dropFirst("rchar: ".count)))
   }
 
-  @Test("The request has port and address in the order of the network")
-  func request() {
+  @Test("The request has port and address in the order of the network") func request() {
     for (address, family) in [(Self.here, AF_INET), (Self.here6, AF_INET6)] {
       let request = ListenerQuery.request(address, 0x1F91)
       #expect(request.count == 72)
@@ -103,8 +92,7 @@ struct PortListenersTests {
     }
   }
 
-  @Test("Of the kernel's answers only that of a listener on this port names a user")
-  func answers() {
+  @Test("Of the kernel's answers only that of a listener on this port names a user") func answers() {
     func user(_ change: (inout [UInt8]) -> Void = { _ in }) -> ListenerQuery.Answer? {
       var answer = [UInt8](repeating: 0, count: 124)
       withUnsafeBytes(of: UInt16(20)) { answer.replaceSubrange(4..<6, with: $0) }
@@ -117,13 +105,9 @@ struct PortListenersTests {
     }
     #expect(user() == .user(61_042))
     #expect(user { $0.removeLast(124 - 88) } == .user(61_042))
-    for count in [0, 15, 16, 19, 20, 87] {
-      #expect(user { $0.removeLast(124 - count) } == nil, "\(count) bytes")
-    }
+    for count in [0, 15, 16, 19, 20, 87] { #expect(user { $0.removeLast(124 - count) } == nil, "\(count) bytes") }
     // Another type, another sequence, a connection, another port.
-    for offset in [4, 8, 17, 21] {
-      #expect(user { $0[offset] += 1 } == nil, "byte \(offset)")
-    }
+    for offset in [4, 8, 17, 21] { #expect(user { $0[offset] += 1 } == nil, "byte \(offset)") }
     func refusal(_ error: Int32, of size: Int = 36) -> ListenerQuery.Answer? {
       var answer = [UInt8](repeating: 0, count: 36)
       withUnsafeBytes(of: UInt16(2)) { answer.replaceSubrange(4..<6, with: $0) }

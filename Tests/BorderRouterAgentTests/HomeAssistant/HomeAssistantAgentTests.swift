@@ -9,8 +9,7 @@ import ThreadDataset
 @testable import BorderRouterAgent
 
 /// The agent between a Home Assistant and a real broker, with a daemon that the test plays.
-@Suite("The agent of Home Assistant", .timeLimit(.minutes(10)))
-struct HomeAssistantAgentTests {
+@Suite("The agent of Home Assistant", .timeLimit(.minutes(10))) struct HomeAssistantAgentTests {
   private let broker: TestBroker
   private let fake: FakeHomeAssistant
   private let subscriber: TestSubscriber
@@ -31,15 +30,13 @@ struct HomeAssistantAgentTests {
   }
 
   private func configuration(
-    _ keys: AgentKeys? = nil, writes: Bool = false,
-    token: @escaping @Sendable () -> String = { "a-long-lived-token" }
+    _ keys: AgentKeys? = nil, writes: Bool = false, token: @escaping @Sendable () -> String = { "a-long-lived-token" }
   ) throws -> HomeAssistantConfiguration {
-    var login = AgentLogin(
-      base: "threadkeeper", user: "ha", broker: broker.configuration(clientID: "", user: "ha"))
+    var login = AgentLogin(base: "threadkeeper", user: "ha", broker: broker.configuration(clientID: "", user: "ha"))
     login.keys = keys
-    var configuration = HomeAssistantConfiguration(
-      login, address: try #require(HomeAssistantAddress(fake.url))
-    ) { () throws(HomeAssistantTrouble) in SecretBytes(copying: token().utf8) }
+    var configuration = HomeAssistantConfiguration(login, address: try #require(HomeAssistantAddress(fake.url))) {
+      () throws(HomeAssistantTrouble) in SecretBytes(copying: token().utf8)
+    }
     configuration.poll = .milliseconds(20)
     configuration.writes = writes
     configuration.users = [getuid()]
@@ -47,14 +44,10 @@ struct HomeAssistantAgentTests {
   }
 
   /// Runs the agent for as long as `body`.
-  private func run(
-    _ configuration: HomeAssistantConfiguration, _ body: () async throws -> Void
-  ) async throws {
+  private func run(_ configuration: HomeAssistantConfiguration, _ body: () async throws -> Void) async throws {
     let agent = Agent(configuration, logger: log.logger)
     let task = Task { try await agent.run() }
-    do {
-      try await body()
-    } catch {
+    do { try await body() } catch {
       agent.stop()
       _ = await task.result
       throw error
@@ -87,12 +80,9 @@ struct HomeAssistantAgentTests {
 
   private var events: [IncomingMessage] { subscriber.messages.filter { $0.topic == topic } }
 
-  private func received(_ count: Int) async throws {
-    try await eventually("\(count) events") { events.count == count }
-  }
+  private func received(_ count: Int) async throws { try await eventually("\(count) events") { events.count == count } }
 
-  @Test("What is there, what is added and what changes is published, with all fields")
-  func published() async throws {
+  @Test("What is there, what is added and what changes is published, with all fields") func published() async throws {
     let dataset = try home.dataset(at: 1)
     fake.add(dataset, isPreferred: true, borderAgent: "230c6a1ac57f6f4be262acf32e5ef52c")
     try await run(configuration()) {
@@ -102,8 +92,8 @@ struct HomeAssistantAgentTests {
       #expect(fields.removeValue(forKey: "seq").flatMap { UInt64($0) } != nil)
       #expect(
         fields == [
-          "dataset": dataset.hex, "border_agent_id": "230c6a1ac57f6f4be262acf32e5ef52c",
-          "preferred": "1", "name": "Home Assistant",
+          "dataset": dataset.hex, "border_agent_id": "230c6a1ac57f6f4be262acf32e5ef52c", "preferred": "1",
+          "name": "Home Assistant",
         ])
       #expect(first.qos == 1 && !first.isRetained)
       #expect(first.responseTopic == "threadkeeper/out/ha/response/event/home-assistant")
@@ -120,21 +110,16 @@ struct HomeAssistantAgentTests {
     #expect(!log.lines.contains { $0.contains(home.networkKey) || $0.contains("token") })
   }
 
-  @Test("With keys it is sealed to the daemon, and signed")
-  func sealed() async throws {
+  @Test("With keys it is sealed to the daemon, and signed") func sealed() async throws {
     let (own, daemon) = (try Identity(), try Identity())
     fake.add(try home.dataset(at: 1))
-    try await run(configuration(AgentKeys(own: own, daemon: daemon.keys))) {
-      try await received(1)
-    }
+    try await run(configuration(AgentKeys(own: own, daemon: daemon.keys))) { try await received(1) }
     let payload = try #require(events.first?.payload)
-    let opened = try opened(
-      payload, with: daemon, from: own, topic: topic, now: Int64(Date().timeIntervalSince1970))
+    let opened = try opened(payload, with: daemon, from: own, topic: topic, now: Int64(Date().timeIntervalSince1970))
     #expect(try object(opened.body)["dataset"] == home.dataset(at: 1).hex)
   }
 
-  @Test("After a broken connection to the broker only what is new is published")
-  func again() async throws {
+  @Test("After a broken connection to the broker only what is new is published") func again() async throws {
     fake.add(try home.dataset(at: 1))
     try await run(configuration()) {
       try await received(1)
@@ -149,8 +134,7 @@ struct HomeAssistantAgentTests {
     #expect(Set(events.map(\.correlationData)).count == 2)
   }
 
-  @Test("A rejection is logged with its reason, once")
-  func rejected() async throws {
+  @Test("A rejection is logged with its reason, once") func rejected() async throws {
     let daemon = try await TestPublisher.start(broker)
     fake.add(try home.dataset(at: 1))
     try await run(configuration()) {
@@ -160,8 +144,8 @@ struct HomeAssistantAgentTests {
         Publication(
           topic: try #require(event.responseTopic),
           payload: Array(
-            #"{"error":{"code":"too_many_networks","message":"there are 32"},"status":"error","v":1}"#
-              .utf8), correlationData: event.correlationData)
+            #"{"error":{"code":"too_many_networks","message":"there are 32"},"status":"error","v":1}"#.utf8),
+          correlationData: event.correlationData)
       ])
       try await logged("(too_many_networks): there are 32")
       try await more(2)
@@ -169,8 +153,9 @@ struct HomeAssistantAgentTests {
     }
   }
 
-  @Test("A late answer to an earlier event about a network says nothing of the latest one")
-  func lateAnswer() async throws {
+  @Test("A late answer to an earlier event about a network says nothing of the latest one") func lateAnswer()
+    async throws
+  {
     let daemon = try await TestPublisher.start(broker)
     let network = fake.add(try home.dataset(at: 1))
     try await run(configuration()) {
@@ -182,8 +167,7 @@ struct HomeAssistantAgentTests {
         try await daemon.publish([
           Publication(
             topic: try #require(event.responseTopic),
-            payload: Array(#"{"error":\#(error),"status":"error","v":1}"#.utf8),
-            correlationData: event.correlationData)
+            payload: Array(#"{"error":\#(error),"status":"error","v":1}"#.utf8), correlationData: event.correlationData)
         ])
       }
       try await logged("(too_many_networks): the latest")
@@ -191,8 +175,7 @@ struct HomeAssistantAgentTests {
     #expect(!log.lines.contains { $0.contains("the first") })
   }
 
-  @Test("A token that was refused is not tried again, until there is another one")
-  func refusedToken() async throws {
+  @Test("A token that was refused is not tried again, until there is another one") func refusedToken() async throws {
     fake.add(try home.dataset(at: 1))
     let shared = SharedText()
     try await run(configuration(token: { shared.value.withLock { $0 } })) {
@@ -212,12 +195,9 @@ struct HomeAssistantAgentTests {
     #expect(offline.qos == 1 && !offline.isRetained && offline.responseTopic == nil)
   }
 
-  private final class SharedText: Sendable {
-    let value = Mutex("another")
-  }
+  private final class SharedText: Sendable { let value = Mutex("another") }
 
-  @Test("Without a connection to the broker Home Assistant is not asked")
-  func withoutBroker() async throws {
+  @Test("Without a connection to the broker Home Assistant is not asked") func withoutBroker() async throws {
     fake.add(try home.dataset(at: 1))
     broker.stop()
     try await run(configuration()) {
@@ -228,19 +208,15 @@ struct HomeAssistantAgentTests {
     }
   }
 
-  @Test("What is not read in the time of a look is read with the next one")
-  func lookLimit() async throws {
+  @Test("What is not read in the time of a look is read with the next one") func lookLimit() async throws {
     for network in [home, .guest] { fake.add(try network.dataset(at: 1)) }
     var configuration = try configuration()
     configuration.lookLimit = .zero
     try await run(configuration) {
-      try await eventually(within: .seconds(60)) {
-        log.lines.count { $0.contains("is published") } == 2
-      }
+      try await eventually(within: .seconds(60)) { log.lines.count { $0.contains("is published") } == 2 }
     }
     let list = "thread/list_datasets"
-    #expect(
-      fake.commands.prefix(4) == [list, "thread/get_dataset_tlv", list, "thread/get_dataset_tlv"])
+    #expect(fake.commands.prefix(4) == [list, "thread/get_dataset_tlv", list, "thread/get_dataset_tlv"])
   }
 
   // MARK: Writing
@@ -276,10 +252,8 @@ struct HomeAssistantAgentTests {
     }
 
     /// Names a preferred network for each list, until a condition holds.
-    func lists(_ network: SampleNetwork, at seconds: Int, until condition: () -> Bool) async throws
-    {
-      let entry =
-        #"{"ext_pan_id":"\#(network.extendedPANID)","preferred":true,"active_timestamp":\#(seconds)}"#
+    func lists(_ network: SampleNetwork, at seconds: Int, until condition: () -> Bool) async throws {
+      let entry = #"{"ext_pan_id":"\#(network.extendedPANID)","preferred":true,"active_timestamp":\#(seconds)}"#
       try await eventually {
         let requests = requests("networks/list")
         if let last = requests.last, requests.count > answered {
@@ -296,8 +270,7 @@ struct HomeAssistantAgentTests {
       let request = try #require(requests("preferred/get").last)
       let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
       let envelope = try Envelope.seal(
-        Array(#"{"credentials":[{"dataset":"\#(dataset.hex)"}]}"#.utf8), to: own.keys,
-        from: identity,
+        Array(#"{"credentials":[{"dataset":"\#(dataset.hex)"}]}"#.utf8), to: own.keys, from: identity,
         at: .init(
           topic: try #require(request.responseTopic), order: .identifier(transaction),
           now: Int64(Date().timeIntervalSince1970), lifetime: 30))
@@ -305,8 +278,7 @@ struct HomeAssistantAgentTests {
     }
   }
 
-  @Test("That threadkeeper never answers is logged once")
-  func unansweredLists() async throws {
+  @Test("That threadkeeper never answers is logged once") func unansweredLists() async throws {
     var configuration = try configuration(await Daemon(at: broker).keys, writes: true)
     configuration.silence = .milliseconds(300)
     try await run(configuration) {
@@ -316,8 +288,7 @@ struct HomeAssistantAgentTests {
     #expect(log.lines.count { $0.contains("(no_answer)") } == 1)
   }
 
-  @Test("After a look with trouble the home is not asked")
-  func troubledLook() async throws {
+  @Test("After a look with trouble the home is not asked") func troubledLook() async throws {
     let daemon = try await Daemon(at: broker)
     try await run(configuration(daemon.keys, writes: true)) {
       try await eventually { !daemon.requests("networks/list").isEmpty }
@@ -331,10 +302,10 @@ struct HomeAssistantAgentTests {
 
   @Test(
     "A request or event that the broker refuses is logged once",
-    arguments: [
-      ("request/#", "(refused): the broker"), ("credentials", "the broker has rejected"),
-    ])
-  func refused(_ topic: String, _ words: String) async throws {
+    arguments: [("request/#", "(refused): the broker"), ("credentials", "the broker has rejected")]) func refused(
+      _ topic: String, _ words: String
+    ) async throws
+  {
     fake.add(try home.dataset(at: 1))
     let directory = try TemporaryDirectory()
     try """
@@ -353,8 +324,7 @@ struct HomeAssistantAgentTests {
     #expect(log.levels.count { $0 == .warning } == 1)
   }
 
-  @Test("A denial outlives the agent, in a file")
-  func remembersDenial() async throws {
+  @Test("A denial outlives the agent, in a file") func remembersDenial() async throws {
     let directory = try TemporaryDirectory()
     var configuration = try configuration()
     configuration.deniedFile = directory.file("denied")
@@ -370,8 +340,8 @@ struct HomeAssistantAgentTests {
 
   @Test(
     "With --write, what a person agrees to is added, or replaces an older one, and is preferred, once",
-    arguments: [true, false])
-  func writes(isOlder: Bool) async throws {
+    arguments: [true, false]) func writes(isOlder: Bool) async throws
+  {
     let daemon = try await Daemon(at: broker)
     let dataset = try home.dataset(at: 5)
     fake.add(try home.dataset(at: 1), isPreferred: isOlder)
@@ -394,14 +364,11 @@ struct HomeAssistantAgentTests {
     #expect(!log.lines.contains { $0.contains(dataset.hex) || $0.contains(home.networkKey) })
   }
 
-  @Test(
-    "Where Home Assistant keeps another dataset of the network, that is said, and it is not preferred"
-  )
+  @Test("Where Home Assistant keeps another dataset of the network, that is said, and it is not preferred")
   func keepsAnother() async throws {
     let daemon = try await Daemon(at: broker)
     // The same age, another key.
-    fake.add(
-      try home.with { $0.networkKey = SampleNetwork.guest.networkKey }.dataset(at: 5))
+    fake.add(try home.with { $0.networkKey = SampleNetwork.guest.networkKey }.dataset(at: 5))
     try await run(configuration(daemon.keys, writes: true)) {
       try await daemon.gives(home.dataset(at: 5), of: home)
       try await logged("it keeps another dataset")

@@ -8,45 +8,38 @@ import ThreadkeeperSupport
 
 @testable import BorderRouterAgent
 
-@Suite("Home Assistant's WebSocket API", .timeLimit(.minutes(10)))
-struct HomeAssistantClientTests {
+@Suite("Home Assistant's WebSocket API", .timeLimit(.minutes(10))) struct HomeAssistantClientTests {
   private typealias Trouble = HomeAssistantTrouble
 
   private static func client(
-    _ url: String, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil,
-    of users: Set<UInt32> = [getuid()]
+    _ url: String, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil, of users: Set<UInt32> = [getuid()]
   ) throws(Trouble) -> HomeAssistantClient {
     guard let address = HomeAssistantAddress(url) else { throw .otherForm }
     return try HomeAssistantClient(
-      address, of: users, token: SecretBytes(copying: "a-long-lived-token".utf8), timeout: timeout,
-      signal: signal)
+      address, of: users, token: SecretBytes(copying: "a-long-lived-token".utf8), timeout: timeout, signal: signal)
   }
 
   /// What becomes of a connection and a list. On a thread of its own: it waits in system calls.
-  private func trouble(
-    _ url: String, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil
-  ) async throws -> Trouble? {
+  private func trouble(_ url: String, _ timeout: Duration = .seconds(60), signal: WakeSignal? = nil) async throws
+    -> Trouble?
+  {
     try await SystemThread.result {
       do throws(Trouble) {
         _ = try Self.client(url, timeout, signal: signal).datasets()
         return nil
-      } catch {
-        return error
-      }
+      } catch { return error }
     }
   }
 
-  private func trouble(
-    _ timeout: Duration = .seconds(60), _ serve: @escaping @Sendable (WebSocketPeer) -> Void
-  ) async throws -> Trouble? {
+  private func trouble(_ timeout: Duration = .seconds(60), _ serve: @escaping @Sendable (WebSocketPeer) -> Void)
+    async throws -> Trouble?
+  {
     let server = try WebSocketServer(serve)
     return try await trouble("http://127.0.0.1:\(server.port)", timeout)
   }
 
   /// What becomes of a list that is answered so.
-  private func trouble(
-    answering texts: String..., from version: String = "2025.4.4"
-  ) async throws -> Trouble? {
+  private func trouble(answering texts: String..., from version: String = "2025.4.4") async throws -> Trouble? {
     try await trouble { peer in
       Self.login(peer, version)
       _ = peer.receive()
@@ -78,16 +71,13 @@ struct HomeAssistantClientTests {
 
     init(_ name: String) throws {
       let file = try #require(
-        Bundle.module.url(
-          forResource: "home-assistant", withExtension: "txt", subdirectory: "Recorded"))
+        Bundle.module.url(forResource: "home-assistant", withExtension: "txt", subdirectory: "Recorded"))
       let text = try String(contentsOf: file, encoding: .utf8)
-      let section = try #require(
-        text.components(separatedBy: "=== ").first { $0.hasPrefix(name + "\n") })
+      let section = try #require(text.components(separatedBy: "=== ").first { $0.hasPrefix(name + "\n") })
       let lines = section.split(separator: "\n").filter { "<>".contains($0.first ?? " ") }
       greeting = String(lines[0].dropFirst(2))
       login = String(lines[2].dropFirst(2))
-      for (asked, answered) in zip(lines.dropFirst(3), lines.dropFirst(4)) where asked.first == ">"
-      {
+      for (asked, answered) in zip(lines.dropFirst(3), lines.dropFirst(4)) where asked.first == ">" {
         answers[Self.key(String(asked.dropFirst(2)))] = String(answered.dropFirst(2))
       }
     }
@@ -122,8 +112,7 @@ struct HomeAssistantClientTests {
 
   private func url(_ server: WebSocketServer) -> String { "http://127.0.0.1:\(server.port)" }
 
-  @Test("A list and its datasets are read as they were recorded")
-  func recordedList() async throws {
+  @Test("A list and its datasets are read as they were recorded") func recordedList() async throws {
     let server = try recorded("three-datasets")
     let (list, readings) = try await SystemThread.result {
       let client = try Self.client("http://127.0.0.1:\(server.port)")
@@ -143,46 +132,38 @@ struct HomeAssistantClientTests {
     }
   }
 
-  @Test("One odd entry, or an odd field, hides no other entry of the list")
-  func oddEntries() async throws {
+  @Test("One odd entry, or an odd field, hides no other entry of the list") func oddEntries() async throws {
     let server = try WebSocketServer { peer in
       Self.login(peer)
       _ = peer.receive()
       peer.send(
         #"{"id":1,"type":"result","success":true,"result":{"datasets":[7,{"network_name":"x"},{"dataset_id":"a","#
-          + #""channel":"15","preferred":1,"network_name":[],"extended_pan_id":"1111111122222222"}]}}"#
-      )
+          + #""channel":"15","preferred":1,"network_name":[],"extended_pan_id":"1111111122222222"}]}}"#)
     }
-    let list = try await SystemThread.result {
-      try Self.client("http://127.0.0.1:\(server.port)").datasets()
-    }
+    let list = try await SystemThread.result { try Self.client("http://127.0.0.1:\(server.port)").datasets() }
     #expect(list.map(\.id) == ["a"] && list.first?.network?.description == "1111111122222222")
     #expect(list.first?.isPreferred == false && list.first?.name == nil)
   }
 
-  @Test("Border agents are read, also where there is an extended address alone")
-  func recordedBorderAgent() async throws {
+  @Test("Border agents are read, also where there is an extended address alone") func recordedBorderAgent() async throws
+  {
     let server = try recorded("border-agent")
-    let list = try await SystemThread.result {
-      try Self.client("http://127.0.0.1:\(server.port)").datasets()
-    }
+    let list = try await SystemThread.result { try Self.client("http://127.0.0.1:\(server.port)").datasets() }
     #expect(list.first?.borderAgent?.description == "230c6a1ac57f6f4be262acf32e5ef52c")
     #expect(list.dropFirst().allSatisfy { $0.borderAgent == nil })
   }
 
   @Test(
     "Other recorded answers have their troubles",
-    arguments: [
-      ("auth-ok-empty-store", nil), ("auth-invalid", .wrongToken),
-      ("not-administrator", .notAdministrator),
-    ] as [(String, HomeAssistantTrouble?)])
-  func recordedTroubles(name: String, expected: HomeAssistantTrouble?) async throws {
+    arguments: [("auth-ok-empty-store", nil), ("auth-invalid", .wrongToken), ("not-administrator", .notAdministrator)]
+      as [(String, HomeAssistantTrouble?)]) func recordedTroubles(name: String, expected: HomeAssistantTrouble?)
+    async throws
+  {
     let server = try recorded(name)
     #expect(try await trouble(url(server)) == expected)
   }
 
-  @Test("A dataset that is no more is none")
-  func notFound() async throws {
+  @Test("A dataset that is no more is none") func notFound() async throws {
     let server = try recorded("not-allowed-not-found")
     #expect(try await reading("missing", from: url(server)) == .none)
   }
@@ -193,14 +174,10 @@ struct HomeAssistantClientTests {
       (
         #"{"tlv":"0e0800000000000100000208ccccccccdddddddd03044e6f4b65"}"#,
         "it lacks Channel, Channel Mask, Mesh-Local Prefix, Network Key, PAN ID, PSKc, Security Policy"
-      ),
-      (#"{"tlv":"nonsense"}"#, "character 1 is not a hexadecimal digit"),
-      (
-        #"{"tlv":"0e08"}"#,
-        "Active Timestamp at byte 0 is said to have 8 bytes, but only 0 are left"
-      ),
-    ])
-  func unusable(result: String, flaw: String) async throws {
+      ), (#"{"tlv":"nonsense"}"#, "character 1 is not a hexadecimal digit"),
+      (#"{"tlv":"0e08"}"#, "Active Timestamp at byte 0 is said to have 8 bytes, but only 0 are left"),
+    ]) func unusable(result: String, flaw: String) async throws
+  {
     let server = try WebSocketServer { peer in
       Self.login(peer)
       _ = peer.receive()
@@ -210,8 +187,7 @@ struct HomeAssistantClientTests {
   }
 
   @Test(
-    "An error that says nothing about the dataset is trouble",
-    arguments: ["unknown_error", "home_assistant_error"])
+    "An error that says nothing about the dataset is trouble", arguments: ["unknown_error", "home_assistant_error"])
   func notOfTheDataset(code: String) async throws {
     let fake = try FakeHomeAssistant()
     fake.add(try SampleNetwork.home.dataset(at: 1))
@@ -221,28 +197,20 @@ struct HomeAssistantClientTests {
 
   // MARK: The connection
 
-  @Test("A program of another user on this machine gets no token")
-  func untrusted() async throws {
+  @Test("A program of another user on this machine gets no token") func untrusted() async throws {
     let heads = Mutex(0)
-    let server = try WebSocketServer { peer in
-      if peer.accept() != nil { heads.withLock { $0 += 1 } }
-    }
+    let server = try WebSocketServer { peer in if peer.accept() != nil { heads.withLock { $0 += 1 } } }
     let url = "http://127.0.0.1:\(server.port)"
     let other = getuid() + 1
-    await #expect(
-      throws: Trouble.untrusted("a program of user \(getuid()) listens on port \(server.port)")
-    ) {
+    await #expect(throws: Trouble.untrusted("a program of user \(getuid()) listens on port \(server.port)")) {
       try await SystemThread.result { _ = try Self.client(url, of: [other]) }
     }
     // The next one is served after it.
-    await #expect(throws: Trouble.closed) {
-      try await SystemThread.result { _ = try Self.client(url) }
-    }
+    await #expect(throws: Trouble.closed) { try await SystemThread.result { _ = try Self.client(url) } }
     #expect(heads.withLock { $0 } == 1)
   }
 
-  @Test("The upgrade names host and version, and the token and commands are masked texts")
-  func upgrade() async throws {
+  @Test("The upgrade names host and version, and the token and commands are masked texts") func upgrade() async throws {
     let received = Mutex<[String]>([])
     let isOver = WakeSignal()
     let server = try WebSocketServer { peer in
@@ -284,10 +252,7 @@ struct HomeAssistantClientTests {
   @Test(
     "What is no upgrade is named by its status",
     arguments: [
-      (
-        "HTTP/1.1 302 Found\r\nLocation: https://x/\r\n\r\n", 302,
-        "the address that a browser ends at"
-      ),
+      ("HTTP/1.1 302 Found\r\nLocation: https://x/\r\n\r\n", 302, "the address that a browser ends at"),
       ("HTTP/1.1 400 Bad Request\r\n\r\n", 400, "trusted_proxies"),
       ("HTTP/1.1 403 Forbidden\r\n\r\n", 403, "ip_bans.yaml"),
       ("HTTP/1.1 404 Not Found\r\n\r\n", 404, "not Home Assistant"),
@@ -296,36 +261,31 @@ struct HomeAssistantClientTests {
       ("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", 101, "not Home Assistant"),
       ("SSH-2.0-x\r\n\r\n", 0, "is it https://"), ("", 0, "is it https://"),
       (String(repeating: "a", count: 20_000), 0, "is it https://"),
-    ])
-  func status(answer: String, status: Int, remedy: String) async throws {
+    ]) func status(answer: String, status: Int, remedy: String) async throws
+  {
     #expect(try await trouble { $0.accept(answer) } == .status(status))
     #expect(Trouble.status(status).description.contains(remedy))
   }
 
-  @Test("Refused, not found, silent and never accepted")
-  func unreachable() async throws {
-    #expect(
-      try await trouble("http://127.0.0.1:\(UnusedPort.next())")
-        == .unreachable("Connection refused"))
+  @Test("Refused, not found, silent and never accepted") func unreachable() async throws {
+    #expect(try await trouble("http://127.0.0.1:\(UnusedPort.next())") == .unreachable("Connection refused"))
     // RFC 6761, section 6.4: never found, also where there is a network.
-    #expect(
-      try await trouble("http://none.invalid:8123")
-        == .unreachable("no address is found for none.invalid"))
+    #expect(try await trouble("http://none.invalid:8123") == .unreachable("no address is found for none.invalid"))
     let hole = try BlackHole()
     #expect(try await trouble("http://127.0.0.1:\(hole.port)", .milliseconds(200)) == .timeout)
     #expect(
       try await trouble(.milliseconds(200)) {
-        _ = $0.accept(""); _ = $0.receive()
+        _ = $0.accept("");
+        _ = $0.receive()
       } == .timeout)
     #expect(
       try await trouble(.milliseconds(200)) {
-        Self.login($0); while $0.receive() != nil {}
-      }
-        == .timeout)
+        Self.login($0);
+        while $0.receive() != nil {}
+      } == .timeout)
   }
 
-  @Test("Pings without end are not waited for")
-  func pings() async throws {
+  @Test("Pings without end are not waited for") func pings() async throws {
     let found = try await trouble(.milliseconds(500)) { peer in
       Self.login(peer)
       // Until the client has gone.
@@ -334,15 +294,16 @@ struct HomeAssistantClientTests {
     #expect(found == .timeout)
   }
 
-  @Test("A connection that ends is closed, or cut within a frame")
-  func ends() async throws {
+  @Test("A connection that ends is closed, or cut within a frame") func ends() async throws {
     #expect(
       try await trouble {
-        Self.login($0); _ = $0.receive()
+        Self.login($0);
+        _ = $0.receive()
       } == .closed)
     #expect(
       try await trouble {
-        Self.login($0); $0.send(frame: [0x03, 0xE8], opcode: 8)
+        Self.login($0);
+        $0.send(frame: [0x03, 0xE8], opcode: 8)
       } == .closed)
     #expect(
       try await trouble {
@@ -361,59 +322,43 @@ struct HomeAssistantClientTests {
   @Test(
     "Answers that can't be read",
     arguments: [
-      ("nonsense", .notJSON), ("[]", .notJSON),
-      (#"{"id":1,"type":"result","success":true,"result":{}}"#, .otherForm),
+      ("nonsense", .notJSON), ("[]", .notJSON), (#"{"id":1,"type":"result","success":true,"result":{}}"#, .otherForm),
       (#"{"id":1,"type":"result","success":true,"result":{"datasets":[{}]}}"#, .otherForm),
       (#"{"id":1,"type":"result","success":true}"#, .otherForm),
-      (
-        #"{"id":1,"type":"result","success":false,"error":{"code":"Ab_c\u0007d"}}"#,
-        .refused("b_cd")
-      ),
-    ] as [(String, HomeAssistantTrouble)])
-  func unreadable(answer: String, expected: HomeAssistantTrouble) async throws {
-    #expect(try await trouble(answering: answer) == expected)
-  }
+      (#"{"id":1,"type":"result","success":false,"error":{"code":"Ab_c\u0007d"}}"#, .refused("b_cd")),
+    ] as [(String, HomeAssistantTrouble)]) func unreadable(answer: String, expected: HomeAssistantTrouble) async throws
+  { #expect(try await trouble(answering: answer) == expected) }
 
-  @Test("Answers to other commands, and events, are not taken for its own")
-  func others() async throws {
+  @Test("Answers to other commands, and events, are not taken for its own") func others() async throws {
     let found = try await trouble(
       answering: #"{"id":7,"type":"result","success":false,"error":{"code":"x"}}"#,
-      #"{"id":1,"type":"event","event":{}}"#,
-      #"{"id":1,"type":"result","success":true,"result":{"datasets":[]}}"#)
+      #"{"id":1,"type":"event","event":{}}"#, #"{"id":1,"type":"result","success":true,"result":{"datasets":[]}}"#)
     #expect(found == nil)
   }
 
-  @Test("Lists that are too long are named by what they have")
-  func tooLarge() async throws {
+  @Test("Lists that are too long are named by what they have") func tooLarge() async throws {
     func entries(_ count: Int, _ name: String) -> String {
       let list = (0..<count).map { #"{"dataset_id":"\#($0)","network_name":"\#(name)"}"# }
-      return
-        #"{"id":1,"type":"result","success":true,"result":{"datasets":[\#(list.joined(separator: ","))]}}"#
+      return #"{"id":1,"type":"result","success":true,"result":{"datasets":[\#(list.joined(separator: ","))]}}"#
     }
     for (text, expected) in [
-      (entries(257, "a"), .tooMany(257)),
-      (entries(5_000, String(repeating: "a", count: 300)), .tooLarge), (entries(256, "a"), nil),
-    ] as [(String, Trouble?)] {
-      #expect(try await trouble(answering: text) == expected)
-    }
+      (entries(257, "a"), .tooMany(257)), (entries(5_000, String(repeating: "a", count: 300)), .tooLarge),
+      (entries(256, "a"), nil),
+    ] as [(String, Trouble?)] { #expect(try await trouble(answering: text) == expected) }
   }
 
-  @Test("A command that is unknown: too old, starting, or Thread is not set up")
-  func unknownCommand() async throws {
+  @Test("A command that is unknown: too old, starting, or Thread is not set up") func unknownCommand() async throws {
     for (version, words) in [
-      ("2023.2.5", "too old"), ("2023.3.0", "not set up"), ("2025.12.1", "it is starting"),
-      ("soon", "not set up"),
+      ("2023.2.5", "too old"), ("2023.3.0", "not set up"), ("2025.12.1", "it is starting"), ("soon", "not set up"),
     ] {
       let found = try await trouble(
-        answering: #"{"id":1,"type":"result","success":false,"error":{"code":"unknown_command"}}"#,
-        from: version)
+        answering: #"{"id":1,"type":"result","success":false,"error":{"code":"unknown_command"}}"#, from: version)
       #expect(found == .unknownCommand(HomeAssistantVersion(version)))
       #expect(found?.description.contains(words) == true)
     }
   }
 
-  @Test("Something that is no Home Assistant gets no token")
-  func noGreeting() async throws {
+  @Test("Something that is no Home Assistant gets no token") func noGreeting() async throws {
     let received = Mutex<String?>("")
     let found = try await trouble { peer in
       peer.accept()
@@ -424,8 +369,7 @@ struct HomeAssistantClientTests {
     try await eventually { received.withLock { $0 == nil } }
   }
 
-  @Test("A certificate that nobody knows, of another name, and no TLS at all")
-  func tls() async throws {
+  @Test("A certificate that nobody knows, of another name, and no TLS at all") func tls() async throws {
     let certificates = try TestCertificates.shared()
     let fake = try FakeHomeAssistant(tls: certificates)
     var found: Trouble?
@@ -449,8 +393,7 @@ struct HomeAssistantClientTests {
     }
   }
 
-  @Test("A stop ends an answer that is waited for, and a connection that is not accepted")
-  func stopped() async throws {
+  @Test("A stop ends an answer that is waited for, and a connection that is not accepted") func stopped() async throws {
     let signal = WakeSignal()
     let hole = try BlackHole()
     let isWaiting = WakeSignal()
@@ -468,14 +411,12 @@ struct HomeAssistantClientTests {
     #expect(try await second == .stopped)
   }
 
-  @Test("Every trouble has words of its own")
-  func words() {
+  @Test("Every trouble has words of its own") func words() {
     let all: [Trouble] =
       [
-        .unreachable("x"), .untrusted("x"), .timeout, .certificate("x"), .noTLS("x"), .noToken("x"),
-        .wrongToken,
-        .notAdministrator, .unknownCommand(nil), .tooLarge, .tooMany(300), .notJSON, .otherForm,
-        .noFrame, .cut, .closed, .refused("x"), .stopped,
+        .unreachable("x"), .untrusted("x"), .timeout, .certificate("x"), .noTLS("x"), .noToken("x"), .wrongToken,
+        .notAdministrator, .unknownCommand(nil), .tooLarge, .tooMany(300), .notJSON, .otherForm, .noFrame, .cut,
+        .closed, .refused("x"), .stopped,
       ] + [0, 301, 400, 403, 404, 500, 502].map { .status($0) }
     #expect(Set(all.map(\.description)).count == all.count)
   }

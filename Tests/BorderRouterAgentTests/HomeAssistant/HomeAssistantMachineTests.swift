@@ -6,8 +6,7 @@ import ThreadDataset
 @testable import BorderRouterAgent
 
 /// A row of the machine's table each.
-@Suite("What is published of Home Assistant's Thread store")
-struct HomeAssistantMachineTests {
+@Suite("What is published of Home Assistant's Thread store") struct HomeAssistantMachineTests {
   private var machine = HomeAssistantMachine()
   private var now = Duration.zero
   /// What Home Assistant has, and what of it was read in the last look.
@@ -20,17 +19,15 @@ struct HomeAssistantMachineTests {
     #expect(look([.home]).count == 1)
   }
 
-  @discardableResult
-  private mutating func handle(
-    _ event: HomeAssistantMachine.Event, after seconds: Int = 0
-  ) -> [HomeAssistantMachine.Effect] {
+  @discardableResult private mutating func handle(_ event: HomeAssistantMachine.Event, after seconds: Int = 0)
+    -> [HomeAssistantMachine.Effect]
+  {
     now += .seconds(seconds)
     return machine.handle(event, at: now)
   }
 
   /// - Returns: what is published after a list.
-  private mutating func look(_ entries: [StoredDataset], after seconds: Int = 0) -> [SharedDataset]
-  {
+  private mutating func look(_ entries: [StoredDataset], after seconds: Int = 0) -> [SharedDataset] {
     read = []
     var published: [SharedDataset] = []
     for effect in handle(.listed(entries), after: seconds) {
@@ -42,11 +39,10 @@ struct HomeAssistantMachineTests {
     return published
   }
 
-  @Test("What is listed for the first time is read and published, the preferred one first")
-  mutating func first() throws {
+  @Test("What is listed for the first time is read and published, the preferred one first") mutating func first() throws
+  {
     there = [
-      "a": .complete(try SampleNetwork.home.dataset(at: 1)),
-      "b": .complete(try SampleNetwork.guest.dataset(at: 1)),
+      "a": .complete(try SampleNetwork.home.dataset(at: 1)), "b": .complete(try SampleNetwork.guest.dataset(at: 1)),
     ]
     var guest = StoredDataset.guest
     guest.preference = true
@@ -62,11 +58,8 @@ struct HomeAssistantMachineTests {
 
   @Test(
     "What is listed differently is read, and published where it is news",
-    arguments: [
-      \StoredDataset.name, \.networkText, \.panID, \.created, \.borderAgentText,
-    ])
-  mutating func listedDifferently(field: WritableKeyPath<StoredDataset, String?> & Sendable) throws
-  {
+    arguments: [\StoredDataset.name, \.networkText, \.panID, \.created, \.borderAgentText])
+  mutating func listedDifferently(field: WritableKeyPath<StoredDataset, String?> & Sendable) throws {
     try published()
     var entry = StoredDataset.home
     entry[keyPath: field] = "230c6a1ac57f6f4be262acf32e5ef52c"
@@ -74,8 +67,7 @@ struct HomeAssistantMachineTests {
     #expect(read == ["a"])
   }
 
-  @Test("Another channel is read; preference is news")
-  mutating func preference() throws {
+  @Test("Another channel is read; preference is news") mutating func preference() throws {
     try published()
     var entry = StoredDataset.home
     entry.channel = 26
@@ -86,8 +78,7 @@ struct HomeAssistantMachineTests {
     #expect(look([entry], after: 60).map(\.isPreferred) == [false])
   }
 
-  @Test("TLVs that the list does not show as new are read within ten minutes")
-  mutating func reread() throws {
+  @Test("TLVs that the list does not show as new are read within ten minutes") mutating func reread() throws {
     try published()
     there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
     #expect(look([.home], after: 599).isEmpty && read.isEmpty)
@@ -95,8 +86,7 @@ struct HomeAssistantMachineTests {
     #expect(look([.home], after: 600).isEmpty && read == ["a"])
   }
 
-  @Test("Everything is published again after an hour")
-  mutating func again() throws {
+  @Test("Everything is published again after an hour") mutating func again() throws {
     try published()
     for _ in 0..<5 { #expect(look([.home], after: 600).isEmpty) }
     #expect(look([.home], after: 599).isEmpty)
@@ -104,8 +94,7 @@ struct HomeAssistantMachineTests {
     #expect(look([.home], after: 1).isEmpty)
   }
 
-  @Test("What is not listed any more is forgotten, and nothing published")
-  mutating func gone() throws {
+  @Test("What is not listed any more is forgotten, and nothing published") mutating func gone() throws {
     try published()
     #expect(look([], after: 60).isEmpty)
     #expect(machine.store?.timestamps == [:])
@@ -115,8 +104,7 @@ struct HomeAssistantMachineTests {
     #expect(look([.home], after: 60).count == 1)
   }
 
-  @Test("A dataset that can't be used is logged once, and published when it can")
-  mutating func unusable() throws {
+  @Test("A dataset that can't be used is logged once, and published when it can") mutating func unusable() throws {
     let reading = HomeAssistantMachine.Event.read(.home, .unusable("it lacks parameters"))
     let notes = handle(reading).compactMap(\.note)
     #expect(notes.count == 1 && notes[0].level == .warning)
@@ -133,8 +121,7 @@ struct HomeAssistantMachineTests {
     #expect(machine.store?.unusable == [])
   }
 
-  @Test(
-    "A dataset that lacks something is published as what it is, and what it lacks is logged once")
+  @Test("A dataset that lacks something is published as what it is, and what it lacks is logged once")
   mutating func partial() throws {
     let partial = try SampleNetwork.home.dataset(at: 1).removing(.pskc)
     let reading = HomeAssistantMachine.Event.read(.home, .partial(partial))
@@ -146,8 +133,7 @@ struct HomeAssistantMachineTests {
     #expect(machine.store?.unusable == [try #require(StoredDataset.home.network)])
   }
 
-  @Test("What decides about a question is read with the next list")
-  mutating func doubted() throws {
+  @Test("What decides about a question is read with the next list") mutating func doubted() throws {
     try published()
     there["a"] = .complete(try SampleNetwork.home.dataset(at: 2))
     #expect(handle(.doubted(try #require(StoredDataset.guest.network))) == [])
@@ -158,10 +144,10 @@ struct HomeAssistantMachineTests {
 
   @Test(
     "What is rejected for what it is, or as one too many, waits for an hour or a change",
-    arguments: [
-      (code: "bad_value", field: "dataset"), (code: "too_many_networks", field: nil),
-    ])
-  mutating func rejected(code: String, field: String?) throws {
+    arguments: [(code: "bad_value", field: "dataset"), (code: "too_many_networks", field: nil)]) mutating func rejected(
+      code: String, field: String?
+    ) throws
+  {
     let rejection = EventOutcome.ofHome(code, field: field)
     try published()
     let note = try #require(handle(.answered(rejection)).first?.note)
@@ -182,10 +168,9 @@ struct HomeAssistantMachineTests {
   @Test(
     "What is rejected for another reason is published again after five minutes",
     arguments: [
-      (code: "not_enrolled", field: "sealed", who: "threadkeeper"),
-      (code: "refused", field: nil, who: "the broker"),
-    ])
-  mutating func retried(code: String, field: String?, who: String) throws {
+      (code: "not_enrolled", field: "sealed", who: "threadkeeper"), (code: "refused", field: nil, who: "the broker"),
+    ]) mutating func retried(code: String, field: String?, who: String) throws
+  {
     try published()
     let note = try #require(handle(.answered(.ofHome(code, field: field))).first?.note)
     #expect(note.text.hasPrefix(who))
@@ -193,8 +178,9 @@ struct HomeAssistantMachineTests {
     #expect(look([.home], after: 1).count == 1)
   }
 
-  @Test("Trouble is logged when it is another one, and makes the pauses longer until it ends")
-  mutating func trouble() throws {
+  @Test("Trouble is logged when it is another one, and makes the pauses longer until it ends") mutating func trouble()
+    throws
+  {
     try published()
     #expect(machine.pause == nil)
     var pauses: [Duration?] = []
@@ -211,8 +197,7 @@ struct HomeAssistantMachineTests {
     #expect(handle(.looked) == [] && machine.pause == nil)
   }
 
-  @Test(
-    "It reports a trouble that a person has to end at once, and what may pass once it has lasted")
+  @Test("It reports a trouble that a person has to end at once, and what may pass once it has lasted")
   mutating func standing() throws {
     #expect(machine.standing == nil)
     handle(.troubled(.wrongToken))
@@ -229,8 +214,7 @@ struct HomeAssistantMachineTests {
     }
   }
 
-  @Test("What is compared with the home is known once all was read")
-  mutating func summary() throws {
+  @Test("What is compared with the home is known once all was read") mutating func summary() throws {
     try published()
     #expect(machine.store?.preferred == nil)
     var guest = StoredDataset.guest
@@ -247,15 +231,13 @@ struct HomeAssistantMachineTests {
 }
 
 extension StoredDataset {
-  static let home = StoredDataset(
-    id: "a", networkText: "1111111122222222", name: "home", channel: 15)
+  static let home = StoredDataset(id: "a", networkText: "1111111122222222", name: "home", channel: 15)
   static let guest = StoredDataset(id: "b", networkText: "3333333344444444", name: "guest-thread")
 }
 
 extension EventOutcome {
   fileprivate static func ofHome(_ code: String? = nil, field: String? = nil) -> EventOutcome {
-    EventOutcome(
-      kind: .credentials, token: 1, subject: "a", code: code, field: field, message: "no")
+    EventOutcome(kind: .credentials, token: 1, subject: "a", code: code, field: field, message: "no")
   }
 }
 

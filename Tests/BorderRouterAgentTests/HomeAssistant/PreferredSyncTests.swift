@@ -7,8 +7,7 @@ import ThreadDataset
 @testable import Broker
 
 /// A row of the machine's table each.
-@Suite("Home Assistant's preferred network is kept that of the home")
-struct PreferredSyncTests {
+@Suite("Home Assistant's preferred network is kept that of the home") struct PreferredSyncTests {
   private let home: PreferredSync.Home
   private let network: ExtendedPANID
   private let dataset: OperationalDataset
@@ -19,37 +18,30 @@ struct PreferredSyncTests {
     dataset = try SampleNetwork.home.dataset(at: 5)
     network = try #require(dataset.extendedPANID)
     home = .init(network: network, timestamp: 5)
-    other = StoreSummary(
-      preferred: ExtendedPANID(hex: "3333333344444444"), timestamps: [network: 5])
+    other = StoreSummary(preferred: ExtendedPANID(hex: "3333333344444444"), timestamps: [network: 5])
   }
 
   private var sync = PreferredSync()
   private var now = Duration.zero
 
-  @discardableResult
-  private mutating func handle(
-    _ event: PreferredSync.Event, after seconds: Int = 60
-  ) -> [PreferredSync.Effect] {
+  @discardableResult private mutating func handle(_ event: PreferredSync.Event, after seconds: Int = 60)
+    -> [PreferredSync.Effect]
+  {
     now += .seconds(seconds)
     return sync.handle(event, at: now)
   }
 
   /// - Parameter store: another than the one that prefers another network.
-  @discardableResult
-  private mutating func compared(
-    _ store: StoreSummary? = nil, after seconds: Int = 60
-  ) -> [PreferredSync.Effect] {
-    handle(.compared(home, store ?? other), after: seconds)
-  }
+  @discardableResult private mutating func compared(_ store: StoreSummary? = nil, after seconds: Int = 60)
+    -> [PreferredSync.Effect]
+  { handle(.compared(home, store ?? other), after: seconds) }
 
   private mutating func asks(_ store: StoreSummary? = nil, after seconds: Int = 60) -> Bool {
     compared(store, after: seconds).contains(.ask)
   }
 
   /// Whether it asks after this time, and not a second before.
-  private mutating func asksAgain(after seconds: Int) -> Bool {
-    !asks(after: seconds - 1) && asks(after: 1)
-  }
+  private mutating func asksAgain(after seconds: Int) -> Bool { !asks(after: seconds - 1) && asks(after: 1) }
 
   /// A store in which the home's network is preferred, or none, with a dataset of this time.
   private func store(preferring preferred: ExtendedPANID?, at seconds: UInt64) -> StoreSummary {
@@ -63,15 +55,13 @@ struct PreferredSyncTests {
     #expect(handle(.refused(code: code, message: "no")).contains { $0.note?.level == .warning })
   }
 
-  @Test("Without a difference, or without credentials of the home's, nothing is asked")
-  mutating func none() {
+  @Test("Without a difference, or without credentials of the home's, nothing is asked") mutating func none() {
     let newer = store(preferring: network, at: 6)
     #expect(!handle(.compared(nil, other)).contains(.ask) && !asks(newer))
     #expect(!asks(store(preferring: network, at: 5)))
   }
 
-  @Test("Another preferred network, none or no dataset is asked about, once")
-  mutating func differences() {
+  @Test("Another preferred network, none or no dataset is asked about, once") mutating func differences() {
     for store in [other, store(preferring: nil, at: 5), StoreSummary(preferred: nil)] {
       sync = PreferredSync()
       let effects = compared(store)
@@ -80,8 +70,7 @@ struct PreferredSyncTests {
     }
   }
 
-  @Test("A difference in the time alone is asked about when the dataset was read again")
-  mutating func checks() {
+  @Test("A difference in the time alone is asked about when the dataset was read again") mutating func checks() {
     let old = store(preferring: network, at: 4)
     #expect(compared(old) == [.reread(network)])
     #expect(asks(old) && !asks(old))
@@ -119,8 +108,7 @@ struct PreferredSyncTests {
     }
   }
 
-  @Test("After a broken connection to the broker a question is sent again")
-  mutating func connected() {
+  @Test("After a broken connection to the broker a question is sent again") mutating func connected() {
     #expect(handle(.connected) == [] && asks())
     #expect(handle(.connected, after: 100) == [.ask])
     #expect(compared(after: 179) == [])
@@ -131,8 +119,7 @@ struct PreferredSyncTests {
     #expect(asks() && handle(.connected, after: 86_581) == [])
   }
 
-  @Test("What a person has agreed to is written, and then there is nothing to do")
-  mutating func writes() {
+  @Test("What a person has agreed to is written, and then there is nothing to do") mutating func writes() {
     #expect(asks())
     #expect(handle(.credentials(dataset)) == [.write(dataset)] && sync.pending == dataset)
     #expect(!asks())
@@ -141,16 +128,16 @@ struct PreferredSyncTests {
     #expect(asks())
   }
 
-  @Test("Credentials of another network, and those that nobody has asked for, are not written")
-  mutating func wrong() throws {
+  @Test("Credentials of another network, and those that nobody has asked for, are not written") mutating func wrong()
+    throws
+  {
     #expect(handle(.credentials(dataset)) == [] && sync.pending == nil)
     #expect(asks())
     #expect(try handle(.credentials(SampleNetwork.guest.dataset(at: 1))) == [])
     #expect(sync.pending == nil && asksAgain(after: 600))
   }
 
-  @Test("After a denial it is not asked until either side has changed, and a day has passed")
-  mutating func denied() {
+  @Test("After a denial it is not asked until either side has changed, and a day has passed") mutating func denied() {
     let inStep = store(preferring: network, at: 5)
     answered("consent_denied")
     #expect(!asks(after: 864_000))
@@ -169,8 +156,9 @@ struct PreferredSyncTests {
     #expect(!unknown.contains(.ask) && !asks())
   }
 
-  @Test("A denial is remembered by the next run, and forgotten when there is no difference")
-  mutating func remembered() throws {
+  @Test("A denial is remembered by the next run, and forgotten when there is no difference") mutating func remembered()
+    throws
+  {
     #expect(asks())
     let effects = handle(.refused(code: "consent_denied", message: "no"))
     guard case .remember(let denied?) = effects.first else {
@@ -185,24 +173,20 @@ struct PreferredSyncTests {
     #expect(compared(inStep) == [] && asks())
   }
 
-  @Test(
-    "When nobody has decided it is asked again after a day",
-    arguments: ["consent_expired", "consent_required"])
+  @Test("When nobody has decided it is asked again after a day", arguments: ["consent_expired", "consent_required"])
   mutating func expired(code: String) {
     answered(code)
     #expect(asksAgain(after: 86_400))
   }
 
-  @Test("Another answer, or none, is logged once, and it is asked again after ten minutes")
-  mutating func otherAnswers() {
+  @Test("Another answer, or none, is logged once, and it is asked again after ten minutes") mutating func otherAnswers()
+  {
     answered("not_enrolled")
     #expect(asksAgain(after: 600))
     #expect(handle(.refused(code: "not_enrolled", message: "no")) == [])
   }
 
-  @Test(
-    "A request may be lost, so it is sent every ten minutes, for the day that a person has to decide"
-  )
+  @Test("A request may be lost, so it is sent every ten minutes, for the day that a person has to decide")
   mutating func lost() {
     #expect(asks())
     for _ in 0..<143 { #expect(asksAgain(after: 600)) }
@@ -212,9 +196,7 @@ struct PreferredSyncTests {
     #expect(asksAgain(after: 600))
   }
 
-  @Test(
-    "What Home Assistant does not take is logged, and not asked again until either side has changed"
-  )
+  @Test("What Home Assistant does not take is logged, and not asked again until either side has changed")
   mutating func notTaken() {
     #expect(asks())
     handle(.credentials(dataset))
@@ -224,8 +206,7 @@ struct PreferredSyncTests {
     #expect(!asks(after: 864_000))
   }
 
-  @Test("During trouble it is tried for a minute, and then the dataset is not kept")
-  mutating func trouble() {
+  @Test("During trouble it is tried for a minute, and then the dataset is not kept") mutating func trouble() {
     #expect(asks())
     handle(.credentials(dataset))
     #expect(handle(.troubled, after: 59) == [] && sync.pending == dataset)
@@ -235,8 +216,7 @@ struct PreferredSyncTests {
   }
 }
 
-@Suite("Sealed requests of the agent")
-struct SealedRequesterTests {
+@Suite("Sealed requests of the agent") struct SealedRequesterTests {
   private let own: Identity
   private let daemon: Identity
   private let now: Int64 = 1_800_000_000
@@ -247,62 +227,52 @@ struct SealedRequesterTests {
   }
 
   private var requester: SealedRequester {
-    SealedRequester(
-      base: "threadkeeper", user: "ha", keys: AgentKeys(own: own, daemon: daemon.keys))
+    SealedRequester(base: "threadkeeper", user: "ha", keys: AgentKeys(own: own, daemon: daemon.keys))
   }
 
   private func answer(_ request: Publication, _ json: String) -> IncomingMessage {
     IncomingMessage(
-      topic: request.responseTopic ?? "", payload: Array(json.utf8),
-      correlationData: request.correlationData)
+      topic: request.responseTopic ?? "", payload: Array(json.utf8), correlationData: request.correlationData)
   }
 
   private func list(_ request: Publication, _ networks: String = "[]") -> IncomingMessage {
     answer(request, #"{"data":{"networks":\#(networks)},"status":"ok","v":1}"#)
   }
 
-  private func sealed(
-    _ body: String, _ request: Publication, id: String? = nil, from sender: Identity? = nil
-  ) throws -> String {
+  private func sealed(_ body: String, _ request: Publication, id: String? = nil, from sender: Identity? = nil) throws
+    -> String
+  {
     let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
     let envelope = try Envelope.seal(
       Array(body.utf8), to: own.keys, from: sender ?? daemon,
-      at: .init(
-        topic: request.responseTopic ?? "", order: .identifier(id ?? transaction), now: now,
-        lifetime: 30))
+      at: .init(topic: request.responseTopic ?? "", order: .identifier(id ?? transaction), now: now, lifetime: 30))
     return #"{"data":{"sealed":\#(String(decoding: envelope, as: UTF8.self))},"status":"ok","v":1}"#
   }
 
-  @Test("A request is sealed to the daemon, and lives for half a minute")
-  func request() throws {
+  @Test("A request is sealed to the daemon, and lives for half a minute") func request() throws {
     var requester = requester
     let request = try requester.publication(.preferred, now: now)
     #expect(request.topic == "threadkeeper/in/ha/request/preferred/get")
     #expect(request.responseTopic == "threadkeeper/out/ha/response/preferred/get")
     #expect(request.messageExpiry == 30 && !request.retain)
     let opened = try opened(
-      request.payload, with: daemon, from: own, topic: request.topic, now: now,
-      beside: ["transaction"])
-    #expect(
-      opened.order == .identifier(String(decoding: request.correlationData ?? [], as: UTF8.self)))
+      request.payload, with: daemon, from: own, topic: request.topic, now: now, beside: ["transaction"])
+    #expect(opened.order == .identifier(String(decoding: request.correlationData ?? [], as: UTF8.self)))
     #expect(String(decoding: opened.body, as: UTF8.self).contains(#""purpose":"write""#))
   }
 
-  @Test("The home's preferred network is that of the list, where its credentials are known")
-  func networks() throws {
+  @Test("The home's preferred network is that of the list, where its credentials are known") func networks() throws {
     var requester = requester
     for (list, timestamp) in [
       (
         #"[{"ext_pan_id":"3333333344444444","preferred":false,"active_timestamp":9},{"ext_pan_id":"1111111122222222","preferred":true,"active_timestamp":5}]"#,
         5
-      ),
-      (#"[{"ext_pan_id":"1111111122222222","preferred":true}]"#, nil), ("[]", nil),
+      ), (#"[{"ext_pan_id":"1111111122222222","preferred":true}]"#, nil), ("[]", nil),
     ] as [(String, UInt64?)] {
       let request = try requester.publication(.networks, now: now)
       let message = self.list(request, list)
       let home = try timestamp.map {
-        PreferredSync.Home(
-          network: try #require(ExtendedPANID(hex: "1111111122222222")), timestamp: $0)
+        PreferredSync.Home(network: try #require(ExtendedPANID(hex: "1111111122222222")), timestamp: $0)
       }
       #expect(requester.answer(message, now: now) == .home(home))
       // An answer counts once.
@@ -310,21 +280,16 @@ struct SealedRequesterTests {
     }
   }
 
-  @Test("What is no list is ignored, and the answer is still waited for")
-  func noList() throws {
+  @Test("What is no list is ignored, and the answer is still waited for") func noList() throws {
     var requester = requester
     let request = try requester.publication(.networks, now: now)
     for forged in [
-      "nonsense", "{}", #"{"data":{},"status":"ok","v":1}"#,
-      #"{"data":{"networks":{}},"status":"ok","v":1}"#,
-    ] {
-      #expect(requester.answer(answer(request, forged), now: now) == nil)
-    }
+      "nonsense", "{}", #"{"data":{},"status":"ok","v":1}"#, #"{"data":{"networks":{}},"status":"ok","v":1}"#,
+    ] { #expect(requester.answer(answer(request, forged), now: now) == nil) }
     #expect(requester.answer(list(request), now: now) == .home(nil))
   }
 
-  @Test("What the broker refuses is known by its topic, and no answer is taken for it")
-  func refused() throws {
+  @Test("What the broker refuses is known by its topic, and no answer is taken for it") func refused() throws {
     var requester = requester
     let request = try requester.publication(.networks, now: now)
     #expect(requester.command(refusedAt: "threadkeeper/in/ha/credentials") == nil)
@@ -332,24 +297,18 @@ struct SealedRequesterTests {
     #expect(requester.answer(list(request), now: now) == nil)
   }
 
-  @Test("Credentials count only when the daemon has sealed them, for this request")
-  func credentials() throws {
+  @Test("Credentials count only when the daemon has sealed them, for this request") func credentials() throws {
     var requester = requester
     let dataset = try SampleNetwork.home.dataset(at: 1)
     let body = #"{"credentials":[{"dataset":"\#(dataset.hex)"}]}"#
     var request = try requester.publication(.preferred, now: now)
-    #expect(
-      requester.answer(answer(request, try sealed(body, request)), now: now)
-        == .credentials(dataset))
+    #expect(requester.answer(answer(request, try sealed(body, request)), now: now) == .credentials(dataset))
     for (make, code) in [
       ({ _ in #"{"data":\#(body),"status":"ok","v":1}"# }, "not_sealed"),
       ({ try self.sealed(body, $0, id: "another") }, "invalid_payload"),
       ({ try self.sealed(body, $0, from: try Identity()) }, "unknown_issuer"),
       ({ try self.sealed(#"{"credentials":[]}"#, $0) }, "invalid_payload"),
-      (
-        { _ in #"{"error":{"code":"consent_denied","message":"no"},"status":"error","v":1}"# },
-        "consent_denied"
-      ),
+      ({ _ in #"{"error":{"code":"consent_denied","message":"no"},"status":"error","v":1}"# }, "consent_denied"),
       ({ _ in "nonsense" }, "invalid_payload"),
     ] as [((Publication) throws -> String, String)] {
       request = try requester.publication(.preferred, now: now)
@@ -361,13 +320,12 @@ struct SealedRequesterTests {
     }
   }
 
-  @Test("Answers to others, and retained ones, are none")
-  func others() throws {
+  @Test("Answers to others, and retained ones, are none") func others() throws {
     var requester = requester
     let request = try requester.publication(.networks, now: now)
     for change: (inout IncomingMessage) -> Void in [
-      { $0.isRetained = true }, { $0.correlationData = Array("another".utf8) },
-      { $0.correlationData = nil }, { $0.topic = "threadkeeper/out/ha/response/ping" },
+      { $0.isRetained = true }, { $0.correlationData = Array("another".utf8) }, { $0.correlationData = nil },
+      { $0.topic = "threadkeeper/out/ha/response/ping" },
     ] {
       var message = list(request)
       change(&message)
@@ -376,6 +334,4 @@ struct SealedRequesterTests {
   }
 }
 
-extension PreferredSync.Effect {
-  var note: RouterNote? { if case .log(let note) = self { note } else { nil } }
-}
+extension PreferredSync.Effect { var note: RouterNote? { if case .log(let note) = self { note } else { nil } } }

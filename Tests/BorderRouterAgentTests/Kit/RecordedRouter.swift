@@ -15,17 +15,14 @@ struct RecordedRouter {
   var asked: [String] = []
 
   init(_ state: String) throws {
-    let file = try #require(
-      Bundle.module.url(forResource: "otbr", withExtension: "txt", subdirectory: "Recorded"))
+    let file = try #require(Bundle.module.url(forResource: "otbr", withExtension: "txt", subdirectory: "Recorded"))
     let text = try String(contentsOf: file, encoding: .utf8)
-    let section = try #require(
-      text.components(separatedBy: "=== ").first { $0.hasPrefix(state + "\n") })
+    let section = try #require(text.components(separatedBy: "=== ").first { $0.hasPrefix(state + "\n") })
     for answer in section.components(separatedBy: "--- ").dropFirst() {
       let lines = answer.split(separator: "\n", maxSplits: 1)
       let words = lines[0].split(separator: " ")
       let body = lines.count > 1 ? lines[1].trimmingCharacters(in: .newlines) : ""
-      answers[String(words[0])] = HTTPAnswer(
-        status: try #require(Int(words[1])), body: Array(body.utf8))
+      answers[String(words[0])] = HTTPAnswer(status: try #require(Int(words[1])), body: Array(body.utf8))
     }
   }
 
@@ -55,15 +52,13 @@ struct RecordedRouter {
 
 /// Opens what is sealed in a payload, in which there is nothing else but `beside`.
 func opened(
-  _ payload: [UInt8], with daemon: Identity, from own: Identity, topic: String, now: Int64,
-  beside: Set<String> = []
+  _ payload: [UInt8], with daemon: Identity, from own: Identity, topic: String, now: Int64, beside: Set<String> = []
 ) throws -> OpenedEnvelope {
-  let outside = try #require(
-    try JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any])
+  let outside = try #require(try JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any])
   #expect(Set(outside.keys) == beside.union(["sealed"]))
   return try Envelope.open(
-    Array(JSONSerialization.data(withJSONObject: try #require(outside["sealed"]))), with: daemon,
-    from: [own.keys], topic: topic, now: now)
+    Array(JSONSerialization.data(withJSONObject: try #require(outside["sealed"]))), with: daemon, from: [own.keys],
+    topic: topic, now: now)
 }
 
 /// Reports of routers that a test makes up.
@@ -73,11 +68,8 @@ enum Sample {
   }
 
   /// For that router; it lives for 300 s.
-  static func order(
-    _ id: String, _ dataset: OperationalDataset, issuedAt: Int64 = 1_000
-  ) throws -> AdoptionOrder {
-    AdoptionOrder(
-      id: id, agent: try agent(), dataset: dataset, issuedAt: issuedAt, expiresAt: issuedAt + 300)
+  static func order(_ id: String, _ dataset: OperationalDataset, issuedAt: Int64 = 1_000) throws -> AdoptionOrder {
+    AdoptionOrder(id: id, agent: try agent(), dataset: dataset, issuedAt: issuedAt, expiresAt: issuedAt + 300)
   }
 
   /// One that has no network.

@@ -10,36 +10,28 @@ import enum Home.ThreadState
 @testable import BorderRouterAgent
 
 /// A row of the machine's table each.
-@Suite("What is published about a router")
-struct RouterMachineTests {
+@Suite("What is published about a router") struct RouterMachineTests {
   private var machine = RouterMachine()
   private var now = Duration.zero
 
-  @discardableResult
-  private mutating func handle(
-    _ event: RouterMachine.Event, after seconds: Int = 5
-  ) -> [RouterMachine.Effect] {
+  @discardableResult private mutating func handle(_ event: RouterMachine.Event, after seconds: Int = 5)
+    -> [RouterMachine.Effect]
+  {
     now += .seconds(seconds)
     return machine.handle(event, at: now).filter { if case .log = $0 { false } else { true } }
   }
 
   /// The kinds of what is published after a look.
-  @discardableResult
-  private mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [RouterMessage.Kind] {
+  @discardableResult private mutating func look(_ look: RouterLook, after seconds: Int = 5) -> [RouterMessage.Kind] {
     handle(.looked(look), after: seconds).compactMap { $0.event?.kind }
   }
 
-  @discardableResult
-  private mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [RouterMessage.Kind]
-  {
-    look(.report(report), after: seconds)
-  }
+  @discardableResult private mutating func look(_ report: RouterReport, after seconds: Int = 5) -> [RouterMessage.Kind]
+  { look(.report(report), after: seconds) }
 
-  private mutating func look(
-    _ state: ThreadState, on network: SampleNetwork = .home, at time: UInt64 = 1
-  ) throws -> [RouterMessage.Kind] {
-    look(try Sample.report(state, on: network, at: time))
-  }
+  private mutating func look(_ state: ThreadState, on network: SampleNetwork = .home, at time: UInt64 = 1) throws
+    -> [RouterMessage.Kind]
+  { look(try Sample.report(state, on: network, at: time)) }
 
   /// The event that follows.
   private mutating func event(_ event: RouterMachine.Event) throws -> RouterEvent {
@@ -47,9 +39,7 @@ struct RouterMachineTests {
   }
 
   /// From the beginning: announced and online.
-  private mutating func announced(
-    _ report: RouterReport? = nil, whenEmpty: RouterMachine.WhenEmpty = .publish
-  ) throws {
+  private mutating func announced(_ report: RouterReport? = nil, whenEmpty: RouterMachine.WhenEmpty = .publish) throws {
     (machine, now) = (RouterMachine(whenEmpty: whenEmpty), .zero)
     look(try report ?? Sample.report())
     handle(.connected)
@@ -57,8 +47,7 @@ struct RouterMachineTests {
 
   private let unreachable = RouterLook.silent(.unreachable("Connection refused"))
 
-  @Test("Nothing is published, up or stopped: a connection for this id comes first")
-  mutating func connects() throws {
+  @Test("Nothing is published, up or stopped: a connection for this id comes first") mutating func connects() throws {
     for state in [ThreadState.leader, .detached, .disabled] {
       machine = RouterMachine()
       let report = try Sample.report(state)
@@ -68,8 +57,7 @@ struct RouterMachineTests {
     }
   }
 
-  @Test(
-    "Nothing is published, connected: it is announced with its dataset, address, network and state")
+  @Test("Nothing is published, connected: it is announced with its dataset, address, network and state")
   mutating func announces() throws {
     let report = try Sample.report()
     handle(.looked(.report(report)))
@@ -87,21 +75,15 @@ struct RouterMachineTests {
     #expect(handle(.stopping) == [])
   }
 
-  @Test("Nothing is published, silent, or empty where that is a leave: nothing")
-  mutating func nothing() throws {
+  @Test("Nothing is published, silent, or empty where that is a leave: nothing") mutating func nothing() throws {
     machine = RouterMachine(whenEmpty: .leave)
-    for look in [unreachable, .report(try Sample.empty())] {
-      for _ in 0..<20 { #expect(handle(.looked(look)) == []) }
-    }
+    for look in [unreachable, .report(try Sample.empty())] { for _ in 0..<20 { #expect(handle(.looked(look)) == []) } }
   }
 
-  @Test(
-    "Nothing is published, empty: where it takes datasets it is announced, and that it has no network is"
-  )
+  @Test("Nothing is published, empty: where it takes datasets it is announced, and that it has no network is")
   mutating func empty() throws {
     let empty = try Sample.empty()
-    let news = RouterMachine.Effect.publish(
-      RouterEvent(.offline, of: empty.agent, reason: .noNetwork))
+    let news = RouterMachine.Effect.publish(RouterEvent(.offline, of: empty.agent, reason: .noNetwork))
     for (whenEmpty, isAnnounced) in [(RouterMachine.WhenEmpty.publish, false), (.announce, true)] {
       machine = RouterMachine(whenEmpty: whenEmpty)
       #expect(handle(.looked(.report(empty))) == [.connect(empty.agent)])
@@ -122,16 +104,12 @@ struct RouterMachineTests {
     }
   }
 
-  @Test(
-    "It loses its network: offline, no_network, after the hold and each minute; and back with a heartbeat"
-  )
+  @Test("It loses its network: offline, no_network, after the hold and each minute; and back with a heartbeat")
   mutating func losesNetwork() throws {
     try announced()
     let empty = try Sample.empty()
     for _ in 0..<6 { #expect(look(empty) == []) }
-    #expect(
-      handle(.looked(.report(empty)))
-        == [.publish(RouterEvent(.offline, of: empty.agent, reason: .noNetwork))])
+    #expect(handle(.looked(.report(empty))) == [.publish(RouterEvent(.offline, of: empty.agent, reason: .noNetwork))])
     for _ in 0..<10 {
       for _ in 0..<11 { #expect(look(empty) == []) }
       #expect(look(empty) == [.offline])
@@ -151,8 +129,9 @@ struct RouterMachineTests {
     #expect(look(empty, after: 60) == [])
   }
 
-  @Test("A dataset that can't be used is not published; the router is announced all the same")
-  mutating func unusable() throws {
+  @Test("A dataset that can't be used is not published; the router is announced all the same") mutating func unusable()
+    throws
+  {
     let report = try Sample.report(.detached, dataset: .unusable("it is a pending one"))
     handle(.looked(.report(report)))
     let event = try event(.connected)
@@ -160,8 +139,7 @@ struct RouterMachineTests {
     #expect(look(try Sample.report()) == [.dataset])
   }
 
-  @Test(
-    "A dataset that lacks parameters is announced as what it is, once, and what it lacks is logged")
+  @Test("A dataset that lacks parameters is announced as what it is, once, and what it lacks is logged")
   mutating func partial() throws {
     let whole = try SampleNetwork.home.dataset(at: 1)
     let (first, second) = (whole.removing(.pskc), whole.removing(.pskc, .channelMask))
@@ -175,9 +153,7 @@ struct RouterMachineTests {
     #expect(look(try Sample.report()) == [.dataset])
   }
 
-  @Test(
-    "Another dataset is published at once, also while detached, and not for another order of its TLVs"
-  )
+  @Test("Another dataset is published at once, also while detached, and not for another order of its TLVs")
   mutating func changedDataset() throws {
     try announced()
     #expect(try look(.detached, at: 2) == [.dataset])
@@ -188,8 +164,7 @@ struct RouterMachineTests {
     #expect(look(try Sample.report(.detached, dataset: .complete(reordered))) == [])
   }
 
-  @Test("Another network, partition or Thread state is a heartbeat at once")
-  mutating func changedState() throws {
+  @Test("Another network, partition or Thread state is a heartbeat at once") mutating func changedState() throws {
     try announced()
     #expect(try look(.detached) == [.heartbeat])
     var report = try Sample.report(.router)
@@ -200,8 +175,7 @@ struct RouterMachineTests {
     #expect(try self.event(.looked(.report(report))).partition == 7)
   }
 
-  @Test("As before, a heartbeat is published each minute")
-  mutating func heartbeats() throws {
+  @Test("As before, a heartbeat is published each minute") mutating func heartbeats() throws {
     let report = try Sample.report()
     try announced(report)
     var times: [Duration] = []
@@ -210,8 +184,7 @@ struct RouterMachineTests {
     #expect(times == [.seconds(60), .seconds(120), .seconds(180)])
   }
 
-  @Test(
-    "Silent for the hold: offline with the reason, once, and back with a heartbeat; never a leave")
+  @Test("Silent for the hold: offline with the reason, once, and back with a heartbeat; never a leave")
   mutating func silent() throws {
     for (silence, reason) in [
       (RouterSilence.unreachable("refused"), OfflineReason?.some(.unreachable)), (.frozen, .frozen),
@@ -232,25 +205,20 @@ struct RouterMachineTests {
     }
   }
 
-  @Test(
-    "A router that has never answered is reported after the hold; what is published of one says the rest"
-  )
+  @Test("A router that has never answered is reported after the hold; what is published of one says the rest")
   mutating func standing() throws {
     #expect(machine.standing(at: now) == nil)
     for _ in 0..<6 { #expect(look(unreachable) == []) }
     #expect(machine.standing(at: now) == nil)
     look(unreachable)
-    #expect(
-      machine.standing(at: now)
-        == .fails("nothing accepts the connection (Connection refused): is it off?"))
+    #expect(machine.standing(at: now) == .fails("nothing accepts the connection (Connection refused): is it off?"))
     try announced()
     #expect(machine.standing(at: now) == .reportedByRouter)
     for _ in 0..<20 { look(unreachable) }
     #expect(machine.standing(at: now) == .reportedByRouter)
   }
 
-  @Test("Silent or stopped for less than the hold, as in a restart: nothing")
-  mutating func restart() throws {
+  @Test("Silent or stopped for less than the hold, as in a restart: nothing") mutating func restart() throws {
     let report = try Sample.report()
     try announced(report)
     for _ in 0..<4 { #expect(look(unreachable) == []) }
@@ -258,29 +226,21 @@ struct RouterMachineTests {
     #expect(look(report) == [])
   }
 
-  @Test(
-    "Trouble that changes its kind is offline after the hold, and the reason is published once stable"
-  )
+  @Test("Trouble that changes its kind is offline after the hold, and the reason is published once stable")
   mutating func alternating() throws {
     let report = try Sample.report()
     try announced(report)
-    let kinds: [RouterLook] = [
-      unreachable, .silent(.frozen), .report(try Sample.report(.disabled)),
-    ]
+    let kinds: [RouterLook] = [unreachable, .silent(.frozen), .report(try Sample.report(.disabled))]
     var published: [RouterMachine.Effect] = []
     for index in 0..<60 { published += handle(.looked(kinds[index % 3])) }
     #expect(published == [.publish(RouterEvent(.offline, of: report.agent))])
     for _ in 0..<6 { #expect(look(unreachable) == []) }
-    #expect(
-      handle(.looked(unreachable)) == [
-        .publish(RouterEvent(.offline, of: report.agent, reason: .unreachable))
-      ])
+    #expect(handle(.looked(unreachable)) == [.publish(RouterEvent(.offline, of: report.agent, reason: .unreachable))])
     #expect(look(report) == [.heartbeat])
     for _ in 0..<6 { #expect(look(unreachable) == []) }
   }
 
-  @Test("Each hour it is announced again, in place of a heartbeat")
-  mutating func announcesAgain() throws {
+  @Test("Each hour it is announced again, in place of a heartbeat") mutating func announcesAgain() throws {
     let report = try Sample.report()
     try announced(report)
     var kinds: [RouterMessage.Kind] = []
@@ -289,8 +249,9 @@ struct RouterMachineTests {
     #expect(kinds[59] == .announce && kinds[119] == .announce)
   }
 
-  @Test("Two routers whose addresses are swapped: neither leaves, and both are announced")
-  mutating func swapped() throws {
+  @Test("Two routers whose addresses are swapped: neither leaves, and both are announced") mutating func swapped()
+    throws
+  {
     for (old, new) in [("1", "2"), ("2", "1")] as [(Character, Character)] {
       try announced(Sample.report(of: old))
       machine.elsewhere = [try Sample.agent(old)]
@@ -301,16 +262,15 @@ struct RouterMachineTests {
     }
   }
 
-  @Test("Another reason is published when it has held")
-  mutating func twoReasons() throws {
+  @Test("Another reason is published when it has held") mutating func twoReasons() throws {
     try announced()
     for _ in 0..<7 { look(unreachable) }
     for _ in 0..<6 { #expect(look(.silent(.frozen)) == []) }
     #expect(look(.silent(.frozen)) == [.offline])
   }
 
-  @Test("Stopped for the hold: offline, stopped; with another dataset that is published")
-  mutating func stopped() throws {
+  @Test("Stopped for the hold: offline, stopped; with another dataset that is published") mutating func stopped() throws
+  {
     let report = try Sample.report(.disabled)
     try announced()
     for _ in 0..<6 { #expect(look(report) == []) }
@@ -321,8 +281,9 @@ struct RouterMachineTests {
     #expect(try look(.leader, on: .guest) == [.heartbeat])
   }
 
-  @Test("Empty, three times in a row, where that is a leave: leave, once; less is not enough")
-  mutating func leaves() throws {
+  @Test("Empty, three times in a row, where that is a leave: leave, once; less is not enough") mutating func leaves()
+    throws
+  {
     let empty = try Sample.empty()
     try announced(whenEmpty: .leave)
     #expect(look(empty) == [])
@@ -336,17 +297,14 @@ struct RouterMachineTests {
     #expect(look(try Sample.report()) == [.announce])
   }
 
-  @Test("Detached without a dataset is not empty")
-  mutating func idle() throws {
+  @Test("Detached without a dataset is not empty") mutating func idle() throws {
     try announced()
     let idle = try Sample.report(.detached, dataset: RouterReport.Reading.none)
     #expect(look(idle) == [.heartbeat])
     #expect(look(idle) == [])
   }
 
-  @Test(
-    "Another id, three times in a row: leave for the old one, a connection for the new one, and announce"
-  )
+  @Test("Another id, three times in a row: leave for the old one, a connection for the new one, and announce")
   mutating func factoryReset() throws {
     for state in [ThreadState.leader, .disabled] {
       let new = try Sample.report(state, of: "2", on: .guest)
@@ -361,21 +319,16 @@ struct RouterMachineTests {
     }
   }
 
-  @Test(
-    "Another id without a dataset: leave for the old one, and the new one is announced where it takes them"
-  )
+  @Test("Another id without a dataset: leave for the old one, and the new one is announced where it takes them")
   mutating func factoryResetWithoutDataset() throws {
     let new = try Sample.empty("2")
     for (whenEmpty, kinds) in [
-      (RouterMachine.WhenEmpty.publish, [.offline]), (.announce, [.announce, .offline]),
-      (.leave, nil),
+      (RouterMachine.WhenEmpty.publish, [.offline]), (.announce, [.announce, .offline]), (.leave, nil),
     ] as [(RouterMachine.WhenEmpty, [RouterMessage.Kind]?)] {
       try announced(whenEmpty: whenEmpty)
       for _ in 0..<2 { #expect(handle(.looked(.report(new))) == []) }
       let leave = RouterMachine.Effect.publish(RouterEvent(.leave, of: try Sample.agent("1")))
-      #expect(
-        try handle(.looked(.report(new)))
-          == (kinds == nil ? [leave] : [leave, .connect(Sample.agent("2"))]))
+      #expect(try handle(.looked(.report(new))) == (kinds == nil ? [leave] : [leave, .connect(Sample.agent("2"))]))
       #expect(handle(.looked(.report(new))) == [])
       #expect(handle(.connected).compactMap { $0.event?.kind } == kinds ?? [])
     }
@@ -403,20 +356,18 @@ struct RouterMachineTests {
     let new = try Sample.report(of: "2")
     for _ in 0..<3 { #expect(handle(.looked(.report(new))) == []) }
     #expect(
-      try handle(.connected) == [
-        .publish(RouterEvent(.leave, of: Sample.agent("1"))), .connect(Sample.agent("2")),
-      ])
+      try handle(.connected) == [.publish(RouterEvent(.leave, of: Sample.agent("1"))), .connect(Sample.agent("2"))])
   }
 
-  @Test("A router that threadkeeper does not know is announced")
-  mutating func unknown() throws {
+  @Test("A router that threadkeeper does not know is announced") mutating func unknown() throws {
     try announced()
     let effects = handle(.rejected(.heartbeat, code: "not_found", field: "border_agent_id"))
     #expect(effects.first?.event?.kind == .announce)
   }
 
-  @Test("A rejected dataset is not repeated: announced without it, until it changes")
-  mutating func rejectedDataset() throws {
+  @Test("A rejected dataset is not repeated: announced without it, until it changes") mutating func rejectedDataset()
+    throws
+  {
     try announced()
     let event = try event(.rejected(.announce, code: "bad_value", field: "dataset"))
     #expect(event.kind == .announce && event.dataset == nil)
@@ -426,19 +377,18 @@ struct RouterMachineTests {
     #expect(try look(.leader, at: 2) == [])
   }
 
-  @Test("After any other rejection it is announced a minute later")
-  mutating func rejected() throws {
+  @Test("After any other rejection it is announced a minute later") mutating func rejected() throws {
     try announced()
     #expect(handle(.rejected(.announce, code: "not_sealed", field: nil)) == [])
     for _ in 0..<11 { #expect(!look(try Sample.report()).contains(.announce)) }
     #expect(look(try Sample.report()) == [.announce])
   }
 
-  @Test("Whatever is answered, to each event, heartbeats, offline and leave go on")
-  mutating func falseAnswers() throws {
-    for (code, field) in [
-      ("not_sealed", nil), ("bad_value", "dataset"), ("not_found", "border_agent_id"),
-    ] as [(String, String?)] {
+  @Test("Whatever is answered, to each event, heartbeats, offline and leave go on") mutating func falseAnswers() throws
+  {
+    for (code, field) in [("not_sealed", nil), ("bad_value", "dataset"), ("not_found", "border_agent_id")]
+      as [(String, String?)]
+    {
       let report = try Sample.report()
       try announced(report)
       var kinds: [RouterMessage.Kind] = [.announce]
@@ -449,8 +399,7 @@ struct RouterMachineTests {
         while let kind = new.popLast(), rounds < 20 {
           rounds += 1
           kinds.append(kind)
-          new += handle(.rejected(kind, code: code, field: field), after: 0)
-            .compactMap { $0.event?.kind }
+          new += handle(.rejected(kind, code: code, field: field), after: 0).compactMap { $0.event?.kind }
         }
         #expect(rounds < 5, "\(code)")
       }
@@ -466,8 +415,8 @@ struct RouterMachineTests {
     }
   }
 
-  @Test("After an adoption the dataset is published, whether it has changed or not")
-  mutating func reportWanted() throws {
+  @Test("After an adoption the dataset is published, whether it has changed or not") mutating func reportWanted() throws
+  {
     try announced()
     let wanted = try event(.reportWanted(nil))
     #expect(wanted.kind == .dataset && wanted.dataset != nil && wanted.adoptionFailure == nil)
@@ -479,8 +428,7 @@ struct RouterMachineTests {
     #expect(handle(.connected).allSatisfy { $0.event?.kind != .dataset })
   }
 
-  @Test(
-    "While an order waits or is carried out, no other dataset is published, and no stop is news")
+  @Test("While an order waits or is carried out, no other dataset is published, and no stop is news")
   mutating func adopting() throws {
     try announced()
     machine.isAdopting = true
@@ -498,15 +446,15 @@ struct RouterMachineTests {
   @Test("The agent stops: offline without a reason, unless it is offline or was never announced")
   mutating func stopping() throws {
     try announced()
-    #expect(
-      try handle(.stopping) == [.publish(RouterEvent(.offline, of: Sample.agent("1")))])
+    #expect(try handle(.stopping) == [.publish(RouterEvent(.offline, of: Sample.agent("1")))])
     #expect(handle(.stopping) == [])
     machine = RouterMachine()
     #expect(handle(.stopping) == [])
   }
 
-  @Test("The log says on which network a router is, and for which one it is configured")
-  mutating func elsewhere() throws {
+  @Test("The log says on which network a router is, and for which one it is configured") mutating func elsewhere()
+    throws
+  {
     var machine = RouterMachine()
     _ = machine.handle(.looked(.report(try Sample.report())), at: .zero)
     _ = machine.handle(.connected, at: .zero)
@@ -515,23 +463,16 @@ struct RouterMachineTests {
     let notes = machine.handle(.looked(.report(report)), at: .seconds(5)).compactMap { effect in
       if case .log(let note) = effect { note.text } else { nil }
     }
-    #expect(
-      notes == [
-        "\(report.agent): it is child on network 3333333344444444, and configured for 1111111122222222"
-      ])
+    #expect(notes == ["\(report.agent): it is child on network 3333333344444444, and configured for 1111111122222222"])
   }
 
-  @Test("The log names what begins, once, and shows no secret")
-  mutating func notes() throws {
+  @Test("The log names what begins, once, and shows no secret") mutating func notes() throws {
     var machine = RouterMachine()
     var text = ""
     for (index, look) in [
-      RouterLook.report(try Sample.report()), unreachable, unreachable, .silent(.frozen),
-      .report(try Sample.report()),
+      RouterLook.report(try Sample.report()), unreachable, unreachable, .silent(.frozen), .report(try Sample.report()),
     ].enumerated() {
-      for case .log(let note) in machine.handle(.looked(look), at: .seconds(index)) {
-        text += note.text + "\n"
-      }
+      for case .log(let note) in machine.handle(.looked(look), at: .seconds(index)) { text += note.text + "\n" }
     }
     #expect(text.components(separatedBy: "is it off?").count == 2)
     #expect(text.contains("frozen") && text.contains("it answers again"))

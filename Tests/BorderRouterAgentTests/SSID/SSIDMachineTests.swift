@@ -6,8 +6,7 @@ import Testing
 @testable import BorderRouterAgent
 
 /// Each row of the table of `SSIDMachine`, and the events that it makes.
-@Suite("When an SSID is published")
-struct SSIDMachineTests {
+@Suite("When an SSID is published") struct SSIDMachineTests {
   private var machine = SSIDMachine(.accessPoint("hall"))
 
   private static func ssid(_ text: String) -> SSID {
@@ -15,8 +14,7 @@ struct SSIDMachineTests {
     return ssid
   }
 
-  @discardableResult
-  private mutating func handle(_ event: SSIDMachine.Event, _ seconds: Int) -> [SSIDMachine.Effect] {
+  @discardableResult private mutating func handle(_ event: SSIDMachine.Event, _ seconds: Int) -> [SSIDMachine.Effect] {
     machine.handle(event, at: .seconds(seconds))
   }
 
@@ -25,8 +23,7 @@ struct SSIDMachineTests {
   }
 
   /// - Parameter code: of a rejection; nil: it is accepted.
-  @discardableResult
-  private mutating func answer(_ code: String?, _ seconds: Int) -> [SSIDMachine.Effect] {
+  @discardableResult private mutating func answer(_ code: String?, _ seconds: Int) -> [SSIDMachine.Effect] {
     handle(.answered(EventOutcome(kind: .ssid, token: 1, code: code, message: "why")), seconds)
   }
 
@@ -34,8 +31,7 @@ struct SSIDMachineTests {
     [.publish(ssid(text), isRepetition: again)]
   }
 
-  @Test("With a connection what the next look finds is published, and each change at once")
-  mutating func changes() {
+  @Test("With a connection what the next look finds is published, and each change at once") mutating func changes() {
     #expect(look("a", 0) == [])
     // What was found before may be the name of another place.
     #expect(handle(.connected, 1) == [])
@@ -49,8 +45,7 @@ struct SSIDMachineTests {
     #expect(look("b", 7) == [])
   }
 
-  @Test("It reports what keeps it from reading an SSID; that there is none is no trouble")
-  mutating func standing() {
+  @Test("It reports what keeps it from reading an SSID; that there is none is no trouble") mutating func standing() {
     #expect(machine.standing == nil)
     handle(.looked(.trouble(.notAFile("/etc"))), 0)
     #expect(machine.standing == .fails("/etc is not a file, or has more than 1048576 bytes"))
@@ -72,8 +67,7 @@ struct SSIDMachineTests {
     #expect(look("b", 6) == Self.publish("b"))
   }
 
-  @Test("Nothing found, and trouble, publish nothing and are logged when they begin")
-  mutating func nothing() {
+  @Test("Nothing found, and trouble, publish nothing and are logged when they begin") mutating func nothing() {
     handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     let none = handle(.looked(.none), 1)
@@ -81,17 +75,12 @@ struct SSIDMachineTests {
     #expect(handle(.looked(.none), 2) == [])
     let trouble = SSIDTrouble.command(.ended(status: 8))
     #expect(
-      handle(.looked(.trouble(trouble)), 3)
-        == [
-          .log(
-            .init(
-              .warning,
-              "the command ended with 8; run this with --dry-run to see what it writes"))
-        ])
+      handle(.looked(.trouble(trouble)), 3) == [
+        .log(.init(.warning, "the command ended with 8; run this with --dry-run to see what it writes"))
+      ])
     #expect(handle(.looked(.trouble(trouble)), 4) == [])
     #expect(look("a", 5) == [])
-    #expect(
-      handle(.looked(.trouble(trouble)), 6).count == 1)
+    #expect(handle(.looked(.trouble(trouble)), 6).count == 1)
   }
 
   @Test("What is acted upon is published again after an hour, what is not answered after a minute")
@@ -113,10 +102,8 @@ struct SSIDMachineTests {
     #expect(
       answer("not_found", 1) == [
         .log(
-          .init(
-            .warning,
-            "threadkeeper has rejected the SSID of access point hall (not_found): why; it is tried again"
-          ))
+          .init(.warning, "threadkeeper has rejected the SSID of access point hall (not_found): why; it is tried again")
+        )
       ])
     for second in stride(from: 10, through: 50, by: 10) {
       #expect(look("a", second) == Self.publish("a"))
@@ -124,15 +111,12 @@ struct SSIDMachineTests {
     }
     #expect(look("a", 60) == [] && look("a", 110) == [])
     #expect(look("a", 111) == Self.publish("a"))
-    #expect(
-      answer(nil, 112)
-        == [.log(.init(.info, "threadkeeper accepts the SSID of access point hall now"))])
+    #expect(answer(nil, 112) == [.log(.init(.info, "threadkeeper accepts the SSID of access point hall now"))])
     #expect(look("a", 3_000) == [])
     #expect(answer("not_found", 3_001).count == 1)
   }
 
-  @Test("What only a person can change is tried again after five minutes; a change at once")
-  mutating func refused() {
+  @Test("What only a person can change is tried again after five minutes; a change at once") mutating func refused() {
     handle(.connected, 0)
     #expect(look("a", 0) == Self.publish("a"))
     #expect(answer("not_enrolled", 0).count == 1)
@@ -148,8 +132,7 @@ struct SSIDMachineTests {
     try #require(try JSONSerialization.jsonObject(with: Data(payload)) as? [String: String])
   }
 
-  @Test("An event names the router or the access point, asks for an answer, and has no number")
-  func events() throws {
+  @Test("An event names the router or the access point, asks for an answer, and has no number") func events() throws {
     var writer = EventWriter(base: "b", user: "hub")
     let hall = SSIDSubject.accessPoint("hall \"5\"").event(Self.ssid("home"))
     let event = try writer.publication(of: hall, answers: "answers", now: 7)
@@ -159,26 +142,18 @@ struct SSIDMachineTests {
     let router = SSIDSubject.router(try Sample.agent()).event(Self.ssid("home"))
     let second = try writer.publication(of: router, expiry: 60, now: 7)
     #expect(second.messageExpiry == 60)
-    #expect(
-      try object(second.payload) == [
-        "border_agent_id": String(repeating: "1", count: 32), "ssid": "home",
-      ])
+    #expect(try object(second.payload) == ["border_agent_id": String(repeating: "1", count: 32), "ssid": "home"])
   }
 
-  @Test("With keys the name of the network and of the router is in the envelope only")
-  func sealed() throws {
+  @Test("With keys the name of the network and of the router is in the envelope only") func sealed() throws {
     let daemon = try Identity()
-    var writer = EventWriter(
-      base: "b", user: "hub", keys: AgentKeys(own: try Identity(), daemon: daemon.keys))
+    var writer = EventWriter(base: "b", user: "hub", keys: AgentKeys(own: try Identity(), daemon: daemon.keys))
     let event = try writer.publication(
-      of: SSIDSubject.accessPoint("hall").event(Self.ssid("home-wifi")),
-      now: 1_800_000_000_000_000_001)
+      of: SSIDSubject.accessPoint("hall").event(Self.ssid("home-wifi")), now: 1_800_000_000_000_000_001)
     let text = String(decoding: event.payload, as: UTF8.self)
     #expect(text.hasPrefix("{\"sealed\":"))
     #expect(!text.contains("home-wifi") && !text.contains("hall"))
   }
 }
 
-extension SSIDMachine.Effect {
-  fileprivate var isPublication: Bool { if case .publish = self { true } else { false } }
-}
+extension SSIDMachine.Effect { fileprivate var isPublication: Bool { if case .publish = self { true } else { false } } }

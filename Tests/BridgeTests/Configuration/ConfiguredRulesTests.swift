@@ -11,8 +11,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("From the settings to the rules of each part")
-struct ConfiguredRulesTests {
+@Suite("From the settings to the rules of each part") struct ConfiguredRulesTests {
   private var configuration: BridgeConfiguration
 
   init() {
@@ -22,16 +21,13 @@ struct ConfiguredRulesTests {
     configuration = BridgeConfiguration(settings, version: "1.2.3")
   }
 
-  private func homes(
-    canSeal: @escaping @Sendable () -> Bool = { true }, callers: WaitingCallers = WaitingCallers()
-  ) -> [ServedHome] {
-    configuration.servedHomes(canSeal: canSeal, callers: callers)
-  }
+  private func homes(canSeal: @escaping @Sendable () -> Bool = { true }, callers: WaitingCallers = WaitingCallers())
+    -> [ServedHome]
+  { configuration.servedHomes(canSeal: canSeal, callers: callers) }
 
   // MARK: Homes
 
-  @Test("Each home of the settings has its name, its base topic, and the same numbers")
-  mutating func numbers() throws {
+  @Test("Each home of the settings has its name, its base topic, and the same numbers") mutating func numbers() throws {
     configuration.settings.eachHome.routersPerTeam = 11
     configuration.settings.eachHome.alertsHold = 12
     let all = homes()
@@ -53,13 +49,11 @@ struct ConfiguredRulesTests {
     #expect(homes()[0].rules.settings == configuration.settings.eachHome)
     #expect(homes()[1].rules.settings == own)
 
-    var states = RetainedStates(
-      configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
+    var states = RetainedStates(configuration.publisherSettings(identity: { nil }, instanceID: "abc"))
     let infos = homes().enumerated().map { place, served in
       String(
         decoding: states.publication(
-          RetainedPlace(home: place, subject: .info), Home(rules: served.rules),
-          at: WireTime(milliseconds: 0)
+          RetainedPlace(home: place, subject: .info), Home(rules: served.rules), at: WireTime(milliseconds: 0)
         ).payload, as: UTF8.self)
     }
     #expect(infos[0].contains(#""alerts_hold":12"#), "\(infos[0])")
@@ -68,14 +62,12 @@ struct ConfiguredRulesTests {
     #expect(infos[1].contains(#""on_mismatch":"alert""#), "\(infos[1])")
   }
 
-  @Test("Ids are not to be guessed: no two are the same")
-  mutating func random() {
+  @Test("Ids are not to be guessed: no two are the same") mutating func random() {
     let rules = homes().map(\.rules)
     #expect(Set((0..<100).map { rules[$0 % 2].random() }).count == 100)
   }
 
-  @Test("A login speaks for the team that lists it, else for its own; names are bytes")
-  mutating func team() throws {
+  @Test("A login speaks for the team that lists it, else for its own; names are bytes") mutating func team() throws {
     configuration.settings.teams = ["vendor": ["caf\u{E9}", "otbr"]]
     let team = homes()[1].rules.team
     #expect(team("otbr") == "vendor" && team("caf\u{E9}") == "vendor")
@@ -85,8 +77,9 @@ struct ConfiguredRulesTests {
     #expect(settings.team("otbr") == "vendor" && settings.team("phone") == "phone")
   }
 
-  @Test("Whether something can be sealed follows the daemon's keys, and who waits the callers")
-  mutating func followed() throws {
+  @Test("Whether something can be sealed follows the daemon's keys, and who waits the callers") mutating func followed()
+    throws
+  {
     let keys = Atomic(false)
     let callers = WaitingCallers()
     let rules = homes(canSeal: { keys.load(ordering: .relaxed) }, callers: callers)[0].rules
@@ -99,8 +92,7 @@ struct ConfiguredRulesTests {
 
   // MARK: Requests
 
-  @Test("Who may decide, and how, is what the settings say")
-  mutating func approvers() {
+  @Test("Who may decide, and how, is what the settings say") mutating func approvers() {
     configuration.settings.consent.approvers = ["caf\u{E9}", "owner"]
     #expect(configuration.requestRules.approvers == ["caf\u{E9}", "owner"])
     #expect(!configuration.requestRules.approvers.contains("cafe\u{301}"))
@@ -109,8 +101,7 @@ struct ConfiguredRulesTests {
     #expect(!configuration.requestRules.approversMustSign)
   }
 
-  @Test("Home Assistant decides as far as the settings say, and everything is an alert")
-  mutating func homeAssistant() {
+  @Test("Home Assistant decides as far as the settings say, and everything is an alert") mutating func homeAssistant() {
     configuration.settings.homeAssistant.login = "ha"
     configuration.settings.homeAssistant.consent = .off
     #expect(configuration.requestRules.homeAssistant == nil)
@@ -128,26 +119,22 @@ struct ConfiguredRulesTests {
     #expect(configuration.consentAlert == nil)
   }
 
-  @Test("A button that is published has the token that its decision is compared with")
-  mutating func tokens() {
+  @Test("A button that is published has the token that its decision is compared with") mutating func tokens() {
     let settings = configuration.publisherSettings(identity: { nil }, instanceID: "")
     let id = ConsentID(7)
-    #expect(
-      configuration.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
+    #expect(configuration.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
     let other = BridgeConfiguration(configuration.settings, version: "1.2.3")
     #expect(!other.requestRules.tokens.isValid(settings.requests.tokens.token(for: id), for: id))
   }
 
   // MARK: Publishing
 
-  @Test("What is published names the settings, and the keys once there are any")
-  mutating func publishing() throws {
+  @Test("What is published names the settings, and the keys once there are any") mutating func publishing() throws {
     let keys = Mutex<Identity?>(nil)
     configuration.settings.eachHome.alertsHold = 12
     func settings() -> PublisherSettings {
       configuration.publisherSettings(
-        identity: { keys.withLock { $0 } }, instanceID: "abc", formerBases: ["old"],
-        formerPrefixes: ["ha"])
+        identity: { keys.withLock { $0 } }, instanceID: "abc", formerBases: ["old"], formerPrefixes: ["ha"])
     }
     let plain = settings()
     #expect(plain.topics == configuration.topics && plain.version == "1.2.3")

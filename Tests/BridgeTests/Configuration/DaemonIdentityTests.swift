@@ -7,8 +7,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("The daemon's own keys")
-struct DaemonIdentityTests {
+@Suite("The daemon's own keys") struct DaemonIdentityTests {
   private let store: TemporaryStore
   private let log = RecordingLog()
   private var keychain: Keychain { store.keychain }
@@ -19,12 +18,9 @@ struct DaemonIdentityTests {
     store = try TemporaryStore(options: options)
   }
 
-  private func identity() throws -> DaemonIdentity {
-    try DaemonIdentity(SealedRecords(keychain), logger: log.logger)
-  }
+  private func identity() throws -> DaemonIdentity { try DaemonIdentity(SealedRecords(keychain), logger: log.logger) }
 
-  @Test("They are made when they are needed, once, and are there again when the store is opened")
-  func made() throws {
+  @Test("They are made when they are needed, once, and are there again when the store is opened") func made() throws {
     let identity = try identity()
     #expect(identity.keys == nil)
     let made = try identity.findOrMake(actor: "uid 7")
@@ -38,16 +34,14 @@ struct DaemonIdentityTests {
     #expect(log.lines == [])
   }
 
-  @Test("Who looks before they are made finds those that are made then")
-  func twice() throws {
+  @Test("Who looks before they are made finds those that are made then") func twice() throws {
     let (first, second) = (try identity(), try identity())
     let made = try first.findOrMake(actor: "uid 7")
     #expect(second.keys == nil)
     #expect(try second.findOrMake(actor: "uid 7").keys == made.keys)
   }
 
-  @Test("Damaged ones are named in the log, count as none, and are not replaced")
-  func damaged() throws {
+  @Test("Damaged ones are named in the log, count as none, and are not replaced") func damaged() throws {
     _ = try identity().findOrMake(actor: "uid 7")
     try keychain.database.write { tx in
       var bytes = try #require(try tx.first("SELECT secret FROM items") { $0.blob(0) })
@@ -62,26 +56,20 @@ struct DaemonIdentityTests {
     #expect(error.isItemDamaged && identity.keys == nil)
   }
 
-  @Test("Of an item that holds something else they are no more than of a damaged one")
-  func otherSecret() throws {
+  @Test("Of an item that holds something else they are no more than of a damaged one") func otherSecret() throws {
     try keychain.database.write { tx in
       try keychain.add(
         NewItem(
           .genericPassword,
           attributes: [
-            .service: .string("keeper-identity"), .account: .string(""),
-            .accessGroup: .string("threadkeeper.internal"),
+            .service: .string("keeper-identity"), .account: .string(""), .accessGroup: .string("threadkeeper.internal"),
           ], secret: SecretBytes(copying: [1, 2, 3]), accessible: .afterFirstUnlock), in: tx)
     }
     #expect(try identity().keys == nil)
-    #expect(
-      log.lines == [
-        "what is sealed cannot be opened reason=the daemon's own keys are damaged; restore a backup"
-      ])
+    #expect(log.lines == ["what is sealed cannot be opened reason=the daemon's own keys are damaged; restore a backup"])
   }
 
-  @Test("A store that cannot be written has those that it has, and gets none")
-  func readOnly() throws {
+  @Test("A store that cannot be written has those that it has, and gets none") func readOnly() throws {
     try store.reopen(access: .readOnly)
     let identity = try identity()
     #expect(throws: (any Error).self) { try identity.findOrMake(actor: "uid 7") }

@@ -7,8 +7,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("From the browser of the local network to the list", .serialized)
-struct DiscoveryIntakeTests {
+@Suite("From the browser of the local network to the list", .serialized) struct DiscoveryIntakeTests {
   /// The loop's.
   private struct LoopClock: Clock {
     let time: LoopKit.Time
@@ -42,8 +41,7 @@ struct DiscoveryIntakeTests {
     try await eventually("it is counted") { intake.current == .running(routers: 1, unlisted: []) }
   }
 
-  @Test("What is found is listed soon, and its number is known")
-  func found() async throws {
+  @Test("What is found is listed soon, and its number is known") func found() async throws {
     defer { intake.stop() }
     #expect(intake.current == .starting)
     try await find()
@@ -52,8 +50,9 @@ struct DiscoveryIntakeTests {
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
-  @Test("A router is open for a code while its host has that service, also where that came first")
-  func code() async throws {
+  @Test("A router is open for a code while its host has that service, also where that came first") func code()
+    async throws
+  {
     defer { intake.stop() }
     let host = Advert().service.host
     let service = ServiceRecord(name: "any", host: host, port: 5, text: TXTRecord(entries: []))
@@ -64,8 +63,7 @@ struct DiscoveryIntakeTests {
     try await eventually("it is not") { router?.isOpenForCode == false }
   }
 
-  @Test("A router whose record was lost in silence was seen when it answered last")
-  func silence() async throws {
+  @Test("A router whose record was lost in silence was seen when it answered last") func silence() async throws {
     defer { intake.stop() }
     try await find()
     kit.time.advance(seconds: 600)
@@ -74,8 +72,9 @@ struct DiscoveryIntakeTests {
     #expect(kit.home.routers.lastSeen(agent) == kit.time.now.adding(seconds: -125))
   }
 
-  @Test("A router that is removed while a cache has its record is listed again once it answers")
-  func removed() async throws {
+  @Test("A router that is removed while a cache has its record is listed again once it answers") func removed()
+    async throws
+  {
     defer { intake.stop() }
     try await find()
     try kit.loop.perform(.remove(agent), in: "home")
@@ -91,15 +90,12 @@ struct DiscoveryIntakeTests {
     try kit.loop.perform(.remove(agent), in: "home")
     intake.write()
     intake.receive(.lost(name: "Kitchen"))
-    try await eventually("its record is gone") {
-      intake.current == .running(routers: 0, unlisted: [])
-    }
+    try await eventually("its record is gone") { intake.current == .running(routers: 0, unlisted: []) }
     intake.receive(.found(Advert().service))
     try await eventually("it is listed") { router != nil }
   }
 
-  @Test("Of two records with one id, the one that came first counts")
-  func twoRecords() async throws {
+  @Test("Of two records with one id, the one that came first counts") func twoRecords() async throws {
     defer { intake.stop() }
     try await find(Advert(name: "z"))
     intake.receive(.found(Advert(name: "a", network: .guest).service))
@@ -108,24 +104,20 @@ struct DiscoveryIntakeTests {
         == .running(
           routers: 1,
           unlisted: [
-            UnlistedRecord(
-              name: "a",
-              reason: "it is another record of the border router \(agent), which is listed")
+            UnlistedRecord(name: "a", reason: "it is another record of the border router \(agent), which is listed")
           ])
     }
     #expect(router?.name == "z")
   }
 
-  @Test("A record that cannot be used is named, with the reason, and changes nothing")
-  func unusable() async throws {
+  @Test("A record that cannot be used is named, with the reason, and changes nothing") func unusable() async throws {
     defer { intake.stop() }
     let nameless = Advert(id: nil).service
     intake.receive(.found(nameless))
     intake.receive(.unusable(name: "Attic", reason: "nobody answers"))
     intake.receive(.listed)
     let attic = UnlistedRecord(name: "Attic", reason: "nobody answers")
-    let kitchen = UnlistedRecord(
-      name: "Kitchen", reason: BorderRouterAdvertisement.flaw(nameless))
+    let kitchen = UnlistedRecord(name: "Kitchen", reason: BorderRouterAdvertisement.flaw(nameless))
     #expect(intake.current == .running(routers: 0, unlisted: [attic, kitchen]))
     intake.receive(.lost(name: "Kitchen"))
     #expect(intake.current == .running(routers: 0, unlisted: [attic]))
@@ -137,23 +129,22 @@ struct DiscoveryIntakeTests {
     try await eventually("its router is offline") { router?.isOnline == false }
   }
 
-  @Test(
-    "A scan lists what a home would list: records of one router are one, and the others are named")
-  func scan() throws {
+  @Test("A scan lists what a home would list: records of one router are one, and the others are named") func scan()
+    throws
+  {
     let scan = DiscoveryScan()
     scan.receive(.found(Advert(address: "0011223344556677").service))
     scan.receive(.found(Advert(name: "Kitchen (2)", address: "0011223344556677").service))
     scan.receive(.found(Advert(name: "Attic", id: nil).service))
     scan.receive(.listed)
     let (home, unlisted) = try scan.result()
-    #expect(
-      home.routers.map(\.name) == ["Kitchen"] && unlisted.map(\.name) == ["Attic", "Kitchen (2)"])
+    #expect(home.routers.map(\.name) == ["Kitchen"] && unlisted.map(\.name) == ["Attic", "Kitchen (2)"])
     scan.receive(.unavailable(obstacle))
     #expect(throws: obstacle) { try scan.result() }
   }
 
-  @Test("While avahi-daemon is away, the list stays as it was, and the reason is known")
-  func unavailable() async throws {
+  @Test("While avahi-daemon is away, the list stays as it was, and the reason is known") func unavailable() async throws
+  {
     defer { intake.stop() }
     try await find()
     intake.receive(.unavailable(obstacle))
@@ -166,8 +157,9 @@ struct DiscoveryIntakeTests {
     #expect(log.lines.contains { $0.contains("Install it.") })
   }
 
-  @Test("A store that cannot be written is a warning once, and the list follows when it can")
-  func failure() async throws {
+  @Test("A store that cannot be written is a warning once, and the list follows when it can") func failure()
+    async throws
+  {
     defer { intake.stop() }
     kit.memory.contents.withLock { $0.left = 0 }
     for (round, name) in ["a", "b"].enumerated() {
@@ -185,13 +177,11 @@ struct DiscoveryIntakeTests {
     #expect(log.lines.count { $0.contains("cannot be written") } == 1)
   }
 
-  @Test("When a router was seen last is kept until it is written")
-  func seenLastAfterFailure() throws {
+  @Test("When a router was seen last is kept until it is written") func seenLastAfterFailure() throws {
     var records = DiscoveryRecords()
     let now = kit.time.now
     _ = records.take(.found(Advert().service), at: now)
-    _ = records.take(
-      .found(Advert(name: "Attic", id: String(repeating: "a", count: 32)).service), at: now)
+    _ = records.take(.found(Advert(name: "Attic", id: String(repeating: "a", count: 32)).service), at: now)
     _ = records.take(.listed, at: now)
     _ = records.take(.lost(name: "Kitchen", silence: .seconds(5)), at: now)
     let sightings = try #require(records.sightings)
@@ -203,8 +193,7 @@ struct DiscoveryIntakeTests {
     #expect(rest.lastSeen[agent] == nil && rest.lastSeen.values.contains(now.adding(seconds: -3)))
   }
 
-  @Test("After a stop nothing is due any more, and what was due is not written")
-  func stopped() throws {
+  @Test("After a stop nothing is due any more, and what was due is not written") func stopped() throws {
     var records = DiscoveryRecords()
     let now = kit.time.now
     #expect(records.take(.found(Advert().service), at: now) == 250)
@@ -220,12 +209,10 @@ struct DiscoveryIntakeTests {
   }
 }
 
-@Suite("How long changes on the local network are gathered")
-struct DiscoveryPaceTests {
+@Suite("How long changes on the local network are gathered") struct DiscoveryPaceTests {
   private let start = WireTime(milliseconds: 1_000_000)
 
-  @Test("A few changes are written at once, more and more of them ever later, up to a limit")
-  func delays() {
+  @Test("A few changes are written at once, more and more of them ever later, up to a limit") func delays() {
     var pace = DiscoveryPace()
     let delays = (0..<20).map { pace.delay(at: start.adding(seconds: $0)) }
     #expect(delays.prefix(8).allSatisfy { $0 == 250 })
@@ -233,8 +220,7 @@ struct DiscoveryPaceTests {
     #expect(delays[15...].allSatisfy { $0 == 30_000 })
   }
 
-  @Test("After a minute without a change it is quick again, also when the clock is set back")
-  func rest() {
+  @Test("After a minute without a change it is quick again, also when the clock is set back") func rest() {
     var pace = DiscoveryPace()
     for second in 0..<12 { _ = pace.delay(at: start.adding(seconds: second)) }
     #expect(pace.delay(at: start.adding(seconds: 72)) == 250)

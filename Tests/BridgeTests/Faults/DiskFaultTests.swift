@@ -7,8 +7,7 @@ import Testing
 @testable import Bridge
 
 /// A disk that fails at the n-th call of a batch and of the tick after it, for each n.
-@Suite("A disk that fails under the loop")
-struct DiskFaultTests {
+@Suite("A disk that fails under the loop") struct DiskFaultTests {
   private enum Kind: CaseIterable {
     case ioError, full, shortWrite, failedSync
 
@@ -31,9 +30,9 @@ struct DiskFaultTests {
     }
   }
 
-  @Test(
-    "At some calls: nothing acknowledged is lost, it has a reason, and the next delivery is taken")
-  func some() throws {
+  @Test("At some calls: nothing acknowledged is lost, it has a reason, and the next delivery is taken") func some()
+    throws
+  {
     for kind in Kind.allCases {
       // There are few calls with one router, and few syncs with any.
       let step = kind == .ioError || kind == .failedSync ? 1 : 3
@@ -42,9 +41,7 @@ struct DiskFaultTests {
     }
   }
 
-  @Test(
-    "At every call, and with larger batches",
-    .enabled(if: Soak.disk.isWanted, "`make soak` runs it"))
+  @Test("At every call, and with larger batches", .enabled(if: Soak.disk.isWanted, "`make soak` runs it"))
   func soakDisk() async throws {
     try await Soak.disk.measure { ledger in
       var refused = 0
@@ -60,9 +57,7 @@ struct DiskFaultTests {
   }
 
   /// - Returns: at how many calls the fault was tried, and how many batches were not acknowledged.
-  private func run(
-    _ kind: Kind, step: Int, routers: Int, each: () -> Void = {}
-  ) throws -> (tried: Int, refused: Int) {
+  private func run(_ kind: Kind, step: Int, routers: Int, each: () -> Void = {}) throws -> (tried: Int, refused: Int) {
     var (tried, refused) = (0, 0)
     for number in stride(from: 1, to: 2_000, by: step) {
       let outcome = try round(kind, number, routers)
@@ -75,9 +70,7 @@ struct DiskFaultTests {
     return (tried, refused)
   }
 
-  private func round(_ kind: Kind, _ number: Int, _ routers: Int) throws -> (
-    hasFired: Bool, isRefused: Bool
-  ) {
+  private func round(_ kind: Kind, _ number: Int, _ routers: Int) throws -> (hasFired: Bool, isRefused: Bool) {
     let words = "\(kind) at call \(number) of \(routers) routers"
     let disk = FaultyDisk()
     var options = KeychainOptions()
@@ -88,8 +81,7 @@ struct DiskFaultTests {
     func batch(at seconds: UInt64) -> [IncomingMessage] {
       (0..<routers).map { number in
         let kind = number % 2 == 1 && seconds > 100 ? "dataset" : "announce"
-        return .message(
-          kind, number, dataset: .of(1, at: seconds + UInt64(number)))
+        return .message(kind, number, dataset: .of(1, at: seconds + UInt64(number)))
       }
     }
     try kit.loop.received(batch(at: 100))
@@ -109,12 +101,10 @@ struct DiskFaultTests {
     for _ in 1...2 {
       for number in 0..<routers {
         let stored = try kit.dataset(.router(.agent(number)))
-        try Soak.check(
-          stored == .of(1, at: 200 + UInt64(number)), "\(words): lost")
+        try Soak.check(stored == .of(1, at: 200 + UInt64(number)), "\(words): lost")
       }
       let report = try store.keychain.verify(.everything)
-      try Soak.check(
-        report.matchesManifest && report.unreadable.isEmpty, "\(words): \(report)")
+      try Soak.check(report.matchesManifest && report.unreadable.isEmpty, "\(words): \(report)")
       try kit.loop.stop()
       let home = kit.home
       try store.reopen()

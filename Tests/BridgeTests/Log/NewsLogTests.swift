@@ -45,8 +45,7 @@ private struct NewsScene {
     batch.dropped = dropped
     batch.outcomes = codes.map { code in
       var outcome = LoopOutcome(
-        home: "home",
-        origin: MessageOrigin(topic: "tk/in/otbr/" + String(repeating: "a", count: 500)))
+        home: "home", origin: MessageOrigin(topic: "tk/in/otbr/" + String(repeating: "a", count: 500)))
       outcome.rejection = Rejection(code, message: "what to do")
       return outcome
     }
@@ -54,10 +53,8 @@ private struct NewsScene {
   }
 }
 
-@Suite("Lines of the log about what happens")
-struct NewsLogTests {
-  @Test("Who offers credentials asks for none, in what is said of the question and its end")
-  func offered() throws {
+@Suite("Lines of the log about what happens") struct NewsLogTests {
+  @Test("Who offers credentials asks for none, in what is said of the question and its end") func offered() throws {
     var scene = NewsScene()
     scene.commit { $0.prefer(seen: 7) }
     scene.commit { $0.share(.of(7)) }
@@ -65,12 +62,11 @@ struct NewsLogTests {
     scene.commit { $0.decide(.deny(question.id)) }
     let sentences = scene.recent.newest.map(\.text)
     #expect(
-      sentences.contains(
-        "login ha (team ha) has the credentials of net-7: a person is asked whether they are used"))
+      sentences.contains("login ha (team ha) has the credentials of net-7: a person is asked whether they are used"))
     #expect(
       sentences.contains(
-        "The question about the credentials of net-7 that login ha (team ha) has was denied by the "
-          + "status page"), "\(sentences)")
+        "The question about the credentials of net-7 that login ha (team ha) has was denied by the " + "status page"),
+      "\(sentences)")
     #expect(scene.log.lines.contains { $0.contains("threadkeeper consent approve c-") })
   }
 
@@ -82,23 +78,19 @@ struct NewsLogTests {
 
   private static let warning = HomeEvent.alert(
     AlertKey(.borderRouterOffline, .router(.number(1))),
-    Alert.began(AlertFacts(.offline(.frozen)), hold: 0, at: .init(milliseconds: 0)).0, .raised,
-    previousSeverity: nil)
+    Alert.began(AlertFacts(.offline(.frozen)), hold: 0, at: .init(milliseconds: 0)).0, .raised, previousSeverity: nil)
 
   private static func critical() -> HomeEvent {
     .alert(
-      AlertKey(.sessionTakenOver),
-      Alert.began(.sessionTakenOver("taken"), hold: 0, at: .init(milliseconds: 0)).0, .raised,
-      previousSeverity: nil)
+      AlertKey(.sessionTakenOver), Alert.began(.sessionTakenOver("taken"), hold: 0, at: .init(milliseconds: 0)).0,
+      .raised, previousSeverity: nil)
   }
 
-  @Test("A router and its network have names and ids in a line, and a reason where there is one")
-  func routers() {
+  @Test("A router and its network have names and ids in a line, and a reason where there is one") func routers() {
     var scene = NewsScene()
     scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = "Attic" } }
     #expect(
-      scene.log.lines.first
-        == "border router announced border_agent_id=0000000000000001 ext_pan_id=0000000000000007 "
+      scene.log.lines.first == "border router announced border_agent_id=0000000000000001 ext_pan_id=0000000000000007 "
         + "network_name=net-7 router_name=Attic")
     #expect(scene.log.levels.allSatisfy { $0 == .info })
     var event = RouterEvent(.datasetIgnored)
@@ -111,9 +103,7 @@ struct NewsLogTests {
     #expect(scene.log.lines.last == "border router left reason=removed")
   }
 
-  @Test(
-    "Routers that are forgotten are one line for a batch; credentials not given name the router")
-  func others() {
+  @Test("Routers that are forgotten are one line for a batch; credentials not given name the router") func others() {
     var scene = NewsScene()
     let agent = BorderAgentID.number(1)
     scene.scene.publish(.announce, 1) { $0.name = "Attic" }
@@ -121,19 +111,16 @@ struct NewsLogTests {
     #expect(
       scene.log.lines == [
         "the preferred credentials are not given: what was asked for has changed "
-          + "border_agent_id=\(agent) router_name=Attic",
-        "border routers that left are forgotten count=2",
+          + "border_agent_id=\(agent) router_name=Attic", "border routers that left are forgotten count=2",
       ])
     #expect(scene.log.levels == [.notice, .info])
   }
 
-  @Test("Ten lines in ten seconds about each matter, and then how many there were more")
-  func pace() {
+  @Test("Ten lines in ten seconds about each matter, and then how many there were more") func pace() {
     var pace = PacedLines<BatchNews.Matter>()
     func take(_ wanted: Int, _ matter: BatchNews.Matter, at seconds: Int64) -> [Int] {
       let (lines, count) = pace.take(
-        wanted, of: matter, counting: wanted, atMost: matter.lines,
-        at: WireTime(milliseconds: seconds * 1_000))
+        wanted, of: matter, counting: wanted, atMost: matter.lines, at: WireTime(milliseconds: seconds * 1_000))
       return [lines, count - lines]
     }
     #expect(take(6, .routers, at: 0) == [6, 0])
@@ -144,8 +131,7 @@ struct NewsLogTests {
     #expect(take(1, .routers, at: -5_000) == [1, 0])
   }
 
-  @Test("A batch has a bounded number of lines, and says how many it has left out")
-  func bounded() {
+  @Test("A batch has a bounded number of lines, and says how many it has left out") func bounded() {
     var scene = NewsScene()
     scene.commit((0..<30).map { Self.router($0) })
     #expect(scene.log.lines.count { $0.hasPrefix("border router announced") } == 10)
@@ -153,8 +139,7 @@ struct NewsLogTests {
     #expect(scene.recent.newest.count == 10)
   }
 
-  @Test("A flood of messages does not take the lines of what a person or the clock does")
-  func paced() {
+  @Test("A flood of messages does not take the lines of what a person or the clock does") func paced() {
     var scene = NewsScene()
     for _ in 0..<5 { scene.commit(received: 10, (0..<10).map { Self.router($0) }) }
     #expect(scene.log.lines.count == 10)
@@ -166,15 +151,13 @@ struct NewsLogTests {
     #expect(scene.log.lines.last?.contains("router_name=router 99") == true)
   }
 
-  @Test("A question is in the log, however many routers the batch has, and holds no secret")
-  func question() throws {
+  @Test("A question is in the log, however many routers the batch has, and holds no secret") func question() throws {
     var scene = NewsScene(isOnlyHome: false)
     scene.scene.publish(.announce, 1, .of(7))
     scene.scene.enroll("phone")
     scene.scene.ask()
     let asked = try #require(
-      scene.scene.output.events.compactMap { if case .asked(let one) = $0 { one } else { nil } }
-        .first)
+      scene.scene.output.events.compactMap { if case .asked(let one) = $0 { one } else { nil } }.first)
     scene.commit(received: 21, (0..<20).map { Self.router($0) } + [.asked(asked)])
     let line = try #require(scene.log.lines.first { $0.hasPrefix("consent is asked for") })
     let id = asked.id.questionText
@@ -184,9 +167,7 @@ struct NewsLogTests {
     #expect(line.contains("approve=threadkeeper consent approve \(id)"))
     #expect(line.contains("deny=threadkeeper consent deny \(id)"))
     #expect(line.contains("command=preferred/get"))
-    #expect(
-      scene.recent.newest.first?.text
-        == "login phone (team phone) asks for the credentials of net-7")
+    #expect(scene.recent.newest.first?.text == "login phone (team phone) asks for the credentials of net-7")
   }
 
   @Test(
@@ -194,16 +175,14 @@ struct NewsLogTests {
     arguments: [
       (ConsentRecord.Outcome.approved, "was approved by uid 0 (command line)"),
       (.denied, "was denied by uid 0 (command line)"), (.expired, "expired: nobody decided"),
-    ])
-  func decided(outcome: ConsentRecord.Outcome, words: String) {
+    ]) func decided(outcome: ConsentRecord.Outcome, words: String)
+  {
     var scene = NewsScene()
     let now = scene.scene.now
     var record = ConsentRecord(
-      id: ConsentID(0xAB), outcome: outcome,
-      requester: Requester(.login("phone"), team: "phone"),
-      subject: ConsentSubject(.preferred, [ConsentNetwork(.of(7), of: nil)]), createdAt: now,
-      decidedAt: now, by: outcome == .expired ? nil : .commandLine(user: 0),
-      scope: outcome == .approved ? .always : nil, grant: nil)
+      id: ConsentID(0xAB), outcome: outcome, requester: Requester(.login("phone"), team: "phone"),
+      subject: ConsentSubject(.preferred, [ConsentNetwork(.of(7), of: nil)]), createdAt: now, decidedAt: now,
+      by: outcome == .expired ? nil : .commandLine(user: 0), scope: outcome == .approved ? .always : nil, grant: nil)
     scene.commit([.decided(record)])
     let (line, level) = (scene.log.lines[0], scene.log.levels[0])
     #expect(line.hasPrefix("consent \(outcome.wireName) "))
@@ -211,18 +190,15 @@ struct NewsLogTests {
     #expect(line.contains("scope=always") == (outcome == .approved))
     #expect(line.contains("by=uid 0 (command line)") == (outcome != .expired))
     #expect(
-      scene.recent.newest[0].text
-        == "The request of login phone (team phone) for the credentials of net-7 \(words)")
+      scene.recent.newest[0].text == "The request of login phone (team phone) for the credentials of net-7 \(words)")
     record.obstacle = .hungUp
     scene.commit([.notGiven(record)])
     #expect(
-      scene.log.lines[1]
-        == "nothing is given: who asked has hung up id=c-00000000000000ab "
+      scene.log.lines[1] == "nothing is given: who asked has hung up id=c-00000000000000ab "
         + "requester=login phone (team phone)")
   }
 
-  @Test("A line about rejected messages counts all of a code, with one as an example")
-  func rejections() {
+  @Test("A line about rejected messages counts all of a code, with one as an example") func rejections() {
     let scene = NewsScene()
     scene.reject([.badDataset, .badDataset, .retained], dropped: 3)
     let topic = "tk/in/otbr/" + String(repeating: "a", count: 189)
@@ -240,12 +216,10 @@ struct NewsLogTests {
   }
 }
 
-@Suite("Lines of the log that are paced")
-struct PacedLinesTests {
+@Suite("Lines of the log that are paced") struct PacedLinesTests {
   private let now = WireTime(milliseconds: 1_000_000_000)
 
-  @Test("One line of a matter in ten seconds counts all, also after the clock was set back")
-  func lines() {
+  @Test("One line of a matter in ten seconds counts all, also after the clock was set back") func lines() {
     var lines = PacedLines<String>()
     func take(_ count: Int, of matter: String = "a", after seconds: Int = 0) -> Int {
       lines.take(1, of: matter, counting: count, at: now.adding(seconds: seconds)).count
@@ -264,8 +238,7 @@ struct PacedLinesTests {
     #expect(take(1, after: -899) == 0)
   }
 
-  @Test("Without a line to write, what has happened waits for the next one")
-  func waiting() {
+  @Test("Without a line to write, what has happened waits for the next one") func waiting() {
     var lines = PacedLines<String>()
     #expect(lines.take(0, of: "a", counting: 3, atMost: 2, at: now) == (0, 0))
     #expect(lines.take(1, of: "a", counting: 1, atMost: 2, at: now) == (1, 4))

@@ -6,11 +6,9 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Alerts in the log")
-struct AlertNewsTests {
+@Suite("Alerts in the log") struct AlertNewsTests {
   private func add(
-    _ name: AlertName, _ message: AlertFacts.Message, _ news: Alert.News = .raised,
-    to batch: inout BatchNews
+    _ name: AlertName, _ message: AlertFacts.Message, _ news: Alert.News = .raised, to batch: inout BatchNews
   ) {
     var facts = AlertFacts(message)
     facts.router = .number(0xA0)
@@ -20,8 +18,7 @@ struct AlertNewsTests {
     batch.add(.alert(AlertKey(name), alert, news, previousSeverity: nil), of: "home")
   }
 
-  @Test("An alert is logged at the level of its severity, and its end as information")
-  func levels() {
+  @Test("An alert is logged at the level of its severity, and its end as information") func levels() {
     let log = RecordingLog()
     var news = BatchNews()
     add(.wellKnownNetworkKey, .wellKnownKey, to: &news)
@@ -41,8 +38,7 @@ struct AlertNewsTests {
     #expect(texts.contains { $0.hasPrefix("otbr sends network keys") })
   }
 
-  @Test("A remedy names the home where there are several")
-  func homes() {
+  @Test("A remedy names the home where there are several") func homes() {
     let log = RecordingLog()
     for isOnlyHome in [true, false] {
       var news = BatchNews()
@@ -50,8 +46,7 @@ struct AlertNewsTests {
       facts.router = .number(1)
       let alert = Alert.began(facts, hold: 0, at: .init(milliseconds: 0)).0
       news.add(
-        .alert(AlertKey(.unknownRouter), alert, .raised, previousSeverity: nil), of: "attic",
-        isOnlyHome: isOnlyHome)
+        .alert(AlertKey(.unknownRouter), alert, .raised, previousSeverity: nil), of: "attic", isOnlyHome: isOnlyHome)
       news.log(to: log.logger)
     }
     #expect(log.lines.map { $0.contains(" --home attic`") } == [false, true])
@@ -63,8 +58,7 @@ struct RecentEventsTests {
     .init(at: WireTime(milliseconds: Int64(number)), severity: "info", text: "\(number)")
   }
 
-  @Test("The newest come first, and the oldest make room")
-  func ring() {
+  @Test("The newest come first, and the oldest make room") func ring() {
     var recent = RecentEvents()
     recent.add([event(1), event(2)])
     recent.add([event(3)])
@@ -80,14 +74,10 @@ struct RecentEventsTests {
     }
   }
 
-  @Test("They are sentences with the names of routers and networks, and no fields of the log")
-  func sentences() {
+  @Test("They are sentences with the names of routers and networks, and no fields of the log") func sentences() {
     // A batch of its own for each, because a batch has few lines.
     var texts: [String] = []
-    func add(
-      _ type: RouterEvent.Types, _ network: String? = "home",
-      _ fill: (inout RouterEvent) -> Void = { _ in }
-    ) {
+    func add(_ type: RouterEvent.Types, _ network: String? = "home", _ fill: (inout RouterEvent) -> Void = { _ in }) {
       var event = RouterEvent(type, .number(1))
       event.routerName = "eero attic"
       event.network = network.map { .init(ExtendedPANID(number: 1), $0) }
@@ -118,14 +108,11 @@ struct RecentEventsTests {
       texts == [
         #""eero attic" is seen on the local network, on "home""#,
         #""eero attic" is seen on the local network, on 0000000000000001"#,
-        #""eero attic" is seen on the local network, on no network yet"#,
-        #""eero attic" announced itself"#,
+        #""eero attic" is seen on the local network, on no network yet"#, #""eero attic" announced itself"#,
         #""eero attic" is back"#, #""eero attic" is on "home" now"#, #""eero attic" left"#,
-        #""eero attic" has a new dataset of "home""#,
-        #"An older dataset of "eero attic" was ignored"#,
+        #""eero attic" has a new dataset of "home""#, #"An older dataset of "eero attic" was ignored"#,
         #"A dataset of "eero attic" was ignored: it differs from a stored one of the same age"#,
-        #"The Wi-Fi of "eero attic" is attic-wifi now"#,
-        #""home" is the preferred network now"#,
+        #"The Wi-Fi of "eero attic" is attic-wifi now"#, #""home" is the preferred network now"#,
         #"The preferred network "home" has changed"#, "No network is preferred any more",
         #""eero attic" was sent the credentials of "home""#,
         "The preferred credentials are not given: what was asked for has changed",

@@ -6,14 +6,11 @@ import ThreadDataset
 
 @testable import Bridge
 
-@Suite("The loop of homes")
-struct HomeLoopTests {
-  @Test("Messages are on disk, published and seen when the call returns, in their order")
-  func order() throws {
+@Suite("The loop of homes") struct HomeLoopTests {
+  @Test("Messages are on disk, published and seen when the call returns, in their order") func order() throws {
     let kit = try LoopKit()
     let commits = kit.memory.commits
-    try kit.receive(
-      .announce(1), .message("heartbeat", 9), .announce(2))
+    try kit.receive(.announce(1), .message("heartbeat", 9), .announce(2))
     #expect(kit.memory.commits == commits + 1)
     #expect(kit.home.routers.count == 2)
     let published = kit.memory.messages.map(\.text)
@@ -24,8 +21,8 @@ struct HomeLoopTests {
     #expect(kit.last?.received == 3)
   }
 
-  @Test("A dataset that a Matter device can attach with is kept byte for byte, whatever it lacks")
-  func partial() throws {
+  @Test("A dataset that a Matter device can attach with is kept byte for byte, whatever it lacks") func partial() throws
+  {
     let kit = try LoopKit()
     let usable = OperationalDataset.of(1).removing(.activeTimestamp, .pskc)
     try kit.receive(
@@ -37,21 +34,16 @@ struct HomeLoopTests {
     #expect(routers.map { $0?.credential } == [.partial, .missing])
     #expect(routers.map { $0?.lacks } == [usable.missing, [.networkKey]])
     let network = try #require(usable.extendedPANID)
-    for key in [RecordKey.router(.agent(1)), .shared("ha", network)] {
-      #expect(try later.dataset(key) == usable)
-    }
+    for key in [RecordKey.router(.agent(1)), .shared("ha", network)] { #expect(try later.dataset(key) == usable) }
     try later.receive(.announce(1))
     #expect(later.home.routers[.agent(1)]?.credential == .stored)
     #expect(try later.dataset(.router(.agent(1))) == .of(1) && later.dataset(.home) == .of(1))
   }
 
-  @Test("What fails to be written has changed nothing, and the same messages succeed again")
-  func atomic() throws {
+  @Test("What fails to be written has changed nothing, and the same messages succeed again") func atomic() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
-    let (before, rows, batches) = (
-      kit.home, kit.memory.rows.keys.sorted(), kit.follower.batches.withLock { $0.count }
-    )
+    let (before, rows, batches) = (kit.home, kit.memory.rows.keys.sorted(), kit.follower.batches.withLock { $0.count })
     let messages = [IncomingMessage.announce(2), .announce(1, .of(2))]
     kit.memory.refuses { try kit.loop.received(messages) }
     #expect(kit.home.equals(before))
@@ -68,24 +60,19 @@ struct HomeLoopTests {
     #expect(kit.memory.messages == other.memory.messages)
   }
 
-  @Test("A call fails with the store, and its home is as before")
-  func callFails() throws {
+  @Test("A call fails with the store, and its home is as before") func callFails() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     kit.memory.refuses { try kit.loop.perform(.remove(.agent(1)), in: "home") }
     #expect(kit.home.routers.count == 1)
-    #expect(throws: UnknownHome.self) {
-      try kit.loop.perform(.remove(.agent(1)), in: "attic")
-    }
+    #expect(throws: UnknownHome.self) { try kit.loop.perform(.remove(.agent(1)), in: "attic") }
     try kit.loop.perform(.remove(.agent(1)), in: "home", actor: "uid 0")
     #expect(kit.home.routers.count == 0)
     #expect(kit.memory.audit.last?.actor == "uid 0")
-    #expect(
-      kit.memory.audit.last?.subject == "\(BorderAgentID.agent(1)) home home from otbr")
+    #expect(kit.memory.audit.last?.subject == "\(BorderAgentID.agent(1)) home home from otbr")
   }
 
-  @Test("Several inputs are one commit: all of them are on disk, or none")
-  func together() throws {
+  @Test("Several inputs are one commit: all of them are on disk, or none") func together() throws {
     let kit = try LoopKit(["home", "attic"])
     try kit.receive(.announce(1), .announce(2), .announce(3, home: "attic"))
     let inputs: [(home: String, input: HomeInput)] = [
@@ -104,8 +91,7 @@ struct HomeLoopTests {
   }
 
   @Test(
-    "A sign of life is not written; when a router was seen, and that it sends heartbeats, is saved after five minutes"
-  )
+    "A sign of life is not written; when a router was seen, and that it sends heartbeats, is saved after five minutes")
   func signsOfLife() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
@@ -134,8 +120,7 @@ struct HomeLoopTests {
     #expect(later.router(1)?.offlineReason == .silent)
   }
 
-  @Test("An end as it should be saves when routers were seen")
-  func savesAtTheEnd() throws {
+  @Test("An end as it should be saves when routers were seen") func savesAtTheEnd() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .message("heartbeat", 1))
     kit.time.advance(seconds: 10)
@@ -144,8 +129,7 @@ struct HomeLoopTests {
     #expect(later.home.routers.lastSeen(.agent(1)) == kit.time.now)
   }
 
-  @Test("A snapshot stays as it is while the loop goes on")
-  func snapshots() throws {
+  @Test("A snapshot stays as it is while the loop goes on") func snapshots() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     let snapshot = kit.loop.homes.snapshot
@@ -156,35 +140,28 @@ struct HomeLoopTests {
     #expect(kit.router(2) != nil)
   }
 
-  @Test("A batch is committed in parts of limited size")
-  func bounds() throws {
+  @Test("A batch is committed in parts of limited size") func bounds() throws {
     let kit = try LoopKit()
     let commits = kit.memory.commits
     let filler = #","more":""# + String(repeating: "x", count: 16_000) + #"""#
-    try kit.loop.received(
-      (0..<600).map { .announce($0, more: filler) })
+    try kit.loop.received((0..<600).map { .announce($0, more: filler) })
     #expect(kit.home.routers.count == 600)
     #expect(kit.memory.commits - commits >= 3)
   }
 
-  @Test("Each home has what was published below its own base topic")
-  func severalHomes() throws {
+  @Test("Each home has what was published below its own base topic") func severalHomes() throws {
     let kit = try LoopKit(["home", "attic"])
-    try kit.receive(
-      .announce(1), .announce(2, .of(2), home: "attic"),
-      .announce(3, home: "cellar"))
+    try kit.receive(.announce(1), .announce(2, .of(2), home: "attic"), .announce(3, home: "cellar"))
     #expect(kit.home.routers.map(\.agent) == [.agent(1)])
     #expect(kit.loop.homes.snapshot.homes["attic"]!.routers.map(\.agent) == [.agent(2)])
     #expect(try kit.dataset(.router(.agent(2)), "attic") == .of(2))
     #expect(try kit.dataset(.router(.agent(2))) == nil)
     let later = try kit.restarted(["attic", "home"])
-    #expect(
-      later.loop.homes.snapshot.homes["attic"]!.equals(kit.loop.homes.snapshot.homes["attic"]!))
+    #expect(later.loop.homes.snapshot.homes["attic"]!.equals(kit.loop.homes.snapshot.homes["attic"]!))
     #expect(later.home.equals(kit.home))
   }
 
-  @Test("What is advertised belongs to the first home, unless it is announced in another one")
-  func sightings() throws {
+  @Test("What is advertised belongs to the first home, unless it is announced in another one") func sightings() throws {
     let kit = try LoopKit(["home", "attic"], discovers: true)
     try kit.receive(.announce(2, home: "attic"))
     let found = try (1...2).map { try #require(Advertisement([.agent($0)])) }
@@ -196,8 +173,7 @@ struct HomeLoopTests {
     #expect(!later.home.routers.contains { $0.isPresent })
   }
 
-  @Test("What the broker has taken is deleted with the next commit, at a tick at the latest")
-  func published() throws {
+  @Test("What the broker has taken is deleted with the next commit, at a tick at the latest") func published() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .announce(2))
     let last = kit.memory.contents.withLock { $0.messages.last!.id }
@@ -212,8 +188,7 @@ struct HomeLoopTests {
     #expect(kit.memory.contents.withLock { $0.messages.last!.id } > last)
   }
 
-  @Test("The ids of messages go on after a restart")
-  func messageIDs() throws {
+  @Test("The ids of messages go on after a restart") func messageIDs() throws {
     let kit = try LoopKit()
     try kit.loop.received((1...5).map { .announce($0) })
     let last = kit.memory.contents.withLock { $0.messages.last!.id }
@@ -223,18 +198,14 @@ struct HomeLoopTests {
     #expect(kit.memory.contents.withLock { $0.messages.last!.id } > last)
   }
 
-  @Test("Time passes for homes in which something is due, and for no other")
-  func ticks() throws {
+  @Test("Time passes for homes in which something is due, and for no other") func ticks() throws {
     let kit = try LoopKit(["home", "attic"])
     let link = Link(connection: 1, listeningSince: kit.time.now)
     // The other networks are a mismatch, which is held for 30 seconds.
-    try kit.receive(
-      .announce(1), .announce(2), .announce(3, .of(2)))
+    try kit.receive(.announce(1), .announce(2), .announce(3, .of(2)))
     try kit.loop.tick(link)
     let commits = kit.memory.commits
-    for _ in 0..<29 {
-      try kit.pass(seconds: 1, link)
-    }
+    for _ in 0..<29 { try kit.pass(seconds: 1, link) }
     #expect(kit.memory.commits == commits)
     let batches = kit.follower.batches.withLock { $0.count }
     try kit.pass(seconds: 1, link)
@@ -244,8 +215,7 @@ struct HomeLoopTests {
     #expect(kit.home.alerts.values.contains { $0.phase == .firing })
   }
 
-  @Test("What was due at a tick that failed is done at the next one")
-  func failedTick() throws {
+  @Test("What was due at a tick that failed is done at the next one") func failedTick() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .announce(2, .of(2)))
     try kit.pass()
@@ -256,8 +226,7 @@ struct HomeLoopTests {
     #expect(kit.home.alerts.values.contains { $0.phase == .firing })
   }
 
-  @Test("A daemon that is killed again and again within the hold suppresses no alert")
-  func killed() throws {
+  @Test("A daemon that is killed again and again within the hold suppresses no alert") func killed() throws {
     var kit = try LoopKit()
     try kit.receive(.announce(1), .announce(2, .of(2)))
     for _ in 0..<5 {
@@ -271,8 +240,7 @@ struct HomeLoopTests {
     #expect(!firing.isEmpty && firing.allSatisfy { $0.sequence == 1 })
   }
 
-  @Test("A clock that is set back ends no hold early, and saves what was seen")
-  func clock() throws {
+  @Test("A clock that is set back ends no hold early, and saves what was seen") func clock() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .message("heartbeat", 1))
     kit.time.advance(seconds: -3_600)
@@ -281,8 +249,7 @@ struct HomeLoopTests {
     #expect(kit.home.routers.lastSeen(.agent(1)) == kit.time.now)
   }
 
-  @Test("A session that the broker has lost is an alert until the next one is found")
-  func session() throws {
+  @Test("A session that the broker has lost is an alert until the next one is found") func session() throws {
     let kit = try LoopKit()
     try kit.loop.connected(isSessionPresent: false)
     #expect(kit.home.alerts[AlertKey(.sessionLost)] == nil)
@@ -293,8 +260,7 @@ struct HomeLoopTests {
     #expect(later.home.alerts[AlertKey(.sessionLost)]?.phase == .resolved)
   }
 
-  @Test("Messages that the broker has dropped are noticed over a restart")
-  func dropped() throws {
+  @Test("Messages that the broker has dropped are noticed over a restart") func dropped() throws {
     let kit = try LoopKit()
     #expect(try !kit.loop.noteDropped(5))
     #expect(try !kit.restarted().loop.noteDropped(5))

@@ -8,56 +8,44 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("Messages of the broker")
-struct IntakeTests {
+@Suite("Messages of the broker") struct IntakeTests {
   @Test(
     "What is wrong with a message is rejected by name",
     arguments: [
       ("in/otbr/announce", #"{"border_agent_id":"a1"}"#, "bad_border_agent_id"),
-      ("in/otbr/announce", #"{}"#, "missing_field"),
-      ("in/otbr/announce", #"{"border_agent_id":"#, "invalid_json"),
+      ("in/otbr/announce", #"{}"#, "missing_field"), ("in/otbr/announce", #"{"border_agent_id":"#, "invalid_json"),
       ("in/otbr/announce", #"[]"#, "wrong_type"),
-      (
-        "in/otbr/announce", #"{"border_agent_id":"a000000000000001","dataset":"00"}"#, "truncated"
-      ),
+      ("in/otbr/announce", #"{"border_agent_id":"a000000000000001","dataset":"00"}"#, "truncated"),
       ("in/otbr/dataset", #"{"border_agent_id":"a000000000000001"}"#, "missing_field"),
       ("in/otbr/heartbeat", #"{"border_agent_id":"a000000000000001"}"#, "not_found"),
-      ("in/otbr/ssid", #"{"access_point":"ap","ssid":"x"}"#, "not_found"),
-      ("in/otbr/nonsense", "{}", "unknown_event"),
-      ("in/otbr", "{}", "invalid_topic"), ("in", "{}", "invalid_topic"),
-      ("in//announce", "{}", "invalid_topic"),
-    ])
-  func rejections(_ topic: String, _ payload: String, _ code: String) throws {
+      ("in/otbr/ssid", #"{"access_point":"ap","ssid":"x"}"#, "not_found"), ("in/otbr/nonsense", "{}", "unknown_event"),
+      ("in/otbr", "{}", "invalid_topic"), ("in", "{}", "invalid_topic"), ("in//announce", "{}", "invalid_topic"),
+    ]) func rejections(_ topic: String, _ payload: String, _ code: String) throws
+  {
     let kit = try LoopKit()
-    try kit.receive(
-      .of("tk/home/\(topic)", payload))
+    try kit.receive(.of("tk/home/\(topic)", payload))
     #expect(kit.rejected == [code])
-    #expect(
-      kit.memory.messages.last?.text == "home \(code)")
+    #expect(kit.memory.messages.last?.text == "home \(code)")
   }
 
   static let ofHomes: [(HomeRejection, String, String?)] = [
-    (.notAuthorized(.number(1)), "not_authorized", "border_agent_id"),
-    (.mayNotReportSSID, "not_authorized", nil),
-    (.unknownRouter, "not_found", "border_agent_id"),
-    (.unknownAccessPoint, "not_found", "access_point"),
-    (.tooManyBehindAccessPoint(16), "too_many_routers", "access_point"),
-    (.outOfOrder, "out_of_order", "seq"), (.envelopeOutOfOrder, "out_of_order", "seq"),
-    (.tooManyRouters(1), "too_many_routers", "border_agent_id"),
-    (.homeIsFull(1), "too_many_routers", "border_agent_id"),
-    (.tooManyShared(1), "too_many_networks", "dataset"),
+    (.notAuthorized(.number(1)), "not_authorized", "border_agent_id"), (.mayNotReportSSID, "not_authorized", nil),
+    (.unknownRouter, "not_found", "border_agent_id"), (.unknownAccessPoint, "not_found", "access_point"),
+    (.tooManyBehindAccessPoint(16), "too_many_routers", "access_point"), (.outOfOrder, "out_of_order", "seq"),
+    (.envelopeOutOfOrder, "out_of_order", "seq"), (.tooManyRouters(1), "too_many_routers", "border_agent_id"),
+    (.homeIsFull(1), "too_many_routers", "border_agent_id"), (.tooManyShared(1), "too_many_networks", "dataset"),
     (.tooManyNetworks(32), "too_many_networks", "dataset"), (.notSealed, "not_sealed", nil),
     (.notEnrolled, "not_enrolled", "sealed"),
   ]
 
-  @Test("What a home rejects has its code and its field", arguments: ofHomes)
-  func codes(_ rejection: HomeRejection, _ code: String, _ field: String?) {
+  @Test("What a home rejects has its code and its field", arguments: ofHomes) func codes(
+    _ rejection: HomeRejection, _ code: String, _ field: String?
+  ) {
     let shown = Rejection(rejection, home: nil)
     #expect(shown.code == code && shown.field == field)
   }
 
-  @Test("A rejection says in its one sentence what a refused request has as help, too")
-  func remedies() {
+  @Test("A rejection says in its one sentence what a refused request has as help, too") func remedies() {
     let full = Rejection(.tooManyRouters(64), home: nil)
     #expect(
       full.message == "this team has 64 border agent ids already; remove those that are gone with "
@@ -66,19 +54,16 @@ struct IntakeTests {
     let home = Rejection(.homeIsFull(1_000), home: nil)
     #expect(
       home.message.hasSuffix(
-        "already; remove those that are gone with "
-          + "`threadkeeper routers remove`, or raise `limits.routers`"))
+        "already; remove those that are gone with " + "`threadkeeper routers remove`, or raise `limits.routers`"))
     let refused = Rejection(HomeRefusal.tooManyRouters(64), to: nil)
     #expect(full.message == "\(refused.message); \(refused.help ?? "")")
   }
 
-  @Test("What nobody subscribed to, probes, and topics that were cleared are skipped")
-  func skipped() throws {
+  @Test("What nobody subscribed to, probes, and topics that were cleared are skipped") func skipped() throws {
     let kit = try LoopKit()
     let commits = kit.memory.commits
     try kit.receive(
-      .of("other/home/in/otbr/announce"),
-      .of("tk/home/in/otbr/probe"),
+      .of("other/home/in/otbr/announce"), .of("tk/home/in/otbr/probe"),
       .of("tk/home/in/otbr/announce", isRetained: true))
     #expect(kit.memory.commits == commits)
     #expect(kit.rejected.isEmpty)
@@ -86,23 +71,18 @@ struct IntakeTests {
     #expect(kit.rejected == ["retained"])
   }
 
-  @Test("What comes to a home that is not in the shard changes nothing, and is counted")
-  func misplaced() throws {
+  @Test("What comes to a home that is not in the shard changes nothing, and is counted") func misplaced() throws {
     for homes in [["home"], []] {
       let kit = try LoopKit(homes) { $0.isOfShard = true }
       let commits = kit.memory.commits
-      let topics = [
-        "tk/jones/in/otbr/announce", "tk/jones/in", "tk/in", "tk//in/otbr/announce", "",
-      ]
+      let topics = ["tk/jones/in/otbr/announce", "tk/jones/in", "tk/in", "tk//in/otbr/announce", ""]
       try kit.loop.received(topics.map { .of($0, "x") })
       #expect(kit.memory.commits == commits && kit.rejected.isEmpty)
       let all = kit.last?.rejections
       #expect(all?.keys.sorted() == ["invalid_topic"] && all?["invalid_topic"]?.count == 5)
     }
     let kit = try LoopKit { $0.isOfShard = true }
-    try kit.receive(
-      .announce(1), .of("tk/jones/in/otbr/announce", "x"),
-      .of("tk/home/in/otbr"))
+    try kit.receive(.announce(1), .of("tk/jones/in/otbr/announce", "x"), .of("tk/home/in/otbr"))
     #expect(kit.home.routers.count == 1)
     let last = kit.last
     #expect(last?.rejections["invalid_topic"]?.count == 2 && last?.received == 3)
@@ -112,27 +92,23 @@ struct IntakeTests {
   func misplacedOthers() throws {
     let kit = try LoopKit { $0.isOfShard = true }
     try kit.receive(
-      .of("tk/jones/in/otbr/probe", "x"),
-      .of("tk/jones/in/otbr/announce", isRetained: true),
+      .of("tk/jones/in/otbr/probe", "x"), .of("tk/jones/in/otbr/announce", isRetained: true),
       .of("tk/jones/in/otbr/announce", "x", isRetained: true))
     let last = kit.last
     #expect(last?.rejections.isEmpty == true && last?.retainedIgnored == 1)
   }
 
-  @Test("Of them the first is an example, with at most 400 bytes of its topic")
-  func misplacedExample() throws {
+  @Test("Of them the first is an example, with at most 400 bytes of its topic") func misplacedExample() throws {
     let kit = try LoopKit { $0.isOfShard = true }
     let topic = "tk/jones/in/e" + String(repeating: "\u{301}", count: 1_000)
-    try kit.loop.received(
-      [topic, "tk/jones/in/b"].map { .of($0, "x") })
+    try kit.loop.received([topic, "tk/jones/in/b"].map { .of($0, "x") })
     let rejected = kit.follower.batches.withLock { $0.last?.rejections["invalid_topic"] }
     let example = try #require(rejected?.topic)
     #expect(rejected?.count == 2 && example.hasPrefix("tk/jones/in/"))
     #expect(example.utf8.count <= 402 && example.utf8.count >= 398)
   }
 
-  @Test("A base topic may have levels that look like those below it")
-  func bases() throws {
+  @Test("A base topic may have levels that look like those below it") func bases() throws {
     let kit = try LoopKit(["home", "attic"], bases: ["home": "in/x", "attic": "in/in"])
     let payload = IncomingMessage.announce(1).payload
     try kit.receive(
@@ -144,19 +120,15 @@ struct IntakeTests {
     #expect(kit.loop.homes.snapshot.homes["attic"]?.routers.count == 1)
   }
 
-  @Test("Logins that differ by bytes only are two")
-  func exactUsers() throws {
+  @Test("Logins that differ by bytes only are two") func exactUsers() throws {
     let kit = try LoopKit()
-    try kit.receive(
-      .announce(1, user: "e\u{301}"), .announce(1, user: "\u{E9}"))
+    try kit.receive(.announce(1, user: "e\u{301}"), .announce(1, user: "\u{E9}"))
     #expect(kit.rejected == ["not_authorized"])
   }
 
-  @Test("A login that publishes too many events is rejected now and then, and others are not")
-  func limits() throws {
+  @Test("A login that publishes too many events is rejected now and then, and others are not") func limits() throws {
     let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
-    try kit.loop.received(
-      (0..<100).map { .announce($0) } + [.announce(200, user: "other")])
+    try kit.loop.received((0..<100).map { .announce($0) } + [.announce(200, user: "other")])
     #expect(kit.home.routers.count == 21)
     #expect(kit.rejected == [String](repeating: "rate_limited", count: 10))
     #expect(kit.last?.received == 101 && kit.last?.dropped == 70)
@@ -165,13 +137,10 @@ struct IntakeTests {
     #expect(kit.home.routers.count == 31)
   }
 
-  @Test("Messages that come again because the store fails cost their login nothing")
-  func limitsOfFailures() throws {
+  @Test("Messages that come again because the store fails cost their login nothing") func limitsOfFailures() throws {
     let kit = try LoopKit { ($0.limits.eventsPerSecond, $0.limits.eventsBurst) = (10, 20) }
     let batch = (0..<20).map { IncomingMessage.announce($0) }
-    for _ in 0..<3 {
-      kit.memory.refuses { try kit.loop.received(batch) }
-    }
+    for _ in 0..<3 { kit.memory.refuses { try kit.loop.received(batch) } }
     try kit.loop.received(batch)
     #expect(kit.rejected.isEmpty)
     #expect(kit.home.routers.count == 20)
@@ -179,8 +148,8 @@ struct IntakeTests {
     #expect(kit.rejected == ["rate_limited"])
   }
 
-  @Test("Topics that are wrong or long are not remembered, and of the others a limited number is")
-  func topics() throws {
+  @Test("Topics that are wrong or long are not remembered, and of the others a limited number is") func topics() throws
+  {
     var reader = try MessageReader(["tk/home"], IntakeReading(hashKey: LoopKit.hashKey))
     func remembered(_ topic: String) -> Int {
       _ = reader.arrival(of: .of(topic))
@@ -194,8 +163,7 @@ struct IntakeTests {
     #expect(remembered("tk/home/in/one/announce") == MessageReader.topicsKept / 2 + 1)
   }
 
-  @Test("What a router says arrives in its home")
-  func fields() throws {
+  @Test("What a router says arrives in its home") func fields() throws {
     let kit = try LoopKit()
     let more =
       #","name":"Attic","vendor":"v","model":"m","ext_address":"0011223344556677","#
@@ -212,17 +180,14 @@ struct IntakeTests {
     #expect(kit.router(1)?.offlineReason == .frozen)
     // A sequence number.
     try kit.receive(
-      .message("heartbeat", 1, more: #","seq":5"#),
-      .message("heartbeat", 1, more: #","seq":5"#),
-      .message("heartbeat", 1, more: #","seq":4"#),
-      .message("heartbeat", 1, more: #","id":"a""#),
+      .message("heartbeat", 1, more: #","seq":5"#), .message("heartbeat", 1, more: #","seq":5"#),
+      .message("heartbeat", 1, more: #","seq":4"#), .message("heartbeat", 1, more: #","id":"a""#),
       .message("heartbeat", 1, more: #","id":"a""#))
     #expect(kit.rejected == ["out_of_order"])
     #expect(kit.last?.duplicates == 2)
   }
 
-  @Test("Summaries hide secrets, and tell which are equal")
-  func summaries() throws {
+  @Test("Summaries hide secrets, and tell which are equal") func summaries() throws {
     let key = LoopKit.hashKey
     let other = SecretBytes(copying: [UInt8](repeating: 8, count: 32))
     let one = try #require(DatasetSummary(.of(1), key: key))
@@ -238,8 +203,7 @@ struct IntakeTests {
     #expect(DatasetSummary(try OperationalDataset(bytes: []), key: key) == nil)
   }
 
-  @Test("With a key of another length nothing is hashed, so that nothing seems to be equal")
-  func wrongKey() throws {
+  @Test("With a key of another length nothing is hashed, so that nothing seems to be equal") func wrongKey() throws {
     for length in [0, 15, 31, 33, 64] {
       let key = SecretBytes(copying: [UInt8](repeating: 7, count: length))
       #expect(throws: SodiumError.self) { try DatasetReader(key: key) }
@@ -248,22 +212,16 @@ struct IntakeTests {
     }
   }
 
-  @Test("No secret is in what is made of messages")
-  func noSecrets() throws {
+  @Test("No secret is in what is made of messages") func noSecrets() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .announce(2, .of(2)))
-    let secrets = [OperationalDataset.of(1), .of(2)].flatMap {
-      [$0.networkKey!.bytes, $0.pskc!.bytes]
-    }
-    for row in kit.memory.rows.values {
-      for secret in secrets { #expect(row.state.firstRange(of: secret) == nil) }
-    }
+    let secrets = [OperationalDataset.of(1), .of(2)].flatMap { [$0.networkKey!.bytes, $0.pskc!.bytes] }
+    for row in kit.memory.rows.values { for secret in secrets { #expect(row.state.firstRange(of: secret) == nil) } }
     #expect(kit.memory.rows.values.count { $0.secret != nil } >= 3)
   }
 }
 
-@Suite("Envelopes with events")
-struct SealedIntakeTests {
+@Suite("Envelopes with events") struct SealedIntakeTests {
   private let daemon: Identity
   private let client: Identity
 
@@ -275,21 +233,16 @@ struct SealedIntakeTests {
   private func kit(enrolls: Bool = true) throws -> LoopKit {
     let daemon = daemon
     let kit = try LoopKit { $0.identity = { daemon } }
-    if enrolls {
-      try kit.enroll("otbr", client.keys, trust: .signed)
-    }
+    if enrolls { try kit.enroll("otbr", client.keys, trust: .signed) }
     return kit
   }
 
   private func sealed(
-    _ body: String, _ number: UInt64, kind: String = "announce", from sender: Identity? = nil,
-    beside: String = ""
+    _ body: String, _ number: UInt64, kind: String = "announce", from sender: Identity? = nil, beside: String = ""
   ) throws -> IncomingMessage {
     let topic = "tk/home/in/otbr/\(kind)"
-    let place = Envelope.Place(
-      topic: topic, order: .sequence(number), now: LoopKit.clock0 / 1_000)
-    let envelope = try Envelope.seal(
-      Array(body.utf8), to: daemon.keys, from: sender ?? client, at: place)
+    let place = Envelope.Place(topic: topic, order: .sequence(number), now: LoopKit.clock0 / 1_000)
+    let envelope = try Envelope.seal(Array(body.utf8), to: daemon.keys, from: sender ?? client, at: place)
     return .of(topic, #"{"sealed":\#(envelope.text)\#(beside)}"#)
   }
 
@@ -297,8 +250,7 @@ struct SealedIntakeTests {
     #"{"border_agent_id":"\#(BorderAgentID.agent(1))","dataset":"\#(OperationalDataset.of(1).hex)"}"#
   }
 
-  @Test("A signed event counts once, and its number is kept over a restart")
-  func counts() throws {
+  @Test("A signed event counts once, and its number is kept over a restart") func counts() throws {
     let kit = try kit()
     let message = try sealed(body, 5)
     try kit.receive(message, message)
@@ -313,19 +265,17 @@ struct SealedIntakeTests {
     #expect(later.last?.duplicates == 1)
   }
 
-  @Test("What is wrong with an envelope, or who signed it, is rejected by name")
-  func rejections() throws {
+  @Test("What is wrong with an envelope, or who signed it, is rejected by name") func rejections() throws {
     let notEnrolled = try Identity()
     let kit = try kit()
     try kit.receive(
       try sealed(body, 1, from: notEnrolled), .announce(1),
       try sealed(body, 2, beside: #","border_agent_id":"a0000000000000ff""#),
-      .of("tk/home/in/otbr/announce", #"{"sealed":1}"#),
-      try sealed(body, 3, beside: #","dataset":"00""#), try sealed("{}", 4))
+      .of("tk/home/in/otbr/announce", #"{"sealed":1}"#), try sealed(body, 3, beside: #","dataset":"00""#),
+      try sealed("{}", 4))
     #expect(
       kit.rejected == [
-        "unknown_issuer", "not_sealed", "outside_differs", "not_an_envelope", "not_sealed",
-        "missing_field",
+        "unknown_issuer", "not_sealed", "outside_differs", "not_an_envelope", "not_sealed", "missing_field",
       ])
     #expect(kit.home.routers.count == 0)
 
@@ -334,8 +284,7 @@ struct SealedIntakeTests {
     #expect(other.rejected == ["not_enrolled"])
   }
 
-  @Test("Without keys of the daemon nothing sealed is opened")
-  func noKeys() throws {
+  @Test("Without keys of the daemon nothing sealed is opened") func noKeys() throws {
     let kit = try LoopKit()
     try kit.enroll("otbr", client.keys)
     try kit.receive(try sealed(body, 1))
@@ -343,17 +292,14 @@ struct SealedIntakeTests {
   }
 }
 
-@Suite("Requests of the broker")
-struct RequestIntakeTests {
-  @Test("A request that is ignored is no event that was dropped")
-  func ignored() throws {
+@Suite("Requests of the broker") struct RequestIntakeTests {
+  @Test("A request that is ignored is no event that was dropped") func ignored() throws {
     let kit = try LoopKit { $0.request = { _, _ in .ignored } }
     try kit.receive(.announce(1), .message("request/flood", 1))
     #expect(kit.last?.received == 2 && kit.last?.dropped == 0 && kit.last?.outcomes.count == 1)
   }
 
-  @Test("A sealed request is noted on disk, and forgotten again where that fails")
-  func sealedRequests() throws {
+  @Test("A sealed request is noted on disk, and forgotten again where that fails") func sealedRequests() throws {
     let keys = try Identity().keys
     let repeated = Mutex(0)
     let kit = try LoopKit {

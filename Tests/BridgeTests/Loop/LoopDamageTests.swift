@@ -6,8 +6,7 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("What cannot be read is given up")
-struct LoopDamageTests {
+@Suite("What cannot be read is given up") struct LoopDamageTests {
   private static let alert = AlertKey(.storeDamaged)
 
   private func row(_ key: RecordKey, _ kit: LoopKit, of home: String = "home") throws -> Int64 {
@@ -31,14 +30,11 @@ struct LoopDamageTests {
       #expect(!home.hasDamage && !home.hasLostCredentials && !isFiring(home))
     }
     let later = try kit.restarted(homes)
-    for home in later.loop.homes.snapshot.homes.values {
-      #expect(!home.hasDamage && !isFiring(home))
-    }
+    for home in later.loop.homes.snapshot.homes.values { #expect(!home.hasDamage && !isFiring(home)) }
     return later
   }
 
-  @Test("Records are deleted when a person says so, and the home is whole again")
-  func records() throws {
+  @Test("Records are deleted when a person says so, and the home is whole again") func records() throws {
     let kit = try LoopKit(["home", "attic"])
     try kit.loop.received((1...3).map { .announce($0) })
     let damaged = kit.memory.rows.filter { $0.value.secret != nil || $0.value.home == 0 }.keys
@@ -66,8 +62,7 @@ struct LoopDamageTests {
     #expect(try expectWhole(later, ["home", "attic"]).home.routers.count == 1)
   }
 
-  @Test("Credentials that do not open are missing from then on, in memory and on disk")
-  func secrets() throws {
+  @Test("Credentials that do not open are missing from then on, in memory and on disk") func secrets() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1), .announce(2, .of(2)))
     let (router, home) = (RecordKey.router(.agent(1)), RecordKey.home)
@@ -88,8 +83,8 @@ struct LoopDamageTests {
     #expect(rows.allSatisfy { last.memory.rows[$0] != nil && last.memory.rows[$0]?.secret == nil })
   }
 
-  @Test("What was read before it was damaged is written again, without its credentials")
-  func damagedMeanwhile() throws {
+  @Test("What was read before it was damaged is written again, without its credentials") func damagedMeanwhile() throws
+  {
     let kit = try LoopKit(["home", "attic"])
     try kit.receive(.announce(1), .announce(2))
     try kit.loop.stop()
@@ -106,12 +101,9 @@ struct LoopDamageTests {
     #expect(last.loop.homes.formerHomes.homes.isEmpty)
   }
 
-  @Test("Homes that the settings name no more are reached as well, one of them by its name")
-  func formerHomes() throws {
+  @Test("Homes that the settings name no more are reached as well, one of them by its name") func formerHomes() throws {
     let kit = try LoopKit(["home", "attic", "cabin"])
-    for home in ["home", "attic", "cabin"] {
-      try kit.receive(.announce(1, home: home), .announce(2, home: home))
-    }
+    for home in ["home", "attic", "cabin"] { try kit.receive(.announce(1, home: home), .announce(2, home: home)) }
     let router = RecordKey.router(.agent(1))
     let (attic, cabin) = (try row(router, kit, of: "attic"), try row(router, kit, of: "cabin"))
     let preferred = try row(.home, kit, of: "attic")
@@ -132,8 +124,7 @@ struct LoopDamageTests {
     #expect(try last.dataset(router, "home") == .of(1))
   }
 
-  @Test("A home whose name is lost gets one, so that no other counts as damaged for it")
-  func names() throws {
+  @Test("A home whose name is lost gets one, so that no other counts as damaged for it") func names() throws {
     let names = ["home", "attic", "cabin"]
     let kit = try LoopKit(names)
     for home in names { try kit.receive(.announce(1, home: home)) }
@@ -160,8 +151,7 @@ struct LoopDamageTests {
     #expect(Array(last.loop.homes.formerHomes.homes.keys) == [lost[1]])
   }
 
-  @Test("Of a home of which nothing can be read, nothing stays")
-  func nothingReadable() throws {
+  @Test("Of a home of which nothing can be read, nothing stays") func nothingReadable() throws {
     let kit = try LoopKit(["home", "attic"])
     try kit.receive(.announce(1, home: "attic"))
     let number = try noteRow(of: "attic", kit)
@@ -173,8 +163,7 @@ struct LoopDamageTests {
     #expect(last.loop.homes.formerHomes.homes.isEmpty)
   }
 
-  @Test("A person may put a home whose name is lost into the settings as it is shown")
-  func lostName() throws {
+  @Test("A person may put a home whose name is lost into the settings as it is shown") func lostName() throws {
     let kit = try LoopKit(["home", "attic", "cabin"])
     for home in ["home", "attic"] { try kit.receive(.announce(1, home: home)) }
     let rows = [try noteRow(of: "home", kit), try noteRow(of: "attic", kit)]

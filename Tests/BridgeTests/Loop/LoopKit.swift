@@ -69,17 +69,14 @@ final class LoopKit: Sendable {
     func willHandle() { next?.willHandle() }
     func hasHandled() { next?.hasHandled() }
 
-    var rejections: [Rejection] {
-      batches.withLock { $0.flatMap { $0.outcomes.compactMap(\.rejection) } }
-    }
+    var rejections: [Rejection] { batches.withLock { $0.flatMap { $0.outcomes.compactMap(\.rejection) } } }
   }
 
   /// - Parameter next: gets all that the loop reports, and decides what is published.
   init(
-    serving homes: [ServedHome], on memory: MemoryStore = MemoryStore(),
-    store: (any RecordStore)? = nil, time: Time = Time(), discovers: Bool = false,
-    devicePrefix: String? = nil, following next: (any LoopFollower)? = nil,
-    _ change: (inout IntakeReading) -> Void = { _ in }
+    serving homes: [ServedHome], on memory: MemoryStore = MemoryStore(), store: (any RecordStore)? = nil,
+    time: Time = Time(), discovers: Bool = false, devicePrefix: String? = nil,
+    following next: (any LoopFollower)? = nil, _ change: (inout IntakeReading) -> Void = { _ in }
   ) throws {
     self.memory = memory
     self.store = store ?? memory
@@ -88,22 +85,19 @@ final class LoopKit: Sendable {
     var reading = IntakeReading(hashKey: Self.hashKey)
     change(&reading)
     loop = try HomeLoop(
-      homes, discovers: discovers, devicePrefix: devicePrefix, store: self.store, reading: reading,
-      follower: follower, clock: { time.now })
+      homes, discovers: discovers, devicePrefix: devicePrefix, store: self.store, reading: reading, follower: follower,
+      clock: { time.now })
   }
 
   convenience init(
-    _ homes: [String] = ["home"], on memory: MemoryStore = MemoryStore(),
-    store: (any RecordStore)? = nil, time: Time = Time(), bases: [String: String] = [:],
-    discovers: Bool = false, devicePrefix: String? = nil,
-    following next: (any LoopFollower)? = nil,
-    _ change: (inout IntakeReading) -> Void = { _ in }
+    _ homes: [String] = ["home"], on memory: MemoryStore = MemoryStore(), store: (any RecordStore)? = nil,
+    time: Time = Time(), bases: [String: String] = [:], discovers: Bool = false, devicePrefix: String? = nil,
+    following next: (any LoopFollower)? = nil, _ change: (inout IntakeReading) -> Void = { _ in }
   ) throws {
     let rules = Self.rules()
     try self.init(
-      serving: homes.map { ServedHome(name: $0, base: bases[$0] ?? "tk/\($0)", rules: rules) },
-      on: memory, store: store, time: time, discovers: discovers, devicePrefix: devicePrefix,
-      following: next, change)
+      serving: homes.map { ServedHome(name: $0, base: bases[$0] ?? "tk/\($0)", rules: rules) }, on: memory,
+      store: store, time: time, discovers: discovers, devicePrefix: devicePrefix, following: next, change)
   }
 
   /// The same store in another process.
@@ -128,18 +122,14 @@ final class LoopKit: Sendable {
 
   func prefer(_ network: ExtendedPANID?) throws {
     let network = try #require(network)
-    try loop.perform(
-      .request(.setPreferred(.network(network, router: nil)), .administrator), in: "home")
+    try loop.perform(.request(.setPreferred(.network(network, router: nil)), .administrator), in: "home")
   }
 
-  func enroll(
-    _ user: ExactName, _ keys: PublicIdentity, trust: EnrolledClient.Trust = .broker
-  ) throws {
+  func enroll(_ user: ExactName, _ keys: PublicIdentity, trust: EnrolledClient.Trust = .broker) throws {
     try loop.perform(
       .enroll(
-        EnrolledClient(
-          line: keys.line, fingerprint: keys.fingerprint, trust: trust, at: time.now, by: "uid 0"),
-        user, by: .commandLine(user: 0)), in: "home")
+        EnrolledClient(line: keys.line, fingerprint: keys.fingerprint, trust: trust, at: time.now, by: "uid 0"), user,
+        by: .commandLine(user: 0)), in: "home")
   }
 
   var home: Home { loop.homes.snapshot.homes["home"] ?? Home(rules: HomeRules { 0 }) }
@@ -167,15 +157,13 @@ extension BorderAgentID {
 }
 
 extension IncomingMessage {
-  static func of(
-    _ topic: String, _ text: String = "", isRetained: Bool = false
-  ) -> IncomingMessage {
+  static func of(_ topic: String, _ text: String = "", isRetained: Bool = false) -> IncomingMessage {
     IncomingMessage(topic: topic, payload: Array(text.utf8), isRetained: isRetained)
   }
 
   static func message(
-    _ kind: String, _ number: Int, dataset: OperationalDataset? = nil, home: String = "home",
-    user: String = "otbr", more: String = "", isRetained: Bool = false, responseTopic: String? = nil
+    _ kind: String, _ number: Int, dataset: OperationalDataset? = nil, home: String = "home", user: String = "otbr",
+    more: String = "", isRetained: Bool = false, responseTopic: String? = nil
   ) -> IncomingMessage {
     var text = #"{"border_agent_id":"\#(BorderAgentID.agent(number))""#
     if let dataset { text += #","dataset":"\#(dataset.hex)""# }
@@ -186,30 +174,24 @@ extension IncomingMessage {
   }
 
   static func announce(
-    _ number: Int, _ dataset: OperationalDataset = .of(1), home: String = "home",
-    user: String = "otbr", more: String = ""
-  ) -> IncomingMessage {
-    message("announce", number, dataset: dataset, home: home, user: user, more: more)
-  }
+    _ number: Int, _ dataset: OperationalDataset = .of(1), home: String = "home", user: String = "otbr",
+    more: String = ""
+  ) -> IncomingMessage { message("announce", number, dataset: dataset, home: home, user: user, more: more) }
 }
 
 extension OperationalDataset {
   /// Complete and active: equal numbers stand for equal values.
-  static func of(
-    _ network: UInt8, key: UInt8? = nil, at seconds: UInt64 = 1, channel: UInt8 = 15,
-    name: String? = nil
-  ) -> OperationalDataset {
+  static func of(_ network: UInt8, key: UInt8? = nil, at seconds: UInt64 = 1, channel: UInt8 = 15, name: String? = nil)
+    -> OperationalDataset
+  {
     func tlv(_ type: UInt8, _ value: [UInt8]) -> [UInt8] { [type, UInt8(value.count)] + value }
     let timestamp = withUnsafeBytes(of: (seconds << 16).bigEndian) { Array($0) }
     let key = key ?? network
     let bytes =
-      tlv(0, [0, 0, channel]) + tlv(1, [0x12, 0x34])
-      + tlv(2, [UInt8](repeating: network, count: 8))
-      + tlv(3, Array((name ?? "net\(network)").utf8))
-      + tlv(4, [UInt8](repeating: 0x40 | key, count: 16))
-      + tlv(5, [UInt8](repeating: 0x80 | key, count: 16))
-      + tlv(7, [0xFD, 0, 0, 0, 0, 0, 0, network]) + tlv(12, [2, 0xA0, 0xF7, 0xF8])
-      + tlv(14, timestamp) + tlv(53, [0, 4, 0, 0x1F, 0xFF, 0xE0])
+      tlv(0, [0, 0, channel]) + tlv(1, [0x12, 0x34]) + tlv(2, [UInt8](repeating: network, count: 8))
+      + tlv(3, Array((name ?? "net\(network)").utf8)) + tlv(4, [UInt8](repeating: 0x40 | key, count: 16))
+      + tlv(5, [UInt8](repeating: 0x80 | key, count: 16)) + tlv(7, [0xFD, 0, 0, 0, 0, 0, 0, network])
+      + tlv(12, [2, 0xA0, 0xF7, 0xF8]) + tlv(14, timestamp) + tlv(53, [0, 4, 0, 0x1F, 0xFF, 0xE0])
     guard let dataset = try? OperationalDataset(bytes: bytes) else {
       preconditionFailure("the dataset of the tests is not sound")
     }
@@ -220,8 +202,7 @@ extension OperationalDataset {
 extension RequestContext {
   /// The daemon's own user at the command line.
   static var administrator: RequestContext {
-    var context = RequestContext(
-      Requester(.systemUser(0), team: "root"), reply: .caller, actor: "uid 0")
+    var context = RequestContext(Requester(.systemUser(0), team: "root"), reply: .caller, actor: "uid 0")
     context.isAdministrator = true
     return context
   }
@@ -234,10 +215,6 @@ extension Home {
   func isFiring(_ name: AlertName) -> Bool { alerts[AlertKey(name)]?.phase == .firing }
 }
 
-extension [UInt8] {
-  var text: String { String(decoding: self, as: UTF8.self) }
-}
+extension [UInt8] { var text: String { String(decoding: self, as: UTF8.self) } }
 
-extension Publication {
-  var text: String { payload.text }
-}
+extension Publication { var text: String { payload.text } }

@@ -8,20 +8,13 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("Records of the loop")
-struct LoopStoreTests {
-  @Test("Homes that are loaded equal those in memory, and each thing keeps its record")
-  func restart() throws {
+@Suite("Records of the loop") struct LoopStoreTests {
+  @Test("Homes that are loaded equal those in memory, and each thing keeps its record") func restart() throws {
     let kit = try LoopKit()
-    try kit.loop.received(
-      (0..<100).map { .announce($0, .of(UInt8($0 % 3 + 1))) })
+    try kit.loop.received((0..<100).map { .announce($0, .of(UInt8($0 % 3 + 1))) })
     try kit.pass(seconds: 60)
-    try kit.receive(
-      .message("leave", 5), .announce(7, .of(4)),
-      .message("offline", 8))
-    for network in 2...4 {
-      try kit.prefer(ExtendedPANID(number: Self.network(network)))
-    }
+    try kit.receive(.message("leave", 5), .announce(7, .of(4)), .message("offline", 8))
+    for network in 2...4 { try kit.prefer(ExtendedPANID(number: Self.network(network))) }
     // A home of many settles with the tick.
     try kit.pass(seconds: 1)
     #expect(kit.home.former.count > 1)
@@ -37,23 +30,16 @@ struct LoopStoreTests {
     #expect(Set(rows.keys).isSubset(of: later.memory.rows.keys))
   }
 
-  private static func network(_ number: Int) -> UInt64 {
-    UInt64(number) * 0x0101_0101_0101_0101
-  }
+  private static func network(_ number: Int) -> UInt64 { UInt64(number) * 0x0101_0101_0101_0101 }
 
-  @Test("Secrets of several inputs in one batch follow each other")
-  func secrets() throws {
+  @Test("Secrets of several inputs in one batch follow each other") func secrets() throws {
     // The preferred network takes the dataset that its router has got in the same batch, and the former one moves on.
     let steps: [[IncomingMessage]] = [
       [.announce(1, .of(1))],
       [
-        .announce(1, .of(1, at: 2, channel: 16)),
-        .announce(1, .of(1, at: 3, channel: 17)),
-        .announce(2, .of(2)),
-        .announce(3, .of(1, at: 3, channel: 17)),
-        .announce(2, .of(3)),
-      ],
-      [.message("leave", 2), .announce(2, .of(4))],
+        .announce(1, .of(1, at: 2, channel: 16)), .announce(1, .of(1, at: 3, channel: 17)), .announce(2, .of(2)),
+        .announce(3, .of(1, at: 3, channel: 17)), .announce(2, .of(3)),
+      ], [.message("leave", 2), .announce(2, .of(4))],
     ]
     let (one, each) = (try LoopKit(), try LoopKit())
     for batch in steps {
@@ -78,14 +64,12 @@ struct LoopStoreTests {
   @Test(
     "Moves read what earlier ones of the batch have written, and else what is on disk",
     arguments: [
-      ([(1, 0)], [1: -1]),
-      ([(1, 0), (2, 1)], [1: -1, 2: -1]),
+      ([(1, 0)], [1: -1]), ([(1, 0), (2, 1)], [1: -1, 2: -1]),
       // Two that change places.
-      ([(9, 1), (1, 2), (2, 9)], [1: 2, 2: 1, 9: 1]),
-      ([(1, 2), (3, 1)], [1: 2, 3: 2]),
+      ([(9, 1), (1, 2), (2, 9)], [1: 2, 2: 1, 9: 1]), ([(1, 2), (3, 1)], [1: 2, 3: 2]),
       ([(1, 2), (2, 1)], [1: 2, 2: 2]),
-    ] as [([(Int, Int)], [Int: Int])])
-  func moves(_ moves: [(Int, Int)], _ expected: [Int: Int]) {
+    ] as [([(Int, Int)], [Int: Int])]) func moves(_ moves: [(Int, Int)], _ expected: [Int: Int])
+  {
     var secrets = SecretMoves()
     func key(_ number: Int) -> RecordKey { .router(.agent(number)) }
     for (to, from) in moves {
@@ -106,13 +90,11 @@ struct LoopStoreTests {
     }
   }
 
-  @Test("A record that cannot be read is left out, named by an alert, and not overwritten")
-  func damage() throws {
+  @Test("A record that cannot be read is left out, named by an alert, and not overwritten") func damage() throws {
     let kit = try LoopKit()
     try kit.loop.received((1...5).map { .announce($0) })
     let number = kit.home.routers.count
-    let row = try #require(
-      kit.memory.rows.filter { $0.value.secret != nil }.max { $0.key < $1.key })
+    let row = try #require(kit.memory.rows.filter { $0.value.secret != nil }.max { $0.key < $1.key })
     let later = try kit.restarted(damaged: [row.key])
     #expect(later.home.routers.count == number - 1)
     #expect(later.home.hasDamage && later.home.hasLostCredentials)
@@ -122,8 +104,7 @@ struct LoopStoreTests {
     #expect(later.memory.rows[row.key]?.state == row.value.state)
   }
 
-  @Test("Of two records of one thing the older one is deleted at the start")
-  func replaced() throws {
+  @Test("Of two records of one thing the older one is deleted at the start") func replaced() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     let row = try #require(
@@ -142,25 +123,24 @@ struct LoopStoreTests {
     #expect(try last.dataset(.router(.agent(1))) == .of(2))
   }
 
-  @Test("A damaged record without a secret is named by the alert, and is nobody's credentials")
-  func damagedAlert() throws {
+  @Test("A damaged record without a secret is named by the alert, and is nobody's credentials") func damagedAlert()
+    throws
+  {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     let row = try #require(
-      kit.memory.rows.first {
-        $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state)
-      })
+      kit.memory.rows.first { $0.value.home != 0 && $0.value.secret == nil && !HomeNote.isOne($0.value.state) })
     let later = try kit.restarted(damaged: [row.key])
     #expect(later.home.isFiring(.storeDamaged))
     #expect(later.home.hasDamage && !later.home.hasLostCredentials)
   }
 
-  @Test("A home of which the record with its name is damaged is known where it can be no other")
-  func damagedName() throws {
+  @Test("A home of which the record with its name is damaged is known where it can be no other") func damagedName()
+    throws
+  {
     let kit = try LoopKit(["home", "attic"])
     try kit.receive(.announce(1))
-    let note = try #require(
-      kit.memory.rows.first { HomeNote($0.value.state)?.name == "home" })
+    let note = try #require(kit.memory.rows.first { HomeNote($0.value.state)?.name == "home" })
     kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
     let later = try kit.restarted(["home", "attic"])
     #expect(later.home.routers.count == 1)
@@ -169,8 +149,9 @@ struct LoopStoreTests {
     #expect(try later.restarted(["attic", "home"]).home.hasDamage == false)
   }
 
-  @Test("A home of which nothing can be read is damaged, and takes nobody's network as its own")
-  func nothingReadable() throws {
+  @Test("A home of which nothing can be read is damaged, and takes nobody's network as its own") func nothingReadable()
+    throws
+  {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     #expect(kit.home.preferred != nil)
@@ -180,25 +161,21 @@ struct LoopStoreTests {
     #expect(later.home.isFiring(.storeDamaged))
     try later.receive(.announce(2, .of(2), user: "guest"))
     let network = ExtendedPANID(number: Self.network(2))
-    let guest = RequestContext(
-      Requester(.systemUser(1_000), team: "guest"), reply: .caller, actor: "uid 1000")
+    let guest = RequestContext(Requester(.systemUser(1_000), team: "guest"), reply: .caller, actor: "uid 1000")
     for (context, isPreferred) in [(guest, false), (.administrator, true)] {
       #expect(later.home.preferred == nil)
-      try later.loop.perform(
-        .request(.setPreferred(.network(network, router: nil)), context), in: "home")
+      try later.loop.perform(.request(.setPreferred(.network(network, router: nil)), context), in: "home")
       #expect((later.home.preferred != nil) == isPreferred)
     }
   }
 
-  @Test("Where the names of several homes are lost, each new one is damaged, and none is dropped")
-  func severalNames() throws {
+  @Test("Where the names of several homes are lost, each new one is damaged, and none is dropped") func severalNames()
+    throws
+  {
     let kit = try LoopKit(["home", "attic", "cabin"])
-    for home in ["home", "attic", "cabin"] {
-      try kit.receive(.announce(1, home: home))
-    }
+    for home in ["home", "attic", "cabin"] { try kit.receive(.announce(1, home: home)) }
     for name in ["home", "attic"] {
-      let note = try #require(
-        kit.memory.rows.first { HomeNote($0.value.state)?.name == name })
+      let note = try #require(kit.memory.rows.first { HomeNote($0.value.state)?.name == name })
       kit.memory.contents.withLock { $0.rows[note.key]?.state = [0, 77] }
     }
     try kit.loop.stop()
@@ -216,20 +193,15 @@ struct LoopStoreTests {
     #expect(loaded.former.count { $0.note == nil && $0.home.routers.count == 1 } == 2)
   }
 
-  @Test("A home that the settings name no more is kept, and its base topic is given up once")
-  func formerHomes() throws {
+  @Test("A home that the settings name no more is kept, and its base topic is given up once") func formerHomes() throws
+  {
     let kit = try LoopKit(["home", "attic"])
     try kit.receive(.announce(1), .announce(2, home: "attic"))
     #expect(kit.loop.retiredBases.isEmpty)
     let later = try kit.restarted(["home"], bases: ["home": "new"])
-    #expect(
-      later.loop.retiredBases == [
-        .init(home: "home", base: "tk/home"), .init(home: "attic", base: "tk/attic"),
-      ])
+    #expect(later.loop.retiredBases == [.init(home: "home", base: "tk/home"), .init(home: "attic", base: "tk/attic")])
     #expect(later.loop.homes.formerHomes.homes.mapValues(\.routers.count) == ["attic": 1])
-    #expect(
-      later.loop.homes.snapshot.homes.keys.sorted() == ["home"]
-        && later.loop.homes.home("attic") == nil)
+    #expect(later.loop.homes.snapshot.homes.keys.sorted() == ["home"] && later.loop.homes.home("attic") == nil)
     try later.loop.basesAreEmpty()
     let last = try later.restarted(["home", "attic"], bases: ["home": "new"])
     #expect(last.loop.retiredBases.isEmpty && last.loop.homes.formerHomes.homes.isEmpty)
@@ -240,29 +212,23 @@ struct LoopStoreTests {
     #expect(gone.loop.retiredBases == [.init(home: "attic", base: "tk/attic")])
   }
 
-  @Test("That the store cannot be used is in every list of the first home, and in no record")
-  func storeAlert() throws {
+  @Test("That the store cannot be used is in every list of the first home, and in no record") func storeAlert() throws {
     let kit = try LoopKit(["home", "attic"])
     let now = WireTime(milliseconds: 1_000)
     let alert = Alert(
-      shown: AlertFacts.storeReadOnly("the disk is full"), since: now, updatedAt: now, endsAt: nil,
-      sequence: 1)
+      shown: AlertFacts.storeReadOnly("the disk is full"), since: now, updatedAt: now, endsAt: nil, sequence: 1)
     kit.loop.homes.show(alert)
     let kind = HomeCounts.AlertKind(name: .storeReadOnly, severity: .critical)
-    #expect(
-      kit.loop.homes.counts.alerts == [kind: 1]
-        && kit.loop.homes.snapshot.counts.alerts == [kind: 1])
+    #expect(kit.loop.homes.counts.alerts == [kind: 1] && kit.loop.homes.snapshot.counts.alerts == [kind: 1])
     #expect(kit.loop.homes.home("home")?.alerts[AlertKey(.storeReadOnly)] == alert)
     #expect(kit.loop.homes.home("attic")?.alerts.isEmpty == true)
     try kit.loop.probe()
     kit.loop.homes.show(nil)
-    #expect(
-      kit.loop.homes.counts.alerts.isEmpty && kit.loop.homes.home("home")?.alerts.isEmpty == true)
+    #expect(kit.loop.homes.counts.alerts.isEmpty && kit.loop.homes.home("home")?.alerts.isEmpty == true)
     #expect(try kit.restarted(["home", "attic"]).loop.homes.counts.alerts.isEmpty)
   }
 
-  @Test("A discovery prefix is given up once the broker holds nothing below it any more")
-  func prefixes() throws {
+  @Test("A discovery prefix is given up once the broker holds nothing below it any more") func prefixes() throws {
     func next(_ kit: LoopKit, _ prefix: String?) throws -> LoopKit {
       try kit.loop.stop()
       return try LoopKit(on: kit.memory, time: kit.time, devicePrefix: prefix)
@@ -291,9 +257,9 @@ struct LoopStoreTests {
     func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {}
   }
 
-  @Test(
-    "What happened last is there after a restart, and what could not be written has not happened")
-  func recent() throws {
+  @Test("What happened last is there after a restart, and what could not be written has not happened") func recent()
+    throws
+  {
     let kit = try LoopKit(following: Follower())
     try kit.receive(.announce(1, .of(1)))
     let recent = kit.loop.homes.recent
@@ -303,8 +269,7 @@ struct LoopStoreTests {
     #expect(try kit.restarted().loop.homes.recent == recent)
   }
 
-  @Test("What the daemon and homes remember is read as it was written")
-  func notes() throws {
+  @Test("What the daemon and homes remember is read as it was written") func notes() throws {
     var notes = DaemonNotes()
     #expect(DaemonNotes(notes.record) == notes)
     notes.isRunning = true
@@ -312,9 +277,7 @@ struct LoopStoreTests {
     _ = notes.trial.begin("a", [1], nil)
     notes.prefixes = ["homeassistant", "hö"]
     #expect(DaemonNotes(notes.record) == notes)
-    for rest: [UInt8] in [[0], [2, 65], [1, 0xFF]] {
-      #expect(DaemonNotes(notes.record + rest) == nil)
-    }
+    for rest: [UInt8] in [[0], [2, 65], [1, 0xFF]] { #expect(DaemonNotes(notes.record + rest) == nil) }
     let home = HomeNote(name: "hö", base: "tk/ö")
     #expect(HomeNote(home.record) == home)
     #expect(HomeNote([0, 1, 0, 9, 65]) == nil)

@@ -48,9 +48,7 @@ final class MemoryStore: RecordStore {
   }
 
   /// The call fails with the store, of which all commits but the first ones fail.
-  func refuses<R>(
-    after commits: Int = 0, at place: SourceLocation = #_sourceLocation, _ body: () throws -> R
-  ) {
+  func refuses<R>(after commits: Int = 0, at place: SourceLocation = #_sourceLocation, _ body: () throws -> R) {
     #expect(throws: Failure.self, sourceLocation: place) { _ = try failing(after: commits, body) }
   }
 
@@ -64,13 +62,10 @@ final class MemoryStore: RecordStore {
     var lost: [DamagedRecord] = []
     for (id, row) in rows.sorted(by: { $0.key < $1.key }) {
       if damaged.contains(id) {
-        lost.append(
-          DamagedRecord(id: RecordID(id), home: row.home, hasSecret: row.secret != nil))
+        lost.append(DamagedRecord(id: RecordID(id), home: row.home, hasSecret: row.secret != nil))
         continue
       }
-      try body(
-        StoredRecord(
-          id: RecordID(id), home: row.home, state: row.state, hasSecret: row.secret != nil))
+      try body(StoredRecord(id: RecordID(id), home: row.home, state: row.state, hasSecret: row.secret != nil))
     }
     return lost
   }
@@ -90,9 +85,7 @@ final class MemoryStore: RecordStore {
         let id = record.id.rawValue
         contents.damaged.remove(id)
         if case .keep = record.secret {} else { contents.damagedSecrets.remove(id) }
-        guard before[id].map({ $0.home == record.home }) ?? true, id > 0 else {
-          throw BrokenContract()
-        }
+        guard before[id].map({ $0.home == record.home }) ?? true, id > 0 else { throw BrokenContract() }
         guard let state = record.state else {
           contents.rows[id] = nil
           continue
@@ -124,9 +117,7 @@ final class MemoryStore: RecordStore {
   func unreadable() throws -> [DamagedRecord] {
     contents.withLock { contents in
       contents.damaged.union(contents.damagedSecrets).sorted().compactMap { id in
-        contents.rows[id].map {
-          DamagedRecord(id: RecordID(id), home: $0.home, hasSecret: $0.secret != nil)
-        }
+        contents.rows[id].map { DamagedRecord(id: RecordID(id), home: $0.home, hasSecret: $0.secret != nil) }
       }
     }
   }
@@ -142,9 +133,7 @@ final class MemoryStore: RecordStore {
   /// Messages that a commit has left.
   func add(_ messages: [[UInt8]], from id: Int64) {
     contents.withLock { contents in
-      contents.messages += messages.enumerated().map {
-        StoredMessage(id: id + Int64($0.offset), bytes: $0.element)
-      }
+      contents.messages += messages.enumerated().map { StoredMessage(id: id + Int64($0.offset), bytes: $0.element) }
     }
   }
 }

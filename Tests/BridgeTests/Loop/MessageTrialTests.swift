@@ -4,10 +4,8 @@ import Testing
 
 @testable import Bridge
 
-@Suite("Messages that end the process")
-struct MessageTrialTests {
-  @Test("One that ended three processes is rejected, and those around it are not")
-  func rejected() throws {
+@Suite("Messages that end the process") struct MessageTrialTests {
+  @Test("One that ended three processes is rejected, and those around it are not") func rejected() throws {
     var kit = try LoopKit().restarted(cleanly: false)
     try kit.receive(.announce(1))
     for _ in 0..<3 {
@@ -27,9 +25,9 @@ struct MessageTrialTests {
     #expect(kit.home.routers.map(\.agent) == [.agent(1), .agent(3)])
   }
 
-  @Test(
-    "A message that comes again as it was is no end of a process, and none once time has passed")
-  func repeated() throws {
+  @Test("A message that comes again as it was is no end of a process, and none once time has passed") func repeated()
+    throws
+  {
     var kit = try LoopKit().restarted(cleanly: false)
     try kit.receive(.announce(1))
     for _ in 0..<5 {
@@ -42,8 +40,7 @@ struct MessageTrialTests {
     #expect(kit.loop.batchLimit == 1)
   }
 
-  @Test("A message that was not handled is not forgotten meanwhile")
-  func unhandled() throws {
+  @Test("A message that was not handled is not forgotten meanwhile") func unhandled() throws {
     var kit = try LoopKit().restarted(cleanly: false)
     for _ in 0..<3 {
       kit.memory.refuses(after: 1) { try kit.receive(.announce(2)) }
@@ -54,8 +51,7 @@ struct MessageTrialTests {
     #expect(kit.rejected == ["cannot_apply"])
   }
 
-  @Test("A commit that fails is no end of a process")
-  func failures() throws {
+  @Test("A commit that fails is no end of a process") func failures() throws {
     let kit = try LoopKit().restarted(cleanly: false)
     for turn in 0..<5 {
       // The first time, it is noted.
@@ -67,8 +63,7 @@ struct MessageTrialTests {
     #expect(later.home.routers.count == 1)
   }
 
-  @Test("After an end as it should be, or a batch of messages, none is tried alone")
-  func ends() throws {
+  @Test("After an end as it should be, or a batch of messages, none is tried alone") func ends() throws {
     let kit = try LoopKit()
     #expect(try kit.restarted().loop.batchLimit > 1)
     let later = try kit.restarted(cleanly: false)

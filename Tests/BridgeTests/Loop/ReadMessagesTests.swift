@@ -9,13 +9,10 @@ import ThreadRequests
 
 /// What messages of the broker are read as, or how they are refused, in files: each line has the topic below `in`, the
 /// payload, ` -> ` and what it is read as.
-@Suite("What messages are read as")
-struct ReadMessagesTests {
+@Suite("What messages are read as") struct ReadMessagesTests {
   private static let dataset = OperationalDataset.of(7)
   private static let partial = dataset.removing(.networkName)
-  private static let names: KeyValuePairs = [
-    dataset.hex: "DATASET", partial.hex: "PARTIAL",
-  ]
+  private static let names: KeyValuePairs = [dataset.hex: "DATASET", partial.hex: "PARTIAL"]
   private static let now = WireTime(milliseconds: LoopKit.clock0)
 
   private var reader: MessageReader
@@ -53,8 +50,7 @@ struct ReadMessagesTests {
   // MARK: Values as texts
 
   private static func described(_ rejection: Rejection) -> String {
-    Described.refusal(
-      rejection.code, rejection.field, rejection.tlv, rejection.offset, rejection.message)
+    Described.refusal(rejection.code, rejection.field, rejection.tlv, rejection.offset, rejection.message)
   }
 
   private static func described(_ input: HomeInput, _ dataset: [UInt8]?) -> String {
@@ -74,25 +70,18 @@ struct ReadMessagesTests {
       }
     let summary = message.dataset
     return Described.fields([
-      "\(message.kind)": subject, "user": user.text, "order": order,
-      "signed": message.signature?.number.description, "name": message.name?.debugDescription,
-      "vendor": message.vendor?.debugDescription, "model": message.model?.debugDescription,
-      "ext_address": message.extendedAddress.map { String($0, radix: 16) },
-      "access_point": message.accessPoint?.debugDescription,
-      "ssid": message.ssid?.debugDescription,
-      "previous_ssid": message.previousSSID?.debugDescription,
-      "dataset": dataset.map { "\($0.count) bytes" },
+      "\(message.kind)": subject, "user": user.text, "order": order, "signed": message.signature?.number.description,
+      "name": message.name?.debugDescription, "vendor": message.vendor?.debugDescription,
+      "model": message.model?.debugDescription, "ext_address": message.extendedAddress.map { String($0, radix: 16) },
+      "access_point": message.accessPoint?.debugDescription, "ssid": message.ssid?.debugDescription,
+      "previous_ssid": message.previousSSID?.debugDescription, "dataset": dataset.map { "\($0.count) bytes" },
       "network": summary.map { "\($0.network) \($0.name.debugDescription)" },
       "seconds": summary?.activeSeconds?.description,
       "lacks": message.lacks.isEmpty ? nil : "\(message.lacks.map(\.name))",
-      "thread": message.thread.state.map { "\($0.word)" },
-      "current": message.thread.network?.description,
-      "partition": message.thread.partition?.description,
-      "offline": message.offlineReason.map { "\($0.word)" },
-      "http_status": message.httpStatus?.description,
-      "adoption": message.adoptionFailure.map { "\($0.word)" },
-      "border_agent": message.borderAgent?.description,
-      "preferred": message.isPreferred ? "yes" : nil,
+      "thread": message.thread.state.map { "\($0.word)" }, "current": message.thread.network?.description,
+      "partition": message.thread.partition?.description, "offline": message.offlineReason.map { "\($0.word)" },
+      "http_status": message.httpStatus?.description, "adoption": message.adoptionFailure.map { "\($0.word)" },
+      "border_agent": message.borderAgent?.description, "preferred": message.isPreferred ? "yes" : nil,
       "trouble": message.trouble?.debugDescription,
     ])
   }
@@ -121,11 +110,10 @@ struct ReadMessagesTests {
     case .announce:
       return MessageTemplate(
         [
-          "border_agent_id": agent, "dataset": "\"\(dataset.hex)\"", "name": #""Attic""#,
-          "vendor": #""Maker""#, "model": #""M1""#, "ext_address": #""0102030405060708""#,
-          "access_point": #""ap""#, "ext_pan_id": #""0000000000000007""#,
-          "thread_state": #""leader""#, "partition_id": "1", "reason": #""refused""#, "seq": "1",
-          "id": #""e-1""#,
+          "border_agent_id": agent, "dataset": "\"\(dataset.hex)\"", "name": #""Attic""#, "vendor": #""Maker""#,
+          "model": #""M1""#, "ext_address": #""0102030405060708""#, "access_point": #""ap""#,
+          "ext_pan_id": #""0000000000000007""#, "thread_state": #""leader""#, "partition_id": "1",
+          "reason": #""refused""#, "seq": "1", "id": #""e-1""#,
         ], needs: ["border_agent_id"])
     case .dataset:
       return MessageTemplate(
@@ -136,33 +124,31 @@ struct ReadMessagesTests {
     case .heartbeat:
       return MessageTemplate(
         [
-          "border_agent_id": agent, "ext_pan_id": #""0000000000000007""#,
-          "thread_state": #""child""#, "partition_id": "1", "seq": "1",
+          "border_agent_id": agent, "ext_pan_id": #""0000000000000007""#, "thread_state": #""child""#,
+          "partition_id": "1", "seq": "1",
         ], needs: ["border_agent_id"])
     case .offline:
       return MessageTemplate(
         ["border_agent_id": agent, "reason": #""failing""#, "http_status": "100", "seq": "1"],
         needs: ["border_agent_id"])
     case .leave:
-      return MessageTemplate(
-        ["border_agent_id": agent, "agent": #""ssid""#, "seq": "1"], needs: ["border_agent_id"])
+      return MessageTemplate(["border_agent_id": agent, "agent": #""ssid""#, "seq": "1"], needs: ["border_agent_id"])
     case .ssid:
       return MessageTemplate(
         [
-          "access_point": #""ap""#, "ssid": #""new""#, "previous_ssid": #""old""#,
-          "border_agent_id": agent, "id": #""e-1""#,
+          "access_point": #""ap""#, "ssid": #""new""#, "previous_ssid": #""old""#, "border_agent_id": agent,
+          "id": #""e-1""#,
         ], needs: ["access_point", "ssid"])
     case .credentials:
       return MessageTemplate(
         [
-          "dataset": "\"\(dataset.hex)\"", "name": #""Home Assistant""#, "border_agent_id": agent,
-          "preferred": "true", "seq": "1",
+          "dataset": "\"\(dataset.hex)\"", "name": #""Home Assistant""#, "border_agent_id": agent, "preferred": "true",
+          "seq": "1",
         ], needs: ["dataset"])
     }
   }
 
-  @Test("Events of each kind, right and wrong ones")
-  mutating func events() throws {
+  @Test("Events of each kind, right and wrong ones") mutating func events() throws {
     for kind in RouterMessage.Kind.allCases {
       let topic = "otbr/\(kind.word)"
       for payload in Self.template(kind).ofFields { add(topic, payload) }
@@ -172,42 +158,31 @@ struct ReadMessagesTests {
         return Array(#"{\#(agent)"\#(name)":"\#(value)"}"#.utf8)
       }
       for agent in [
-        "A1B2C3D4E5F60718", "a1b2c3d4e5f60718a1b2c3d4e5f60718", "a1b2c3d4e5f6071",
-        "0000000000000000", "a1b2c3d4e5f6071g", "0xa1b2c3d4e5f607",
-      ] {
-        add(topic, field("border_agent_id", agent))
-      }
+        "A1B2C3D4E5F60718", "a1b2c3d4e5f60718a1b2c3d4e5f60718", "a1b2c3d4e5f6071", "0000000000000000",
+        "a1b2c3d4e5f6071g", "0xa1b2c3d4e5f607",
+      ] { add(topic, field("border_agent_id", agent)) }
       let words =
-        ThreadState.allCases.map { ("thread_state", $0.word) }
-        + OfflineReason.allCases.map { ("reason", $0.word) }
+        ThreadState.allCases.map { ("thread_state", $0.word) } + OfflineReason.allCases.map { ("reason", $0.word) }
         + AdoptionState.allCases.map { ("reason", $0.word) }
       for (name, word) in words { add(topic, field(name, "\(word)")) }
       for hex in try [
-        Self.partial.hex, Self.dataset.hex.uppercased(), "0", "00", "zz", "0e08",
-        Self.dataset.hex + "ff00", Self.dataset.hex + "0300",
-        Self.dataset.hex + String(repeating: "ff", count: 200),
+        Self.partial.hex, Self.dataset.hex.uppercased(), "0", "00", "zz", "0e08", Self.dataset.hex + "ff00",
+        Self.dataset.hex + "0300", Self.dataset.hex + String(repeating: "ff", count: 200),
         Self.dataset.replacing(.delayTimer(1)).hex, Self.dataset.removing(.extendedPANID).hex,
-      ] {
-        add(topic, field("dataset", hex))
-      }
+      ] { add(topic, field("dataset", hex)) }
       for name in ["agent", "sealed"] { add(topic, Array("{\"\(name)\":\"ssid\"}".utf8)) }
       add(topic, Array(#"{"agent":"ssid","reason":"no token","seq":7}"#.utf8))
       add(topic, Array(#"{"dataset":"00","sealed":{}}"#.utf8))
     }
     for topic in [
-      "otbr", "otbr/", "/announce", "otbr/weather", "otbr/announce/x", "otbr/request/",
-      "otbr/request", "otbr/probe", "\(String(repeating: "u", count: 257))/announce",
-    ] {
-      add(topic, Array("{}".utf8))
-    }
+      "otbr", "otbr/", "/announce", "otbr/weather", "otbr/announce/x", "otbr/request/", "otbr/request", "otbr/probe",
+      "\(String(repeating: "u", count: 257))/announce",
+    ] { add(topic, Array("{}".utf8)) }
     try Golden.check(text, "events.txt")
-    for kind in RouterMessage.Kind.allCases {
-      #expect(text.contains(" -> \(kind.word)="), "no \(kind) is read")
-    }
+    for kind in RouterMessage.Kind.allCases { #expect(text.contains(" -> \(kind.word)="), "no \(kind) is read") }
   }
 
-  @Test("Events in envelopes, and what lies beside them")
-  mutating func sealed() throws {
+  @Test("Events in envelopes, and what lies beside them") mutating func sealed() throws {
     let own = try Identity()
     let client = EnrolledClient(
       line: own.keys.line, fingerprint: own.keys.fingerprint, trust: .signed, at: Self.now, by: "")
@@ -215,9 +190,8 @@ struct ReadMessagesTests {
     for (inside, outside) in [
       (body, ""), (body, ",\(body)"), (body, #","name":"Cellar""#), (body, #","vendor":"x""#),
       (body, #","border_agent_id":"A1B2C3D4E5F60718""#), (body, #","seq":7"#), (body, #","seq":8"#),
-      (body + #","seq":7"#, ""), (body + #","seq":8"#, ""), (body + #","sealed":{}"#, ""),
-      (body, #","dataset":"00""#), ("", ""),
-      (body + #","dataset":"\#(Self.dataset.hex)""#, ""),
+      (body + #","seq":7"#, ""), (body + #","seq":8"#, ""), (body + #","sealed":{}"#, ""), (body, #","dataset":"00""#),
+      ("", ""), (body + #","dataset":"\#(Self.dataset.hex)""#, ""),
     ] {
       let topic = "tk/in/otbr/announce"
       let envelope = try Envelope.seal(
@@ -231,9 +205,7 @@ struct ReadMessagesTests {
         do throws(Rejection) {
           let (input, dataset) = try reader.open(sealed, arrival, client, at: Self.now)
           read = Self.described(input, dataset)
-        } catch {
-          read = Self.described(error)
-        }
+        } catch { read = Self.described(error) }
       case .rejected(let rejection, _): read = Self.described(rejection)
       default: break
       }
@@ -245,39 +217,30 @@ struct ReadMessagesTests {
 
   // MARK: Requests
 
-  @Test("Requests of each kind, presses of buttons among them, right and wrong ones")
-  mutating func requests() throws {
+  @Test("Requests of each kind, presses of buttons among them, right and wrong ones") mutating func requests() throws {
     let hex = Self.dataset.hex
     for command in RequestCommand.allCases {
-      let template = MessageTemplate(
-        command, dataset: hex, ["transaction": #""t-1""#, "sealed": #"{"v":1}"#])
+      let template = MessageTemplate(command, dataset: hex, ["transaction": #""t-1""#, "sealed": #"{"v":1}"#])
       for payload in MessageTemplate(command, dataset: hex).ofFields + template.ofFields.prefix(2) {
         add("phone/request/\(command.rawValue)", payload)
       }
       #expect(text.contains(" -> \(command.rawValue)="), "no \(command) is read")
     }
-    let ping = MessageTemplate(
-      [
-        "transaction": #""t-1""#,
-        "sealed":
-          #"{"v":1,"typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal","kid":"0a","ct":"AA=="}"#,
-      ])
+    let ping = MessageTemplate([
+      "transaction": #""t-1""#,
+      "sealed": #"{"v":1,"typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal","kid":"0a","ct":"AA=="}"#,
+    ])
     for payload in ping.ofFields + ping.ofWhole { add("phone/request/ping", payload) }
     for (command, fields) in [
-      ("preferred/set", #""id":"p-current","token":"0a""#),
-      ("preferred/set", #""id":"p-1234abcd""#),
+      ("preferred/set", #""id":"p-current","token":"0a""#), ("preferred/set", #""id":"p-1234abcd""#),
       ("preferred/set", #""network_name":"home""#), ("preferred/set", #""dataset":"\#(hex)""#),
-      ("preferred/set", #""network_name":"home","id":"p-current""#),
-      ("networks/forget", #""id":"p-1234abcd""#), ("networks/forget", #""id":"x""#),
-      ("consent/approve", #""id":"c-00000000000000ff","scope":"once","token":"0a""#),
-      ("preferred/check", #""dataset":"00""#),
-      ("preferred/check", #""dataset":"\#(Self.partial.hex)""#),
+      ("preferred/set", #""network_name":"home","id":"p-current""#), ("networks/forget", #""id":"p-1234abcd""#),
+      ("networks/forget", #""id":"x""#), ("consent/approve", #""id":"c-00000000000000ff","scope":"once","token":"0a""#),
+      ("preferred/check", #""dataset":"00""#), ("preferred/check", #""dataset":"\#(Self.partial.hex)""#),
       ("ping", #""transaction":"\#(String(repeating: "t", count: 256))""#),
-      ("ping", #""transaction":"\#(String(repeating: "t", count: 257))""#), ("weather", ""),
-      ("ping/x", ""), ("PING", ""),
-    ] {
-      add("ha/request/\(command)", Array("{\(fields)}".utf8))
-    }
+      ("ping", #""transaction":"\#(String(repeating: "t", count: 257))""#), ("weather", ""), ("ping/x", ""),
+      ("PING", ""),
+    ] { add("ha/request/\(command)", Array("{\(fields)}".utf8)) }
     try Golden.check(text, "requests.txt")
   }
 }

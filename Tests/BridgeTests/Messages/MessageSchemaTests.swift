@@ -20,8 +20,7 @@ private struct SchemaFile {
 }
 
 /// The schemas of what the daemon publishes, which come from its messages: `make schemas` writes them.
-@Suite("The schemas of what is published")
-struct MessageSchemaTests {
+@Suite("The schemas of what is published") struct MessageSchemaTests {
   private static let time = WireTime(milliseconds: 0)
   private static let files: [SchemaFile] = [
     SchemaFile(
@@ -29,45 +28,37 @@ struct MessageSchemaTests {
       RouterState(Router(BorderAgentID(high: 1, low: 0), at: time), .none, in: "home"),
       about: "The state of a border router."),
     SchemaFile(
-      "network", "network/<ext_pan_id>",
-      NetworkState(NetworkView(id: ExtendedPANID(number: 1)), in: "home"),
+      "network", "network/<ext_pan_id>", NetworkState(NetworkView(id: ExtendedPANID(number: 1)), in: "home"),
       about: "The state of a Thread network."),
     SchemaFile("alert", "alert/<fingerprint>", AlertState.sample, about: "An alert."),
     SchemaFile("alert-event", "bridge/event/alert", AlertState.sample(news: (.raised, nil))),
     SchemaFile("bridge-alerts", "bridge/alerts", AlertsState([:], in: "home", isOnlyHome: true)),
     SchemaFile("bridge-consent", "bridge/consent", ConsentState(waiting: [], asked: [])),
-    SchemaFile(
-      "bridge-daemon", "bridge/daemon", BridgeDaemon(instance: "", process: 0, version: "")),
+    SchemaFile("bridge-daemon", "bridge/daemon", BridgeDaemon(instance: "", process: 0, version: "")),
     SchemaFile(
       "bridge-health", "bridge/health",
       BridgeHealth(
-        snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(),
-        requests: RequestService.Figures(), waiting: 0, uptime: 0)),
+        snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(), requests: RequestService.Figures(), waiting: 0,
+        uptime: 0)),
     SchemaFile(
       "bridge-info", "bridge/info",
       BridgeInfo(
-        settings: PublisherSettings(BaseTopics([])), own: HomeSettings(), name: "home",
-        preferred: nil, routers: 0, networks: 0)),
-    SchemaFile("bridge-state", "bridge/state", BridgeState.sample),
-    SchemaFile(
-      "availability", "router/<border_agent_id>/availability", RouterAvailability(state: .online)),
-    SchemaFile(
-      "event", "bridge/event and router/<border_agent_id>/event",
-      OutboundEvent(.routerOnline, at: time)),
+        settings: PublisherSettings(BaseTopics([])), own: HomeSettings(), name: "home", preferred: nil, routers: 0,
+        networks: 0)), SchemaFile("bridge-state", "bridge/state", BridgeState.sample),
+    SchemaFile("availability", "router/<border_agent_id>/availability", RouterAvailability(state: .online)),
+    SchemaFile("event", "bridge/event and router/<border_agent_id>/event", OutboundEvent(.routerOnline, at: time)),
     SchemaFile(
       "home-assistant-device", "<prefix>/device/threadkeeper/<object_id>/config",
       HomeAssistantDevice(device: .sample, version: "", availability: [], components: [:])),
   ]
 
-  @Test("Each file says what its message declares")
-  func agreement() throws {
+  @Test("Each file says what its message declares") func agreement() throws {
     for file in Self.files {
       try expectFile("docs/reference/schemas/\(file.name).json", has: JSONLayout.text(file.schema))
     }
   }
 
-  @Test("The page about the protocol has every field of each message")
-  func documented() throws {
+  @Test("The page about the protocol has every field of each message") func documented() throws {
     let page = try document("docs/reference/mqtt-protocol.md")
     for file in Self.files where file.name != "home-assistant-device" {
       for name in file.describer.fields.map(\.name) where name != "v" {
@@ -77,14 +68,12 @@ struct MessageSchemaTests {
     }
   }
 
-  @Test("Fields are in the order of their names' bytes, each once, and none holds a secret")
-  func order() {
+  @Test("Fields are in the order of their names' bytes, each once, and none holds a secret") func order() {
     for file in Self.files {
       var names = file.describer.fields.map(\.name)
       // The detail of an event comes after what all have in common.
       if let version = names.firstIndex(of: "v"), file.name == "event" {
-        #expect(
-          names[...version] == ["border_agent_id", "event_type", "ext_pan_id", "time", "user", "v"])
+        #expect(names[...version] == ["border_agent_id", "event_type", "ext_pan_id", "time", "user", "v"])
         names.removeFirst(version + 1)
       }
       for (name, next) in zip(names, names.dropFirst()) {

@@ -5,20 +5,16 @@ import Wire
 @testable import Bridge
 @testable import Home
 
-@Suite("The states of routers and networks")
-struct RouterStateTests {
-  @Test("A router of which little is known has the fields that are always there")
-  func least() {
+@Suite("The states of routers and networks") struct RouterStateTests {
+  @Test("A router of which little is known has the fields that are always there") func least() {
     let router = Router(BorderAgentID(high: 1, low: 0), at: WireTime(milliseconds: 0))
     #expect(
       RouterState(router, .none, in: "ho\"me").json().text
         == #"{"availability":"offline","border_agent_id":"0000000000000001","credentials":"missing","#
-        + #""first_seen":"1970-01-01T00:00:00Z","home":"ho\"me","preferred":"none","source":"mqtt","v":1}"#
-    )
+        + #""first_seen":"1970-01-01T00:00:00Z","home":"ho\"me","preferred":"none","source":"mqtt","v":1}"#)
   }
 
-  @Test("All that is known of a router is in its state")
-  func most() {
+  @Test("All that is known of a router is in its state") func most() {
     var router = Router(BorderAgentID(high: 1, low: 2), at: WireTime(milliseconds: 0))
     router.user = "anna"
     router.name = "Living room"
@@ -40,8 +36,7 @@ struct RouterStateTests {
     router.adoption = Adoption(.noAnswer)
     let state = RouterState(router, .stale([]), in: "home").json().text
     #expect(
-      state
-        == #"{"access_point":"ap-3","active_timestamp":5,"adoption":"failed","availability":"online","#
+      state == #"{"access_point":"ap-3","active_timestamp":5,"adoption":"failed","availability":"online","#
         + #""border_agent_id":"00000000000000010000000000000002","channel":15,"credentials":"shared","#
         + #""current_ext_pan_id":"0000000000000009","dataset_changed_at":"2026-11-21T04:36:00Z","#
         + #""ext_address":"0000000000000012","ext_pan_id":"0000000000000007","#
@@ -52,8 +47,7 @@ struct RouterStateTests {
         + #""thread_version":"1.4.0","user":"anna","v":1,"vendor":"Acme"}"#)
   }
 
-  @Test("A network has its dataset where it is known, and who shares it where somebody does")
-  func networks() {
+  @Test("A network has its dataset where it is known, and who shares it where somebody does") func networks() {
     var view = NetworkView(id: ExtendedPANID(number: 1))
     #expect(
       NetworkState(view, in: "home").json().text

@@ -4,14 +4,11 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Sentences of alerts")
-struct AlertTextTests {
+@Suite("Sentences of alerts") struct AlertTextTests {
   private static let preferred = AlertFacts.Named(ExtendedPANID(number: 1), "home")
   private static let other = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
 
-  static func facts(
-    _ message: AlertFacts.Message, _ change: (inout AlertFacts) -> Void = { _ in }
-  ) -> AlertFacts {
+  static func facts(_ message: AlertFacts.Message, _ change: (inout AlertFacts) -> Void = { _ in }) -> AlertFacts {
     var facts = AlertFacts(message)
     facts.router = .number(7)
     facts.routerName = "Bob"
@@ -22,21 +19,18 @@ struct AlertTextTests {
   }
 
   private static let change = PreferredChange(
-    from: preferred, to: other, differs: [.extendedPANID, .networkKey], bringsCredentials: false,
-    cause: .onlyMember, who: "\"Bob\"", second: nil, formerID: 0x1234_ABCD)
+    from: preferred, to: other, differs: [.extendedPANID, .networkKey], bringsCredentials: false, cause: .onlyMember,
+    who: "\"Bob\"", second: nil, formerID: 0x1234_ABCD)
 
   private static func with(
-    from: AlertFacts.Named = other, differs: DatasetDifferences = [.channel, .panID],
-    brings: Bool = false, _ cause: PreferredCause, who: String? = "\"Bob\"",
-    formerID: UInt32? = nil,
-    user: ExactName? = nil
+    from: AlertFacts.Named = other, differs: DatasetDifferences = [.channel, .panID], brings: Bool = false,
+    _ cause: PreferredCause, who: String? = "\"Bob\"", formerID: UInt32? = nil, user: ExactName? = nil
   ) -> AlertFacts {
     facts(
       .preferredChanged(
         PreferredChange(
-          from: from, to: other, differs: differs, bringsCredentials: brings, cause: cause,
-          who: who, second: "\"Eve\"", formerID: formerID,
-          fromRadio: .init(channel: 11, panID: 0x1234), toRadio: .init(channel: 20, panID: 0xABCD)),
+          from: from, to: other, differs: differs, bringsCredentials: brings, cause: cause, who: who, second: "\"Eve\"",
+          formerID: formerID, fromRadio: .init(channel: 11, panID: 0x1234), toRadio: .init(channel: 20, panID: 0xABCD)),
         disagrees: false)
     ) { $0.user = user }
   }
@@ -44,8 +38,7 @@ struct AlertTextTests {
   private static func quoted(_ names: String...) -> [String] { names.map { "\"\($0)\"" } }
 
   private static func shared(
-    _ message: AlertFacts.Message, name: String? = "Home Assistant",
-    differs: DatasetDifferences? = nil
+    _ message: AlertFacts.Message, name: String? = "Home Assistant", differs: DatasetDifferences? = nil
   ) -> AlertFacts {
     facts(message) {
       ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
@@ -56,9 +49,9 @@ struct AlertTextTests {
   }
 
   /// A program of a login that does not do its work.
-  private static func agent(
-    _ trouble: String?, others: [String] = [], _ change: (inout AlertFacts) -> Void = { _ in }
-  ) -> AlertFacts {
+  private static func agent(_ trouble: String?, others: [String] = [], _ change: (inout AlertFacts) -> Void = { _ in })
+    -> AlertFacts
+  {
     facts(.agentNotWorking(trouble)) {
       ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
       $0.names = .init(["home_assistant http://homeassistant.local:8123"] + others)
@@ -79,21 +72,16 @@ struct AlertTextTests {
       },
       #""Bob" (0000000000000007) is on "home" (0000000000000002), not on the preferred network "home" "#
         + "(0000000000000001)"
-    ),
-    (facts(.otherNetwork) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
+    ), (facts(.otherNetwork) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
     (facts(.offline(.stopped)) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
     (facts(.detached) { $0.adoption = .agreed }, #""Bob" is being moved to "home""#),
     (
-      with(
-        from: .init(ExtendedPANID(number: 2), "old"), differs: [.networkName, .securityPolicy],
-        .sameKeys),
+      with(from: .init(ExtendedPANID(number: 2), "old"), differs: [.networkName, .securityPolicy], .sameKeys),
       #"the preferred network "attic" has other parameters (network_name from "old" to "attic", "#
         + #"security_policy): "Bob" reports them"#
     ),
     (
-      facts(.elsewhere(isConfiguredForPreferred: false)) {
-        $0.configured = .init(ExtendedPANID(number: 3), "cellar")
-      },
+      facts(.elsewhere(isConfiguredForPreferred: false)) { $0.configured = .init(ExtendedPANID(number: 3), "cellar") },
       #""Bob" is on "attic" (0000000000000002) and configured for "cellar"; the preferred network is "home""#
     ),
     (
@@ -109,8 +97,7 @@ struct AlertTextTests {
     (
       facts(.offline(.silent)) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" has sent no heartbeat since 1970-01-01T00:00:00Z"#
-    ),
-    (facts(.offline(.noNetwork)), #""Bob" has no Thread network yet"#),
+    ), (facts(.offline(.noNetwork)), #""Bob" has no Thread network yet"#),
     (
       facts(.lostNetwork(isLast: true)),
       #""Bob" has lost its Thread network; "attic" has no border router any more: its devices reach nothing now"#
@@ -139,8 +126,7 @@ struct AlertTextTests {
         $0.network?.needsID = true
         $0.preferred?.needsID = true
       },
-      #"no border router is on the preferred network "home" (0000000000000001); 1 is on "home" "#
-        + "(0000000000000006)"
+      #"no border router is on the preferred network "home" (0000000000000001); 1 is on "home" "# + "(0000000000000006)"
     ),
     (
       facts(.noPreferred(isForgotten: false, networks: [preferred], more: 0)) { $0.user = "ha" },
@@ -161,10 +147,7 @@ struct AlertTextTests {
     (
       facts(.detached) { $0.since = WireTime(milliseconds: 0) },
       #""Bob" has Thread detached since 1970-01-01T00:00:00Z: it is not connected to "attic""#
-    ),
-    (
-      facts(.wellKnownKey), #""attic" uses a network key that is printed in public documentation"#
-    ),
+    ), (facts(.wellKnownKey), #""attic" uses a network key that is printed in public documentation"#),
     (
       facts(.noPreferred(isForgotten: true, networks: [preferred, other], more: 1)),
       "no network is preferred, because a person has forgotten the last one; border routers are on "
@@ -229,22 +212,14 @@ struct AlertTextTests {
         + #"(0000000000000006) now: "A" and "B", as logins hub and "-x" report; the others cannot be reached"#
     ),
     (
-      facts(
-        .split(
-          [.init(quoted("A")), .init(first: quoted("B", "C", "D"), count: 5)], parts: 2)),
+      facts(.split([.init(quoted("A")), .init(first: quoted("B", "C", "D"), count: 5)], parts: 2)),
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B", "C", "D" and 2 more"#
     ),
     (
-      facts(.split([.init(quoted("A")), .init(quoted("B"))], parts: 2)) {
-        $0.otherNames = .init(quoted("B"))
-      },
+      facts(.split([.init(quoted("A")), .init(quoted("B"))], parts: 2)) { $0.otherNames = .init(quoted("B")) },
       #""attic" is split into 2 parts that do not reach each other by radio: "A" | "B"; nobody has accepted "#
         + #""B", so it may have another key"#
-    ),
-    (
-      facts(.plaintext) { $0.user = "a b" },
-      #""a b" sends network keys unsealed through the broker"#
-    ),
+    ), (facts(.plaintext) { $0.user = "a b" }, #""a b" sends network keys unsealed through the broker"#),
     (
       shared(.otherPreferred),
       #""Home Assistant" (login ha) prefers network "attic" (0000000000000002), this home prefers "home" "#
@@ -253,11 +228,7 @@ struct AlertTextTests {
     (
       shared(.otherPreferred, name: nil),
       #"login ha prefers network "attic" (0000000000000002), this home prefers "home" (0000000000000001)"#
-    ),
-    (
-      shared(.sharedOlder),
-      #""Home Assistant" (login ha) has an older dataset of the preferred network "home""#
-    ),
+    ), (shared(.sharedOlder), #""Home Assistant" (login ha) has an older dataset of the preferred network "home""#),
     (
       shared(.sharedConflict, differs: [.networkKey, .pskc]),
       #""Home Assistant" (login ha) has a dataset of the preferred network "home" that is not used: it "#
@@ -286,19 +257,9 @@ struct AlertTextTests {
       facts(.reportsConflict) { $0.differs = .channel },
       #""Bob" reported a dataset of "attic" that is not taken: it differs (channel) from the stored one of the "#
         + "same age, or its timestamp is more than a year ahead"
-    ),
-    (
-      facts(.notAdvertised),
-      #""Bob" works, but is not advertised on the local network: phones will not find it"#
-    ),
-    (
-      facts(.offline(.failing)) { $0.httpStatus = 500 },
-      #""Bob" answers its agent with an error: HTTP status 500"#
-    ),
-    (
-      facts(.offline(.failing)),
-      #""Bob" answers its agent, but not as the REST interface of a border router does"#
-    ),
+    ), (facts(.notAdvertised), #""Bob" works, but is not advertised on the local network: phones will not find it"#),
+    (facts(.offline(.failing)) { $0.httpStatus = 500 }, #""Bob" answers its agent with an error: HTTP status 500"#),
+    (facts(.offline(.failing)), #""Bob" answers its agent, but not as the REST interface of a border router does"#),
     (
       agent("it does not accept the token; make one"),
       #"The agent "home_assistant http://homeassistant.local:8123" of login ha cannot do its work: "it does "#
@@ -318,17 +279,13 @@ struct AlertTextTests {
       with(brings: true, .shared, who: "a b", user: "a b"),
       #"the credentials of the preferred network "attic" are here now: login "a b", which "#
         + "`home_assistant.trusted` names, shares them"
-    ),
-    (.sessionTakenOver("another client"), "another client"),
+    ), (.sessionTakenOver("another client"), "another client"),
     (.brokerAuthenticationFailed("not authorised", remedy: "Log in."), "not authorised"),
   ]
 
-  @Test(
-    "The summary names the router, its network and the preferred one",
-    arguments: summaries)
-  func summary(facts: AlertFacts, summary: String) {
-    #expect(AlertText(facts, homeOption: "").summary == summary)
-  }
+  @Test("The summary names the router, its network and the preferred one", arguments: summaries) func summary(
+    facts: AlertFacts, summary: String
+  ) { #expect(AlertText(facts, homeOption: "").summary == summary) }
 
   static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
@@ -336,18 +293,13 @@ struct AlertTextTests {
     (
       facts(.neverMember) { $0.network = .init(ExtendedPANID(number: 2), "home") },
       "Find out whose network this is: it has the name of yours, and its devices are not on yours. If"
-    ),
-    (facts(.joined), "routers accept 0000000000000007 --home h`"),
-    (
-      facts(.wasReset(isOnPreferred: false)),
-      "routers accept 0000000000000007 --home h`: it keeps its name"
-    ),
+    ), (facts(.joined), "routers accept 0000000000000007 --home h`"),
+    (facts(.wasReset(isOnPreferred: false)), "routers accept 0000000000000007 --home h`: it keeps its name"),
     (facts(.notSeen(isStopped: true)), "routers remove 0000000000000007 --home h`"),
     (
       facts(.lostNetwork(isLast: true)),
       "`threadkeeper credentials get 0000000000000007 --show-secrets --home h` shows what it had"
-    ),
-    (facts(.lostNetwork(isLast: true)) { $0.adoption = .asked }, "`threadkeeper consent list`"),
+    ), (facts(.lostNetwork(isLast: true)) { $0.adoption = .asked }, "`threadkeeper consent list`"),
     (
       facts(.preferredEmpty(routers: 2, elsewhere: 0)),
       #"If "attic" is your network, run `threadkeeper preferred set 0000000000000002 --home h`. If "home" is"#
@@ -356,8 +308,7 @@ struct AlertTextTests {
       facts(.noPreferred(isForgotten: false, networks: [preferred], more: 0)) { $0.user = "ha" },
       #"`threadkeeper preferred set 0000000000000001 --home h` for "home", `threadkeeper preferred set "#
         + #"0000000000000002 --home h` for "attic"."#
-    ),
-    (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
+    ), (facts(.movedTo(routers: 3, of: 4, lost: 1)), "preferred set 0000000000000002 --home h`"),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "preferred set 0000000000000001 --router 0000000000000007 --home h`"
@@ -366,8 +317,7 @@ struct AlertTextTests {
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
       "To keep the current keys, run `threadkeeper preferred set p-current --home h`, or press \"Keep the "
         + "current keys\" in Home Assistant or on the status page"
-    ),
-    (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
+    ), (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
     (
       facts(.preferredChanged(change, disagrees: false)),
       "confirm them with `threadkeeper preferred set p-current --home h`; until then"
@@ -387,23 +337,10 @@ struct AlertTextTests {
     (
       facts(.noPreferred(isForgotten: false, networks: [other], more: 0)),
       "preferred set 0000000000000002 --home h` for \"attic\"."
-    ),
-    (
-      shared(.otherPreferred),
-      "here, too, run `threadkeeper preferred set 0000000000000002 --home h`. To use"
-    ),
-    (
-      shared(.otherPreferred),
-      #"in the settings of "Home Assistant" (Thread), or start its agent with `--write`"#
-    ),
-    (
-      shared(.sharedOlder),
-      #"Add the current credentials to "Home Assistant": send them from a phone"#
-    ),
-    (
-      shared(.sharedConflict),
-      "`threadkeeper networks accept-credentials 0000000000000001 --home h`. If not, delete"
-    ),
+    ), (shared(.otherPreferred), "here, too, run `threadkeeper preferred set 0000000000000002 --home h`. To use"),
+    (shared(.otherPreferred), #"in the settings of "Home Assistant" (Thread), or start its agent with `--write`"#),
+    (shared(.sharedOlder), #"Add the current credentials to "Home Assistant": send them from a phone"#),
+    (shared(.sharedConflict), "`threadkeeper networks accept-credentials 0000000000000001 --home h`. If not, delete"),
     (
       shared(.sharedConflict),
       #"in the settings of "Home Assistant" (Thread; make another one preferred there first), and send"#
@@ -412,19 +349,14 @@ struct AlertTextTests {
       shared(.otherPreferred),
       #"If "Home Assistant" is gone, or does not have this network any more, run `threadkeeper networks "#
         + "forget 0000000000000002 --home h`."
-    ),
-    (shared(.sharedOlder), "networks forget 0000000000000001 --home h`."),
+    ), (shared(.sharedOlder), "networks forget 0000000000000001 --home h`."),
     (agent(nil), "Check that it runs, that its machine is on"),
     (agent("no token"), "run `threadkeeper clients revoke ha --forget --home h`."),
     (
       shared(.sharedConflict, name: nil),
       "If login ha is gone, or does not have this network any more, run `threadkeeper networks forget "
         + "0000000000000001 --home h`."
-    ),
-    (
-      facts(.otherNetwork) { $0.adoption = .asked },
-      "`threadkeeper consent list` shows the question."
-    ),
+    ), (facts(.otherNetwork) { $0.adoption = .asked }, "`threadkeeper consent list` shows the question."),
     (
       facts(.elsewhere(isConfiguredForPreferred: true)) { $0.adoption = .agreed },
       "A person has agreed: while it is online, "
@@ -432,71 +364,54 @@ struct AlertTextTests {
     (
       facts(.elsewhere(isConfiguredForPreferred: false)),
       "(`sudo ot-ctl dataset clear`, then `sudo ot-ctl dataset commit pending`), give it the credentials of "
-    ),
-    (
-      facts(.offline(.stopped)), "`sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`, or"
-    ),
+    ), (facts(.offline(.stopped)), "`sudo ot-ctl ifconfig up`, then `sudo ot-ctl thread start`, or"),
     (facts(.behind), "give it the current dataset while Thread is disabled there"),
     (facts(.sameAge), "While Thread is disabled on \"Bob\", give it that of \"home\";"),
     (facts(.split([], parts: 2)), "Parts on the same channel join by themselves"),
     (with(.sameKeys, formerID: nil), "as a pending dataset, with a later active timestamp"),
   ]
 
-  @Test(
-    "The remedy has the command, with its home where there are several",
-    arguments: remedies)
-  func remedy(facts: AlertFacts, part: String) {
-    #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part))
-  }
+  @Test("The remedy has the command, with its home where there are several", arguments: remedies) func remedy(
+    facts: AlertFacts, part: String
+  ) { #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part)) }
 
-  @Test("No way back is offered that changes no router: none from parameters with the same keys")
-  func noWayBack() {
+  @Test("No way back is offered that changes no router: none from parameters with the same keys") func noWayBack() {
     for cause in [.sameKeys, .person] as [PreferredCause] {
       let text = AlertText(Self.with(cause, formerID: 7), homeOption: "")
       #expect(!text.remedy.contains("preferred set"), "\(text.remedy)")
     }
   }
 
-  @Test("Home Assistant ignores a dataset of the same age: a conflict is not solved by `--write`")
-  func sharedConflict() {
-    #expect(!AlertText(Self.shared(.sharedConflict), homeOption: "").remedy.contains("--write"))
-  }
+  @Test("Home Assistant ignores a dataset of the same age: a conflict is not solved by `--write`") func sharedConflict()
+  { #expect(!AlertText(Self.shared(.sharedConflict), homeOption: "").remedy.contains("--write")) }
 
-  @Test("What helps against a refused login depends on where its password comes from")
-  func refusedLogin() {
+  @Test("What helps against a refused login depends on where its password comes from") func refusedLogin() {
     let facts = AlertFacts.brokerAuthenticationFailed("not authorised", remedy: "Log in.")
     #expect(AlertText(facts, homeOption: "").remedy == "Log in.")
   }
 
-  @Test("A name cannot end its quotes, nor be long")
-  func names() {
-    let facts = Self.facts(.noDataset) {
-      $0.routerName = "x\" is fine \u{202E}" + String(repeating: "y", count: 100)
-    }
+  @Test("A name cannot end its quotes, nor be long") func names() {
+    let facts = Self.facts(.noDataset) { $0.routerName = "x\" is fine \u{202E}" + String(repeating: "y", count: 100) }
     let summary = AlertText(facts, homeOption: "").summary
     #expect(summary.hasPrefix("\"x' is fine yyy"))
     #expect(summary.contains("y…yyyyyyyyyy\" announced itself without a dataset"))
   }
 
-  @Test("Whatever routers and networks are called, the words around their names stay")
-  func hostileNames() {
+  @Test("Whatever routers and networks are called, the words around their names stay") func hostileNames() {
     func sentences(_ name: String, _ network: String) -> [[Substring]] {
       let facts = Self.facts(.otherNetwork) {
         $0.routerName = name
         $0.network = .init(ExtendedPANID(number: 2), network)
       }
       let text = AlertText(facts, homeOption: "")
-      return [text.summary, text.remedy].map {
-        $0.split(separator: "\"", omittingEmptySubsequences: false)
-      }
+      return [text.summary, text.remedy].map { $0.split(separator: "\"", omittingEmptySubsequences: false) }
     }
     func every(_ remainder: Int, _ parts: [Substring]) -> [Substring] {
       parts.indices.filter { $0 % 2 == remainder }.map { parts[$0] }
     }
     let harmless = sentences("Attic", "guest")
     for (name, network) in [
-      (#"Attic" is fine. Run `rm -rf ~` as "root"#, #"a", not on "b"#),
-      ("\u{201C}Attic\u{201D} is fine", "a\u{202E}b"),
+      (#"Attic" is fine. Run `rm -rf ~` as "root"#, #"a", not on "b"#), ("\u{201C}Attic\u{201D} is fine", "a\u{202E}b"),
       ("line\nbreak \u{1B}[2J \u{202E}drowssap\u{2028}x", "\u{201C}a\u{201D}"),
       (String(repeating: "long ", count: 25), "sixteen-bytes-16"),
     ] {
@@ -511,15 +426,12 @@ struct AlertTextTests {
     }
   }
 
-  @Test(
-    "Each failed adoption has both sentences", arguments: AdoptionState.allCases.filter(\.hasFailed)
-  )
-  func adoption(state: AdoptionState) {
+  @Test("Each failed adoption has both sentences", arguments: AdoptionState.allCases.filter(\.hasFailed)) func adoption(
+    state: AdoptionState
+  ) {
     for isConfigured in [true, false] {
       let text = AlertText(
-        Self.facts(.adoptionFailed(state, isConfiguredForPreferred: isConfigured)) {
-          $0.user = "otbr"
-        }, homeOption: "")
+        Self.facts(.adoptionFailed(state, isConfiguredForPreferred: isConfigured)) { $0.user = "otbr" }, homeOption: "")
       #expect(text.summary.contains("\"Bob\"") && text.summary.contains("\"home\""))
       #expect(text.remedy.hasSuffix("."))
     }

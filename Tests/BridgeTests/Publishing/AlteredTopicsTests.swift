@@ -5,17 +5,13 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Topics of the daemon that another client has altered")
-struct AlteredTopicsTests {
+@Suite("Topics of the daemon that another client has altered") struct AlteredTopicsTests {
   private static let router = "tk/router/0000000000000001"
   private static let availability = "\(router)/availability"
   private static let network = "tk/network/0000000000000007"
-  private static let alert =
-    "tk/alert/"
-    + AlertKey(.sessionLost, .home).fingerprint(in: "home")
+  private static let alert = "tk/alert/" + AlertKey(.sessionLost, .home).fingerprint(in: "home")
   private static let states =
-    [router, availability, network, alert]
-    + ["state", "info", "health", "alerts", "consent"].map { "tk/bridge/\($0)" }
+    [router, availability, network, alert] + ["state", "info", "health", "alerts", "consent"].map { "tk/bridge/\($0)" }
 
   /// One router, one alert, and a broker that has all of it.
   private func running(receivesOwn: Bool = false) throws -> PublisherScene {
@@ -26,8 +22,7 @@ struct AlteredTopicsTests {
     scene.publisher.publish(
       BridgeHealth(
         snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(),
-        requests: RequestService.Figures(answered: 0, refused: 0, dropped: 0), waiting: 0,
-        uptime: 0))
+        requests: RequestService.Figures(answered: 0, refused: 0, dropped: 0), waiting: 0, uptime: 0))
     try scene.pump()
     scene.read()
     for _ in 0..<2 {
@@ -37,8 +32,9 @@ struct AlteredTopicsTests {
     return scene
   }
 
-  @Test("Each is replaced with the next tick, and reported", arguments: states, ["{}", ""])
-  func altered(topic: String, payload: String) throws {
+  @Test("Each is replaced with the next tick, and reported", arguments: states, ["{}", ""]) func altered(
+    topic: String, payload: String
+  ) throws {
     let scene = try running()
     let before = scene.broker
     #expect(before[topic] != nil)
@@ -57,12 +53,11 @@ struct AlteredTopicsTests {
   @Test(
     "What belongs to nothing is emptied with the next tick, and reported",
     arguments: [
-      "tk/router/0000000000000009", "tk/router/0000000000000009/availability", "tk/router/what",
-      "\(router)/event", "\(router)/more/levels", "tk/network/00000000000000ff", "tk/network/x",
-      "tk/alert/0123456789abcdef", "tk/alert/x/y", "tk/bridge/what", "tk/bridge/event",
-      "tk/bridge/event/alert", "tk/bridge/state/x",
-    ])
-  func invented(topic: String) throws {
+      "tk/router/0000000000000009", "tk/router/0000000000000009/availability", "tk/router/what", "\(router)/event",
+      "\(router)/more/levels", "tk/network/00000000000000ff", "tk/network/x", "tk/alert/0123456789abcdef",
+      "tk/alert/x/y", "tk/bridge/what", "tk/bridge/event", "tk/bridge/event/alert", "tk/bridge/state/x",
+    ]) func invented(topic: String) throws
+  {
     let scene = try running()
     let before = scene.broker
     #expect(scene.alter(topic, "{}").map(\.topic) == [topic])
@@ -71,22 +66,18 @@ struct AlteredTopicsTests {
     #expect(scene.broker == before)
   }
 
-  @Test("What is as it should be, other topics, and what `doctor` tries are no alteration")
-  func unaltered() throws {
+  @Test("What is as it should be, other topics, and what `doctor` tries are no alteration") func unaltered() throws {
     let scene = try running()
     for (topic, payload) in scene.broker { #expect(scene.alter(topic, payload.text).isEmpty) }
     for topic in [
       "tk/in/a/announce", "tk/out/a/response/ping", "tk", "tk/other", "other/router/1",
       "tk/bridge/threadkeeper-probe/probe", "tk/router/threadkeeper-probe/probe",
-    ] {
-      #expect(scene.publisher.received([.of(topic, "{}")]).isEmpty, "\(topic)")
-    }
+    ] { #expect(scene.publisher.received([.of(topic, "{}")]).isEmpty, "\(topic)") }
     scene.tick()
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("With MQTT 3.1.1 the daemon's own publications come back, each once")
-  func own() throws {
+  @Test("With MQTT 3.1.1 the daemon's own publications come back, each once") func own() throws {
     let scene = try running(receivesOwn: true)
     let (online, offline) = ("{\"state\":\"online\"}", "{\"state\":\"offline\"}")
     // Later than the state that it was about.
@@ -108,8 +99,7 @@ struct AlteredTopicsTests {
     #expect(scene.kept(Self.availability) == online)
   }
 
-  @Test("That the daemon stops comes back with MQTT 3.1.1, and is no alteration")
-  func lastOwn() throws {
+  @Test("That the daemon stops comes back with MQTT 3.1.1, and is no alteration") func lastOwn() throws {
     let scene = try running(receivesOwn: true)
     let last = scene.publisher.lastPublications()
     #expect(last.topics == ["tk/bridge/state"])
@@ -119,13 +109,10 @@ struct AlteredTopicsTests {
     #expect(scene.publisher.received(messages).count == 1)
   }
 
-  @Test("One that has come back makes room for no other of the same words")
-  func ownInTurn() {
+  @Test("One that has come back makes room for no other of the same words") func ownInTurn() {
     var kept = KeptTopics()
     kept.begin(publishesAll: false, receivesOwn: true, returnsEarlier: false)
-    func publication(_ number: Int) -> Publication {
-      Publication(topic: "tk/\(number)", payload: [], retain: true)
-    }
+    func publication(_ number: Int) -> Publication { Publication(topic: "tk/\(number)", payload: [], retain: true) }
     func message(_ number: Int) -> IncomingMessage { .of("tk/\(number)") }
     kept.noteOwn(publication(0))
     func isOwn(_ number: Int) -> Bool { kept.isOwn(message(number)) }
@@ -138,8 +125,7 @@ struct AlteredTopicsTests {
     #expect(!isOwn(1) && isOwn(12_099))
   }
 
-  @Test("The last will of a connection before is replaced and no alteration; later it is one")
-  func lastWill() throws {
+  @Test("The last will of a connection before is replaced and no alteration; later it is one") func lastWill() throws {
     let scene = try running()
     let presence = "tk/bridge/state"
     let will = BridgeState.offline.text
@@ -156,8 +142,7 @@ struct AlteredTopicsTests {
     }
   }
 
-  @Test("A session with MQTT 3.1.1 may bring earlier states: replaced, altered only later")
-  func earlier() throws {
+  @Test("A session with MQTT 3.1.1 may bring earlier states: replaced, altered only later") func earlier() throws {
     let scene = try running()
     scene.publisher.connected(sessionPresent: true, receivesOwn: true)
     try scene.pump()
@@ -170,8 +155,7 @@ struct AlteredTopicsTests {
     #expect(scene.alter(Self.router, "{}").count == 1)
   }
 
-  @Test("The alert that no home has is published again")
-  func storeAlert() throws {
+  @Test("The alert that no home has is published again") func storeAlert() throws {
     let scene = try running()
     let topic = "tk/alert/\(AlertKey(.storeReadOnly).fingerprint(in: "home"))"
     scene.publisher.setStoreProblem("disk full")
@@ -189,13 +173,10 @@ struct AlteredTopicsTests {
     #expect(scene.broker == before)
   }
 
-  @Test("However many topics are altered at once, all come back")
-  func many() throws {
+  @Test("However many topics are altered at once, all come back") func many() throws {
     let scene = try running()
     let before = scene.broker
-    for number in 0..<5_000 {
-      scene.alter("tk/router/\(String(number, radix: 16))x", "{}")
-    }
+    for number in 0..<5_000 { scene.alter("tk/router/\(String(number, radix: 16))x", "{}") }
     for topic in Self.states { scene.alter(topic, "") }
     scene.tick()
     try scene.pump()

@@ -8,8 +8,7 @@ import ThreadDataset
 @testable import Home
 
 /// What the templates read is there under that name. Home Assistant renders a wrong name as nothing, and says nothing.
-@Suite("The templates for Home Assistant")
-struct HomeAssistantTemplateTests {
+@Suite("The templates for Home Assistant") struct HomeAssistantTemplateTests {
   private static let agent = "a1b2c3d4e5f60718"
   private static let request = "c-0123456789abcdef"
 
@@ -23,21 +22,18 @@ struct HomeAssistantTemplateTests {
     router.datasetChangedAt = now
     let topics = BaseTopics([.init(name: "home", base: "tk")])
     let info = BridgeInfo(
-      settings: PublisherSettings(topics), own: HomeSettings(), name: "home", preferred: .of(1),
-      routers: 1, networks: 1)
+      settings: PublisherSettings(topics), own: HomeSettings(), name: "home", preferred: .of(1), routers: 1, networks: 1
+    )
     let question = ConsentQuestion(
-      id: ConsentID(1), requester: Requester(.login("a"), team: "a"),
-      subject: ConsentSubject(.adopt, []), createdAt: now, expiresAt: now, replies: [],
-      keyHasChanged: false)
+      id: ConsentID(1), requester: Requester(.login("a"), team: "a"), subject: ConsentSubject(.adopt, []),
+      createdAt: now, expiresAt: now, replies: [], keyHasChanged: false)
     let consent = ConsentState(
-      waiting: [question],
-      asked: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
+      waiting: [question], asked: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
     let alert = AlertState.sample
     let overview = AlertsState([alert.key: alert.alert], in: "home", isOnlyHome: true)
     return try [
-      "tk/bridge/state": BridgeState.online, "tk/bridge/info": info.json(),
-      "tk/bridge/consent": consent.json(), "tk/bridge/alerts": overview.json(),
-      "tk/alert/f": alert.json(),
+      "tk/bridge/state": BridgeState.online, "tk/bridge/info": info.json(), "tk/bridge/consent": consent.json(),
+      "tk/bridge/alerts": overview.json(), "tk/alert/f": alert.json(),
       "tk/router/\(Self.agent)": RouterState(router, .match, in: "home").json(),
       "tk/router/\(Self.agent)/availability": RouterAvailability.online,
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
@@ -50,20 +46,14 @@ struct HomeAssistantTemplateTests {
   /// Each template with the topic that it reads.
   private func templates() throws -> [(topic: String, template: String)] {
     let topics = BaseTopics([.init(name: "home", base: "tk")])
-    let place = try #require(
-      HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
+    let place = try #require(HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
-      .bridge(place),
-      .question(Self.request, by: "hub", ("ha", "t"), place),
-      .dispute(
-        "p", since: .init(milliseconds: 1), alert: "tk/alert/f", ("ha", "t"), place),
-      .router(.init(agent: Self.agent), place, login: "ha"),
-      .router(.init(agent: Self.agent, isOnlySeen: true), place),
+      .bridge(place), .question(Self.request, by: "hub", ("ha", "t"), place),
+      .dispute("p", since: .init(milliseconds: 1), alert: "tk/alert/f", ("ha", "t"), place),
+      .router(.init(agent: Self.agent), place, login: "ha"), .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]
     var found: [(topic: String, template: String)] = []
-    func add(_ topic: String?, _ template: String?) {
-      if let template { found.append((topic ?? "", template)) }
-    }
+    func add(_ topic: String?, _ template: String?) { if let template { found.append((topic ?? "", template)) } }
     for device in devices {
       for one in device.availability { add(one.topic, one.valueTemplate) }
       for entity in device.components.values {
@@ -75,8 +65,7 @@ struct HomeAssistantTemplateTests {
     return found
   }
 
-  @Test("Every field that a template reads is in the state of its topic")
-  func fields() throws {
+  @Test("Every field that a template reads is in the state of its topic") func fields() throws {
     let states = try states()
     var read: Set<String> = []
     for (topic, template) in try templates() {
@@ -92,19 +81,14 @@ struct HomeAssistantTemplateTests {
         #expect(alerts[0][String(match.output.1)] != nil, "\(match.output.1)")
       }
     }
-    #expect(
-      read.isSuperset(of: ["state", "preferred", "networks", "preferred_network.network_name"]))
+    #expect(read.isSuperset(of: ["state", "preferred", "networks", "preferred_network.network_name"]))
   }
 
-  @Test("Every template copes with the empty payload of a state that was removed")
-  func removed() throws {
-    for (_, template) in try templates() {
-      #expect(template.contains("if value_json is defined"), "\(template)")
-    }
+  @Test("Every template copes with the empty payload of a state that was removed") func removed() throws {
+    for (_, template) in try templates() { #expect(template.contains("if value_json is defined"), "\(template)") }
   }
 
-  @Test("A comparison is a problem, none or unknown, for each value that is published")
-  func mismatch() {
+  @Test("A comparison is a problem, none or unknown, for each value that is published") func mismatch() {
     for (published, shown) in [("match", "OFF"), ("mismatch", "ON")] {
       #expect(HomeAssistantTemplate.mismatch.contains("'\(published)': '\(shown)'"))
     }

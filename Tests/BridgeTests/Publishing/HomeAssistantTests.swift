@@ -7,14 +7,13 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("Devices for Home Assistant")
-struct HomeAssistantTests {
+@Suite("Devices for Home Assistant") struct HomeAssistantTests {
   private static let topic = "ha/device/threadkeeper/threadkeeper_tk_0000000000000001/config"
   private static let bridge = "ha/device/threadkeeper/threadkeeper_tk/config"
 
-  private func connected(
-    decides: ConsentDecision.Extent? = nil, _ prepare: (PublisherScene) -> Void = { _ in }
-  ) throws -> PublisherScene {
+  private func connected(decides: ConsentDecision.Extent? = nil, _ prepare: (PublisherScene) -> Void = { _ in }) throws
+    -> PublisherScene
+  {
     let settings = PublisherSettings.home {
       $0.discoveryPrefix = "ha"
       $0.birthTopic = "ha/status"
@@ -29,23 +28,17 @@ struct HomeAssistantTests {
     return scene
   }
 
-  @Test("A router's device is what the encoder makes of the same values")
-  func bytes() throws {
+  @Test("A router's device is what the encoder makes of the same values") func bytes() throws {
     var random = SeededGenerator(seed: 6)
     for first in ["tk", "a\"b/é"] {
       for login in [nil, "ha"] {
-        let topics = BaseTopics([
-          .init(name: "one", base: first), .init(name: "two", base: "second/\\x"),
-        ])
-        var devices = RouterDevices(
-          firstBase: first, prefix: "ha", version: "1.2", login: login)
+        let topics = BaseTopics([.init(name: "one", base: first), .init(name: "two", base: "second/\\x")])
+        var devices = RouterDevices(firstBase: first, prefix: "ha", version: "1.2", login: login)
         for home in topics.homes {
-          let place = try #require(
-            HomeAssistantPlace(home: home.name, in: topics, prefix: "ha", version: "1.2"))
+          let place = try #require(HomeAssistantPlace(home: home.name, in: topics, prefix: "ha", version: "1.2"))
           for _ in 0..<100 {
             var router = Router(
-              BorderAgentID(high: random.next(), low: random.maybe(random.next()) ?? 0),
-              at: random.time())
+              BorderAgentID(high: random.next(), low: random.maybe(random.next()) ?? 0), at: random.time())
             let name = random.pick([
               random.text(), "Living room 2", "x", " ", "!!", "Äpfel", "  A--b ", "HomePod (Küche)",
             ])
@@ -58,21 +51,17 @@ struct HomeAssistantTests {
             let told = router.name.map { needsID && isVisible ? "\($0) (\(router.agent))" : $0 }
             let old = HomeAssistantDevice.router(
               .init(
-                agent: router.agent.description, name: told, vendor: router.vendor,
-                model: router.model, isOnlySeen: router.source == .mdns), place, login: login)
-            let json = devices.json(
-              router, base: home.base, bridge: place.bridgeID, needsID: needsID)
-            #expect(
-              json.text
-                == old.json().text)
+                agent: router.agent.description, name: told, vendor: router.vendor, model: router.model,
+                isOnlySeen: router.source == .mdns), place, login: login)
+            let json = devices.json(router, base: home.base, bridge: place.bridgeID, needsID: needsID)
+            #expect(json.text == old.json().text)
           }
         }
       }
     }
   }
 
-  @Test("Two routers of one name are two names of devices, and one again when one has left")
-  func namesakes() throws {
+  @Test("Two routers of one name are two names of devices, and one again when one has left") func namesakes() throws {
     let scene = try connected()
     func isNamed(_ agent: UInt64, _ name: String) throws -> Bool {
       // A device is announced once in five seconds.
@@ -81,9 +70,7 @@ struct HomeAssistantTests {
       let topic = Self.topic.replacing("_0000000000000001", with: "_000000000000000\(agent)")
       return scene.broker[topic]?.text.contains(#""name":"\#(name)""#) == true
     }
-    func announce(_ agent: UInt64) {
-      scene.commit { $0.publish(.announce, agent, .of(7)) { $0.name = "Attic" } }
-    }
+    func announce(_ agent: UInt64) { scene.commit { $0.publish(.announce, agent, .of(7)) { $0.name = "Attic" } } }
     announce(1)
     #expect(try isNamed(1, "Attic"))
     announce(2)
@@ -93,8 +80,7 @@ struct HomeAssistantTests {
     #expect(try isNamed(1, "Attic"))
   }
 
-  @Test("A device is announced before the router's state, and emptied after its last event")
-  func order() throws {
+  @Test("A device is announced before the router's state, and emptied after its last event") func order() throws {
     let scene = try connected()
     #expect(scene.broker[Self.bridge] != nil)
     scene.announce(1)
@@ -115,9 +101,7 @@ struct HomeAssistantTests {
       if isSent {
         // Lost with the connection, so it is due again.
         var sent: String?
-        repeat {
-          sent = scene.publisher.publications(upTo: 1).first?.topic
-        } while sent != nil && sent != Self.topic
+        repeat { sent = scene.publisher.publications(upTo: 1).first?.topic } while sent != nil && sent != Self.topic
         scene.publisher.disconnected()
         scene.publisher.connected(sessionPresent: true)
       }
@@ -129,8 +113,7 @@ struct HomeAssistantTests {
     }
   }
 
-  @Test("A device is announced again when its texts change, and not when its state does")
-  func texts() throws {
+  @Test("A device is announced again when its texts change, and not when its state does") func texts() throws {
     let scene = try connected()
     scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = "Attic" } }
     try scene.pump()
@@ -142,8 +125,7 @@ struct HomeAssistantTests {
     #expect(try scene.pump().topics.contains(Self.topic))
   }
 
-  @Test("A router that comes, goes and changes its name is announced once in five seconds")
-  func pace() throws {
+  @Test("A router that comes, goes and changes its name is announced once in five seconds") func pace() throws {
     let scene = try connected()
     for name in ["a", "b", "c"] {
       scene.commit { $0.publish(.announce, 1, .of(7)) { $0.name = name } }
@@ -160,8 +142,7 @@ struct HomeAssistantTests {
     #expect(device.contains(#""name":"c""#))
   }
 
-  @Test("When Home Assistant has started, devices come first, then presence, then states")
-  func birth() throws {
+  @Test("When Home Assistant has started, devices come first, then presence, then states") func birth() throws {
     let scene = try connected()
     scene.announce(1)
     scene.tick()
@@ -174,8 +155,8 @@ struct HomeAssistantTests {
     scene.tick(after: 60)
     let topics = try scene.pump().topics
     let places = try [
-      Self.topic, "tk/bridge/state", "tk/router/0000000000000001/availability",
-      "tk/router/0000000000000001", "tk/network/0000000000000007",
+      Self.topic, "tk/bridge/state", "tk/router/0000000000000001/availability", "tk/router/0000000000000001",
+      "tk/network/0000000000000007",
     ].map { try #require(topics.firstIndex(of: $0)) }
     #expect(places == places.sorted())
     _ = scene.publisher.received([born], delay: 1)
@@ -185,20 +166,15 @@ struct HomeAssistantTests {
     #expect(try !scene.pump().isEmpty)
   }
 
-  @Test("A birth that the broker kept, and a death, are no reason to publish")
-  func otherStatus() throws {
+  @Test("A birth that the broker kept, and a death, are no reason to publish") func otherStatus() throws {
     let scene = try connected()
     _ = scene.publisher.received(
-      [
-        IncomingMessage.of("ha/status", "online", isRetained: true),
-        .of("ha/status", "offline"),
-      ], delay: 0)
+      [IncomingMessage.of("ha/status", "online", isRetained: true), .of("ha/status", "offline")], delay: 0)
     scene.tick(after: 120)
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("A question has buttons while it waits, and the list of questions its token")
-  func question() throws {
+  @Test("A question has buttons while it waits, and the list of questions its token") func question() throws {
     let scene = try connected(decides: .all)
     scene.announce(1)
     try scene.pump()
@@ -211,17 +187,14 @@ struct HomeAssistantTests {
     #expect(buttons.contains(#"\"token\":\"\#(token)\""#))
     let list = scene.kept("tk/bridge/consent")
     #expect(list.contains(#""token":"\#(token)""#))
-    scene.commit {
-      $0.decide(.deny($0.home.questions[0].id), by: .commandLine(user: 0))
-    }
+    scene.commit { $0.decide(.deny($0.home.questions[0].id), by: .commandLine(user: 0)) }
     try scene.pump()
     #expect(scene.broker[topic] == nil)
     let after = scene.kept("tk/bridge/consent")
     #expect(after == #"{"pending":0,"v":1}"#)
   }
 
-  @Test("Where only adoptions are decided, another question has no buttons")
-  func adoptionsOnly() throws {
+  @Test("Where only adoptions are decided, another question has no buttons") func adoptionsOnly() throws {
     let scene = try connected(decides: .adoptions)
     scene.announce(1)
     scene.commit { $0.ask() }
@@ -231,8 +204,7 @@ struct HomeAssistantTests {
     #expect(list.contains(#""pending":1"#) && !list.contains("home_assistant"))
   }
 
-  @Test("Where adoptions are decided, the question of Home Assistant's own agent has buttons")
-  func written() throws {
+  @Test("Where adoptions are decided, the question of Home Assistant's own agent has buttons") func written() throws {
     let scene = try connected(decides: .adoptions)
     scene.announce(1)
     scene.commit { $0.ask(by: "agent", writes: true) }
@@ -243,8 +215,7 @@ struct HomeAssistantTests {
     #expect(scene.kept("tk/bridge/consent").contains(#""command":"preferred/write""#))
   }
 
-  @Test("Where adoptions are decided, so is whether shared credentials are used")
-  func offered() throws {
+  @Test("Where adoptions are decided, so is whether shared credentials are used") func offered() throws {
     let scene = try connected(decides: .adoptions)
     scene.commit { $0.prefer(seen: 7) }
     scene.commit { $0.share(.of(7), from: "store") }
@@ -259,16 +230,12 @@ struct HomeAssistantTests {
     // One that waits for days hides none of two minutes.
     scene.commit { $0.publish(.announce, 1, .of(8)) }
     scene.wait(5)
-    scene.commit {
-      $0.ask(.getNetwork(ExtendedPANID(number: 8)))
-    }
+    scene.commit { $0.ask(.getNetwork(ExtendedPANID(number: 8))) }
     try scene.pump()
     let later = scene.kept("tk/bridge/consent")
     #expect(later.contains(#""command":"network/get""#) && later.contains(#""pending":2"#))
 
-    scene.commit {
-      $0.decide(.approve(question.id, .once))
-    }
+    scene.commit { $0.decide(.approve(question.id, .once)) }
     try scene.pump()
     #expect(scene.broker[topic] == nil)
     let network = scene.kept("tk/network/0000000000000007")
@@ -276,8 +243,7 @@ struct HomeAssistantTests {
     #expect(network.contains(#""channel":15"#))
   }
 
-  @Test("A network that is only shared is published, and emptied when that is deleted")
-  func onlyShared() throws {
+  @Test("A network that is only shared is published, and emptied when that is deleted") func onlyShared() throws {
     let scene = try connected()
     scene.announce(1)
     scene.commit { $0.share(.of(8)) }
@@ -288,17 +254,14 @@ struct HomeAssistantTests {
     let network = scene.kept(topic)
     #expect(network.contains(#""routers":0"#) && network.contains(#""shared_by":["ha"]"#))
     #expect(try scene.fresh()[topic] == scene.broker[topic])
-    scene.commit {
-      $0.handle(.request(.forgetNetwork(.network(ExtendedPANID(number: 8))), .administrator))
-    }
+    scene.commit { $0.handle(.request(.forgetNetwork(.network(ExtendedPANID(number: 8))), .administrator)) }
     try scene.pump()
     scene.tick()
     try scene.pump()
     #expect(scene.broker[topic] == nil)
   }
 
-  @Test("While no network is preferred, each network that routers are on has a button")
-  func choices() throws {
+  @Test("While no network is preferred, each network that routers are on has a button") func choices() throws {
     let scene = try connected(decides: .adoptions)
     scene.announce(1)
     scene.commit { $0.handle(.request(.forgetPreferred, .administrator)) }
@@ -312,8 +275,7 @@ struct HomeAssistantTests {
     #expect(scene.broker[topic] == nil)
   }
 
-  @Test("While the keys of the preferred network are disputed, a button keeps the current ones")
-  func dispute() throws {
+  @Test("While the keys of the preferred network are disputed, a button keeps the current ones") func dispute() throws {
     let scene = try connected(decides: .adoptions)
     for agent: UInt64 in [1, 2] { scene.announce(agent) }
     let since = try #require(scene.scene.home.preferred?.changedAt)
@@ -332,20 +294,15 @@ struct HomeAssistantTests {
     let alert = AlertKey(.preferredKeyDisputed).fingerprint(in: "home")
     for part in [
       #""name":"Keep the current keys""#, #""command_topic":"tk/in/ha/request/preferred/set""#,
-      #"{\"id\":\"p-current\",\"token\":\"\#(token)\"}"#,
-      "tk/alert/\(alert)",
-    ] {
-      #expect(device.contains(part), "\(part) in \(device)")
-    }
+      #"{\"id\":\"p-current\",\"token\":\"\#(token)\"}"#, "tk/alert/\(alert)",
+    ] { #expect(device.contains(part), "\(part) in \(device)") }
     scene.commit { $0.handle(.request(.setPreferred(.current), .administrator)) }
     scene.tick()
     try scene.pump()
     #expect(scene.broker[topic] == nil)
   }
 
-  @Test(
-    "What another client writes over a device is replaced with the next tick")
-  func altered() throws {
+  @Test("What another client writes over a device is replaced with the next tick") func altered() throws {
     let scene = try connected(decides: .all)
     scene.announce(1)
     try scene.pump()
@@ -362,9 +319,9 @@ struct HomeAssistantTests {
     #expect(scene.broker[Self.topic] == right)
   }
 
-  @Test(
-    "The daemon's own devices that come back, and those that a person deletes, are no alteration")
-  func notAltered() throws {
+  @Test("The daemon's own devices that come back, and those that a person deletes, are no alteration") func notAltered()
+    throws
+  {
     let scene = try connected()
     // As with MQTT 3.1.1.
     scene.publisher.connected(sessionPresent: false, receivesOwn: true)
@@ -376,8 +333,7 @@ struct HomeAssistantTests {
     scene.commit { $0.publish(.announce, 1) { $0.name = "new" } }
     try scene.pump()
     let messages = [
-      IncomingMessage(topic: Self.topic, payload: earlier),
-      .of(Self.topic),
+      IncomingMessage(topic: Self.topic, payload: earlier), .of(Self.topic),
       .of("ha/device/threadkeeper/threadkeeper_other/config", "x"),
     ]
     #expect(scene.publisher.received(messages).isEmpty)
@@ -388,8 +344,9 @@ struct HomeAssistantTests {
   }
 
   /// An earlier daemon's devices may wait in the session; this one does not know them as its own.
-  @Test("A session with MQTT 3.1.1 may bring earlier devices: replaced, altered only later")
-  func earlierDevices() throws {
+  @Test("A session with MQTT 3.1.1 may bring earlier devices: replaced, altered only later") func earlierDevices()
+    throws
+  {
     let scene = try connected()
     scene.announce(1)
     try scene.pump()
@@ -411,17 +368,15 @@ struct HomeAssistantTests {
     }
   }
 
-  @Test("An unknown device is altered in the home below whose id it is; a long topic is nobody's")
-  func alteredHome() throws {
-    var settings = PublisherSettings(
-      BaseTopics([.init(name: "home", base: "tk"), .init(name: "attic", base: "tk2")]))
+  @Test("An unknown device is altered in the home below whose id it is; a long topic is nobody's") func alteredHome()
+    throws
+  {
+    var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk"), .init(name: "attic", base: "tk2")]))
     settings.discoveryPrefix = "ha"
     let scene = PublisherScene(settings)
     try scene.connect()
     func altered(_ id: String) -> [String] {
-      scene.publisher.received([
-        .of("ha/device/threadkeeper/threadkeeper_\(id)/config", "x")
-      ]).map(\.home)
+      scene.publisher.received([.of("ha/device/threadkeeper/threadkeeper_\(id)/config", "x")]).map(\.home)
     }
     #expect(altered("tk2_what") == ["attic"])
     #expect(altered("tk_what") == ["home"])
@@ -429,16 +384,14 @@ struct HomeAssistantTests {
     #expect(altered("tk_" + String(repeating: "x", count: 1_000)) == [])
   }
 
-  @Test(
-    "After a restart only those devices are announced that the broker does not keep as they are")
-  func restart() throws {
+  @Test("After a restart only those devices are announced that the broker does not keep as they are") func restart()
+    throws
+  {
     let before = try connected()
     for agent in UInt64(1)...2 { before.commit { $0.publish(.announce, agent, .of(7)) } }
     try before.pump()
     let scene = PublisherScene(before.settings, before.scene)
-    for (topic, payload) in before.broker {
-      scene.put(topic, payload.text)
-    }
+    for (topic, payload) in before.broker { scene.put(topic, payload.text) }
     let missing = Self.topic.replacing("01/config", with: "02/config")
     scene.forget(missing)
     // As an earlier version has announced it.
@@ -463,14 +416,12 @@ struct HomeAssistantTests {
     try before.pump()
     let scene = PublisherScene(before.settings, before.scene)
     try scene.connect()
-    _ = scene.publisher.received(
-      [IncomingMessage.of("ha/status", "online")], delay: 1)
+    _ = scene.publisher.received([IncomingMessage.of("ha/status", "online")], delay: 1)
     scene.tick(after: 2)
     #expect(try scene.pump().topics.prefix(2) == [Self.bridge, Self.topic])
   }
 
-  @Test("Altered buttons are said to be buttons, and emptied ones come back")
-  func alteredButtons() throws {
+  @Test("Altered buttons are said to be buttons, and emptied ones come back") func alteredButtons() throws {
     let scene = try connected(decides: .all)
     scene.announce(1)
     scene.commit { $0.ask() }
@@ -490,8 +441,7 @@ struct HomeAssistantTests {
     #expect(try scene.pump().topics == [topic])
   }
 
-  @Test("Devices that the broker keeps and nobody has are emptied")
-  func kept() throws {
+  @Test("Devices that the broker keeps and nobody has are emptied") func kept() throws {
     let scene = try connected()
     let topics = [
       "ha/device/threadkeeper/threadkeeper_tk_0000000000000009/config",
@@ -505,8 +455,7 @@ struct HomeAssistantTests {
     #expect(scene.publisher.deviceFilters == ["ha/device/threadkeeper/+/config"])
   }
 
-  @Test("Where discovery is off, or has another prefix, devices of before are emptied")
-  func formerPrefix() throws {
+  @Test("Where discovery is off, or has another prefix, devices of before are emptied") func formerPrefix() throws {
     let scene = PublisherScene(.home { $0.formerPrefixes = ["ha"] })
     scene.put(Self.topic, "{}")
     // Of another daemon.
@@ -518,8 +467,7 @@ struct HomeAssistantTests {
     #expect(scene.broker["ha/device/threadkeeper/threadkeeper_other/config"] != nil)
   }
 
-  @Test("Devices of a base topic that was given up are emptied below the same prefix")
-  func formerBase() throws {
+  @Test("Devices of a base topic that was given up are emptied below the same prefix") func formerBase() throws {
     var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "new")]))
     settings.discoveryPrefix = "ha"
     settings.formerBases = ["tk"]
@@ -529,14 +477,10 @@ struct HomeAssistantTests {
     try scene.connect(sessionPresent: false)
     scene.read()
     try scene.pump()
-    #expect(
-      scene.broker.keys.filter { $0.hasPrefix("ha/") } == [
-        "ha/device/threadkeeper/threadkeeper_new/config"
-      ])
+    #expect(scene.broker.keys.filter { $0.hasPrefix("ha/") } == ["ha/device/threadkeeper/threadkeeper_new/config"])
   }
 
-  @Test("A broker that refuses devices is sent no more of them, until the next connection")
-  func refused() throws {
+  @Test("A broker that refuses devices is sent no more of them, until the next connection") func refused() throws {
     let scene = try connected()
     let error = MosquittoError(.notAuthorized, "not authorized")
     scene.announce(1)

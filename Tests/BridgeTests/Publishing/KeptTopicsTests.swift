@@ -5,10 +5,8 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Topics that the broker keeps")
-struct KeptTopicsTests {
-  @Test("What a shard publishes once belongs to its first home, and to none while it has none")
-  func parent() {
+@Suite("Topics that the broker keeps") struct KeptTopicsTests {
+  @Test("What a shard publishes once belongs to its first home, and to none while it has none") func parent() {
     for (homes, expected) in [(["a", "b"], 0), ([], nil)] as [([String], Int?)] {
       let topics = BaseTopics(homes.map { .init(name: $0, base: "tk/\($0)") }, below: "tk")
       let states = RetainedStates(PublisherSettings(topics))
@@ -16,9 +14,7 @@ struct KeptTopicsTests {
     }
   }
 
-  private func running(
-    _ change: (inout PublisherSettings) -> Void = { _ in }
-  ) throws -> PublisherScene {
+  private func running(_ change: (inout PublisherSettings) -> Void = { _ in }) throws -> PublisherScene {
     let scene = PublisherScene(.home(change))
     scene.publisher.connected(sessionPresent: true)
     scene.announce(1)
@@ -27,8 +23,7 @@ struct KeptTopicsTests {
     return scene
   }
 
-  @Test("What is as it should be is left alone")
-  func unchanged() throws {
+  @Test("What is as it should be is left alone") func unchanged() throws {
     let scene = try running()
     try scene.connect()
     #expect(scene.read().isEmpty)
@@ -40,12 +35,11 @@ struct KeptTopicsTests {
   @Test(
     "What no home has is emptied",
     arguments: [
-      "tk/router/0000000000000009", "tk/router/0000000000000009/availability",
-      "tk/network/00000000000000ff", "tk/alert/0123456789abcdef", "tk/router/what",
-      "tk/router/0000000000000001/event", "tk/bridge/event", "tk/bridge/what/else",
-      "tk/router/0000000000000001".uppercased().replacing("TK/ROUTER", with: "tk/router") + "0",
-    ])
-  func emptied(topic: String) throws {
+      "tk/router/0000000000000009", "tk/router/0000000000000009/availability", "tk/network/00000000000000ff",
+      "tk/alert/0123456789abcdef", "tk/router/what", "tk/router/0000000000000001/event", "tk/bridge/event",
+      "tk/bridge/what/else", "tk/router/0000000000000001".uppercased().replacing("TK/ROUTER", with: "tk/router") + "0",
+    ]) func emptied(topic: String) throws
+  {
     let scene = try running()
     scene.put(topic, "{}")
     scene.read()
@@ -55,8 +49,8 @@ struct KeptTopicsTests {
 
   @Test(
     "What is older than the home is published again",
-    arguments: ["tk/router/0000000000000001", "tk/network/0000000000000007"])
-  func corrected(topic: String) throws {
+    arguments: ["tk/router/0000000000000001", "tk/network/0000000000000007"]) func corrected(topic: String) throws
+  {
     let scene = try running()
     let right = scene.broker[topic]
     scene.put(topic, #"{"v":1}"#)
@@ -65,18 +59,14 @@ struct KeptTopicsTests {
     #expect(scene.broker[topic] == right)
   }
 
-  @Test("Topics of others, and what each connection begins with, are not touched")
-  func others() throws {
+  @Test("Topics of others, and what each connection begins with, are not touched") func others() throws {
     let scene = try running()
-    for topic in ["tk/bridge/health", "tk/in/a/announce", "other/router/1", "tkk/router/1"] {
-      scene.put(topic, "{}")
-    }
+    for topic in ["tk/bridge/health", "tk/in/a/announce", "other/router/1", "tkk/router/1"] { scene.put(topic, "{}") }
     scene.read()
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("What the broker has lost is published when all has come, and nothing else")
-  func missing() throws {
+  @Test("What the broker has lost is published when all has come, and nothing else") func missing() throws {
     let scene = try running { $0.discoveryPrefix = "ha" }
     try scene.connect()
     scene.read()
@@ -97,8 +87,7 @@ struct KeptTopicsTests {
     }
   }
 
-  @Test("A broker that refuses a subscription is not taken to have lost all")
-  func incomplete() throws {
+  @Test("A broker that refuses a subscription is not taken to have lost all") func incomplete() throws {
     let scene = try running()
     try scene.connect()
     scene.publisher.subscribed(isComplete: false)
@@ -106,8 +95,7 @@ struct KeptTopicsTests {
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("A broker that sends slowly has not forgotten what comes late")
-  func slow() throws {
+  @Test("A broker that sends slowly has not forgotten what comes late") func slow() throws {
     let scene = try running()
     scene.announce(2)
     try scene.pump()
@@ -115,8 +103,7 @@ struct KeptTopicsTests {
     scene.publisher.subscribed()
     for (topic, payload) in scene.broker where !topic.hasPrefix("tk/bridge/") {
       scene.tick(after: 8)
-      _ = scene.publisher.received(
-        [IncomingMessage(topic: topic, payload: payload, isRetained: true)])
+      _ = scene.publisher.received([IncomingMessage(topic: topic, payload: payload, isRetained: true)])
     }
     scene.tick(after: 8)
     #expect(!scene.publisher.hasEmptiedBases)
@@ -125,15 +112,12 @@ struct KeptTopicsTests {
     #expect(try scene.pump().isEmpty && scene.publisher.takeNotices().isEmpty)
   }
 
-  @Test("Below a base topic that was given up nothing stays")
-  func formerBase() throws {
+  @Test("Below a base topic that was given up nothing stays") func formerBase() throws {
     let scene = try running { $0.formerBases = ["old"] }
     for topic in [
-      "old/router/0000000000000001", "old/alert/0123456789abcdef", "old/network/1",
-      "old/bridge/state", "old/bridge/info",
-    ] {
-      scene.put(topic, "{}")
-    }
+      "old/router/0000000000000001", "old/alert/0123456789abcdef", "old/network/1", "old/bridge/state",
+      "old/bridge/info",
+    ] { scene.put(topic, "{}") }
     #expect(scene.publisher.formerFilters.contains("old/router/#"))
     scene.publisher.connected(sessionPresent: true)
     scene.read()
@@ -141,21 +125,19 @@ struct KeptTopicsTests {
     #expect(scene.broker.keys.filter { $0.hasPrefix("old/") }.isEmpty)
   }
 
-  @Test("One set of filters is for all homes of a shard, and for those that have left it")
-  func shard() {
+  @Test("One set of filters is for all homes of a shard, and for those that have left it") func shard() {
     let homes = ["ada", "smith"].map { BaseTopics.Home(name: $0, base: "tk/17/\($0)") }
     var settings = PublisherSettings(BaseTopics(homes, below: "tk/17"))
     settings.formerBases = ["tk/17/gone", "old/17/ada", "old/17/smith"]
     let publisher = PublisherScene(settings).publisher
-    func filters(_ root: String) -> [String] {
-      ["bridge", "router", "network", "alert"].map { "\(root)/\($0)/#" }
-    }
+    func filters(_ root: String) -> [String] { ["bridge", "router", "network", "alert"].map { "\(root)/\($0)/#" } }
     #expect(publisher.keptFilters == filters("tk/17/+") + ["tk/17/bridge/#"])
     #expect(publisher.formerFilters == filters("old/17/+"))
   }
 
-  @Test("Alerts of the home are looked through once, whatever comes; those raised since are known")
-  func fingerprints() throws {
+  @Test("Alerts of the home are looked through once, whatever comes; those raised since are known") func fingerprints()
+    throws
+  {
     let scene = try running()
     func put(_ fingerprint: String) throws -> [Publication] {
       let message = IncomingMessage.of("tk/alert/\(fingerprint)", "x", isRetained: true)
@@ -164,9 +146,7 @@ struct KeptTopicsTests {
     }
     scene.publisher.subscribed()
     #expect(try put("0123456789abcdef").map(\.payload) == [[]])
-    scene.commit {
-      $0.handle(.condition(.sessionTakenOver, .sessionTakenOver("x")))
-    }
+    scene.commit { $0.handle(.condition(.sessionTakenOver, .sessionTakenOver("x"))) }
     try scene.pump()
     let key = AlertKey(.sessionTakenOver, .home)
     let fingerprint = key.fingerprint(in: "home")
@@ -176,8 +156,7 @@ struct KeptTopicsTests {
     #expect(scene.publisher.state.withLock { $0.kept.fingerprints[0]?.isEmpty } == true)
   }
 
-  @Test("The alert that the store cannot be used is not taken for one that is over")
-  func storeAlert() throws {
+  @Test("The alert that the store cannot be used is not taken for one that is over") func storeAlert() throws {
     let scene = try running()
     scene.publisher.setStoreProblem("disk full")
     try scene.pump()
@@ -187,8 +166,7 @@ struct KeptTopicsTests {
     #expect(scene.broker["tk/alert/\(AlertKey(.storeReadOnly).fingerprint(in: "home"))"] != nil)
   }
 
-  @Test("A base topic that was given up is empty when nothing comes from there any more")
-  func emptiedBase() throws {
+  @Test("A base topic that was given up is empty when nothing comes from there any more") func emptiedBase() throws {
     let scene = try running { $0.formerBases = ["old"] }
     scene.put("old/router/0000000000000001", "{}")
     try scene.connect()
@@ -207,8 +185,7 @@ struct KeptTopicsTests {
     }
   }
 
-  @Test("That the broker keeps something else, or not all, is noticed once")
-  func notices() throws {
+  @Test("That the broker keeps something else, or not all, is noticed once") func notices() throws {
     let scene = try running()
     scene.put("tk/router/0000000000000001", "{}")
     scene.put("tk/network/0000000000000007", "{}")

@@ -9,8 +9,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("A loop and its publisher")
-struct LoopPublishingTests {
+@Suite("A loop and its publisher") struct LoopPublishingTests {
   /// Hands on what the loop commits.
   private final class Follower: LoopFollower {
     let publisher = Mutex<Publisher?>(nil)
@@ -34,8 +33,7 @@ struct LoopPublishingTests {
     var settings = PublisherSettings(BaseTopics([.init(name: "home", base: "tk/home")]))
     settings.discoveryPrefix = "ha"
     let publisher = Publisher(
-      settings, kit.loop.homes.snapshot, kit.memory, stored: try kit.memory.storedMessages(),
-      now: { kit.time.now })
+      settings, kit.loop.homes.snapshot, kit.memory, stored: try kit.memory.storedMessages(), now: { kit.time.now })
     follower.publisher.withLock { $0 = publisher }
     (self.kit, self.publisher) = (kit, publisher)
     publisher.connected(sessionPresent: true)
@@ -51,16 +49,17 @@ struct LoopPublishingTests {
     return all
   }
 
-  @Test("What a router announces is on the broker, states before events, and no secret with it")
-  func announcement() throws {
+  @Test("What a router announces is on the broker, states before events, and no secret with it") func announcement()
+    throws
+  {
     let dataset = OperationalDataset.of(3)
     try kit.receive(.announce(1, dataset))
     let sent = try pump()
     let own = "tk/home/router/a000000000000001"
     #expect(
       sent.topics.prefix(4) == [
-        "ha/device/threadkeeper/threadkeeper_tk-2fhome_a000000000000001/config", own,
-        "\(own)/availability", "tk/home/bridge/event",
+        "ha/device/threadkeeper/threadkeeper_tk-2fhome_a000000000000001/config", own, "\(own)/availability",
+        "tk/home/bridge/event",
       ])
     #expect(sent.topics.contains("tk/home/network/0303030303030303"))
     let key = String(repeating: "43", count: 16)
@@ -72,8 +71,7 @@ struct LoopPublishingTests {
     #expect(publisher.published == (try kit.memory.lastMessage()))
   }
 
-  @Test("A rejection is an event with its place, and changes no state")
-  func rejection() throws {
+  @Test("A rejection is an event with its place, and changes no state") func rejection() throws {
     try kit.receive(.message("heartbeat", 1))
     let sent = try pump()
     #expect(sent.topics == ["tk/home/bridge/event"])
@@ -84,16 +82,14 @@ struct LoopPublishingTests {
   }
 }
 
-@Suite("Secrets in what is published")
-struct PublishedSecretsTests {
-  @Test("No payload holds a hash that stands for a key, in any form")
-  func nothing() throws {
+@Suite("Secrets in what is published") struct PublishedSecretsTests {
+  @Test("No payload holds a hash that stands for a key, in any form") func nothing() throws {
     let scene = PublisherScene(.homeAssistant)
     scene.publisher.connected(sessionPresent: true)
     var secret = DatasetSummary.of(7)
     let values: [UInt64] = [
-      0xDEAD_BEEF_0BAD_CAFE, 0xFEED_FACE_CAFE_F00D, 0xB16B_00B5_C0FF_EE11, 0x5EC2_E7C0_DE5E_C2E7,
-      0xABAD_1DEA_DEC0_DED1, 0xC0DE_D00D_BAAD_F00D,
+      0xDEAD_BEEF_0BAD_CAFE, 0xFEED_FACE_CAFE_F00D, 0xB16B_00B5_C0FF_EE11, 0x5EC2_E7C0_DE5E_C2E7, 0xABAD_1DEA_DEC0_DED1,
+      0xC0DE_D00D_BAAD_F00D,
     ]
     secret.parameters?.networkKey = Hash128(high: values[0], low: values[1])
     secret.parameters?.pskc = Hash128(high: values[2], low: values[3])
@@ -111,9 +107,7 @@ struct PublishedSecretsTests {
     #expect(scene.sent.count > 20)
     for publication in scene.sent {
       let text = publication.text.lowercased()
-      for value in values {
-        #expect(!text.contains(String(value, radix: 16)) && !text.contains(String(value)))
-      }
+      for value in values { #expect(!text.contains(String(value, radix: 16)) && !text.contains(String(value))) }
     }
   }
 }

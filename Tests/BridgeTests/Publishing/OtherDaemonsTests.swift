@@ -5,20 +5,15 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Another daemon on the base topic")
-struct OtherDaemonsTests {
-  private static let (ours, theirs) = (
-    String(repeating: "a", count: 32), String(repeating: "b", count: 32)
-  )
+@Suite("Another daemon on the base topic") struct OtherDaemonsTests {
+  private static let (ours, theirs) = (String(repeating: "a", count: 32), String(repeating: "b", count: 32))
   private static let info = "tk/bridge/info"
 
   private func settings(
-    _ bases: [String] = ["tk"], instance: String = ours,
-    _ change: (inout PublisherSettings) -> Void = { _ in }
+    _ bases: [String] = ["tk"], instance: String = ours, _ change: (inout PublisherSettings) -> Void = { _ in }
   ) -> PublisherSettings {
     let names = ["home", "attic"]
-    var settings = PublisherSettings(
-      BaseTopics(zip(names, bases).map { .init(name: $0, base: $1) }))
+    var settings = PublisherSettings(BaseTopics(zip(names, bases).map { .init(name: $0, base: $1) }))
     settings.instanceID = instance
     settings.discoveryPrefix = "ha"
     change(&settings)
@@ -45,9 +40,7 @@ struct OtherDaemonsTests {
   }
 
   /// A newcomer with a store of its own, on the broker of another daemon.
-  private func newcomer(
-    _ settings: PublisherSettings, on first: PublisherScene
-  ) throws -> PublisherScene {
+  private func newcomer(_ settings: PublisherSettings, on first: PublisherScene) throws -> PublisherScene {
     let scene = PublisherScene(settings)
     for (topic, payload) in first.broker { scene.put(topic, payload.text) }
     scene.announce(2)
@@ -55,12 +48,9 @@ struct OtherDaemonsTests {
     return scene
   }
 
-  private func others(_ scene: PublisherScene) -> [Publisher.OtherDaemon] {
-    scene.publisher.otherDaemons ?? []
-  }
+  private func others(_ scene: PublisherScene) -> [Publisher.OtherDaemon] { scene.publisher.otherDaemons ?? [] }
 
-  @Test("A newcomer publishes, empties and corrects nothing there but who it is")
-  func newcomer() throws {
+  @Test("A newcomer publishes, empties and corrects nothing there but who it is") func newcomer() throws {
     let first = try running(settings(instance: Self.theirs))
     let second = try newcomer(settings(), on: first)
     second.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
@@ -73,25 +63,18 @@ struct OtherDaemonsTests {
     #expect(second.sent.allSatisfy { !$0.retain })
     #expect(second.publisher.lastPublications().isEmpty)
     #expect(second.publisher.isHeld("tk/out/hub/response/ping"))
-    #expect(
-      others(second) == [
-        .init(home: "home", base: "tk", instance: Self.theirs, isOwner: true, isCopy: false)
-      ])
+    #expect(others(second) == [.init(home: "home", base: "tk", instance: Self.theirs, isOwner: true, isCopy: false)])
     // Nothing waits that would come all at once.
     #expect(second.publisher.waiting == 0)
   }
 
-  @Test("The daemon that is there learns of it by its greetings, and goes on")
-  func running() throws {
+  @Test("The daemon that is there learns of it by its greetings, and goes on") func running() throws {
     let first = try running(settings())
     let second = PublisherScene(settings(instance: Self.theirs))
     let greeting = try #require(second.publisher.greetings().first)
     #expect(greeting.topic == "tk/bridge/daemon" && !greeting.retain)
     _ = first.publisher.received([.of(greeting.topic, greeting.payload.text)])
-    #expect(
-      others(first) == [
-        .init(home: "home", base: "tk", instance: Self.theirs, isOwner: false, isCopy: false)
-      ])
+    #expect(others(first) == [.init(home: "home", base: "tk", instance: Self.theirs, isOwner: false, isCopy: false)])
     #expect(!first.publisher.isHeld(Self.info))
     first.tick()
     let answer = try first.pump()
@@ -104,8 +87,7 @@ struct OtherDaemonsTests {
     }
   }
 
-  @Test("A copy of the store is another daemon; this process itself is none")
-  func copies() throws {
+  @Test("A copy of the store is another daemon; this process itself is none") func copies() throws {
     let first = try running(settings())
     let copy = PublisherScene(settings())
     func greeted(by other: PublisherScene) throws -> [Bool] {
@@ -117,8 +99,8 @@ struct OtherDaemonsTests {
     #expect(try greeted(by: copy) == [true])
   }
 
-  @Test("Its own topics after a restart, and those of a daemon that it takes over, are its own")
-  func takesOver() throws {
+  @Test("Its own topics after a restart, and those of a daemon that it takes over, are its own") func takesOver() throws
+  {
     let first = try running(settings(instance: Self.theirs))
     let restarted = try newcomer(settings(instance: Self.theirs), on: first)
     let second = try newcomer(settings { $0.takesOver = Self.theirs }, on: first)
@@ -134,8 +116,7 @@ struct OtherDaemonsTests {
     #expect(others(second).map(\.isOwner) == [false])
   }
 
-  @Test("What is left of a daemon that is gone may be emptied: then the base topic is free")
-  func emptied() throws {
+  @Test("What is left of a daemon that is gone may be emptied: then the base topic is free") func emptied() throws {
     let first = try running(settings(instance: Self.theirs))
     let second = try newcomer(settings(), on: first)
     second.alter(Self.info, "")
@@ -147,9 +128,9 @@ struct OtherDaemonsTests {
     #expect(second.broker["tk/router/0000000000000002"] != nil)
   }
 
-  @Test(
-    "A broker that forgets all does not hand the topics to the newcomer while the other is there")
-  func forgotten() throws {
+  @Test("A broker that forgets all does not hand the topics to the newcomer while the other is there") func forgotten()
+    throws
+  {
     let first = try running(settings(instance: Self.theirs))
     let second = try newcomer(settings(), on: first)
     let greeting = try #require(first.publisher.greetings().first)
@@ -167,8 +148,7 @@ struct OtherDaemonsTests {
     #expect(second.kept(Self.info).contains(Self.ours))
   }
 
-  @Test("Whoever writes another daemon's name there does not silence the one that publishes")
-  func altered() throws {
+  @Test("Whoever writes another daemon's name there does not silence the one that publishes") func altered() throws {
     let scene = try running(settings())
     let right = scene.kept(Self.info)
     let altered = scene.alter(Self.info, right.replacing(Self.ours, with: Self.theirs))
@@ -179,8 +159,7 @@ struct OtherDaemonsTests {
     #expect(scene.kept(Self.info) == right)
   }
 
-  @Test("Of several homes only the one is held back whose base topic is another daemon's")
-  func severalHomes() throws {
+  @Test("Of several homes only the one is held back whose base topic is another daemon's") func severalHomes() throws {
     let first = try running(settings(["tk2"], instance: Self.theirs))
     let second = try newcomer(settings(["tk", "tk2"]), on: first)
     #expect(others(second).map(\.home) == ["attic"])
@@ -189,8 +168,7 @@ struct OtherDaemonsTests {
     #expect(second.publisher.lastPublications().topics == ["tk/bridge/state"])
   }
 
-  @Test("A base topic that was given up, and is another daemon's by now, is left alone")
-  func formerBase() throws {
+  @Test("A base topic that was given up, and is another daemon's by now, is left alone") func formerBase() throws {
     let first = try running(settings(["old"], instance: Self.theirs))
     let second = try newcomer(settings { $0.formerBases = ["old"] }, on: first)
     for (topic, payload) in first.broker { #expect(second.broker[topic] == payload, "\(topic)") }
@@ -199,8 +177,10 @@ struct OtherDaemonsTests {
 
   @Test(
     "What is no daemon's `bridge/info` keeps nobody from publishing",
-    arguments: ["{}", "x", #"{"instance_id":"b"}"#, #"{"instance_id":""}"#, #"{"instance_id":"#])
-  func noDaemon(payload: String) throws {
+    arguments: ["{}", "x", #"{"instance_id":"b"}"#, #"{"instance_id":""}"#, #"{"instance_id":"#]) func noDaemon(
+      payload: String
+    ) throws
+  {
     let scene = PublisherScene(settings())
     scene.put(Self.info, payload)
     try join(scene)

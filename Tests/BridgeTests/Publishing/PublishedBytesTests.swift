@@ -10,8 +10,7 @@ import ThreadDataset
 
 /// What is published, byte for byte, in files: each line is a message. It begins with `=` where the broker keeps it, for
 /// so many seconds where a number follows, and with `>` where not.
-@Suite("Bytes of what is published")
-struct PublishedBytesTests {
+@Suite("Bytes of what is published") struct PublishedBytesTests {
   private static let now = PublishingScene().now
   private static let awkward = "Attic \"2\" é\u{1}/\\\n😀"
 
@@ -30,9 +29,9 @@ struct PublishedBytesTests {
 
     /// Without what is another one in each process: tokens of buttons, the process, and what is sealed.
     private static func masked(_ line: String) -> String {
-      line.replacing(#/(token\W+)[0-9a-f]{32}/#) { "\($0.output.1)TOKEN" }
-        .replacing(#/("process":")[0-9a-f]{16}/#) { "\($0.output.1)PROCESS" }
-        .replacing(#/("(?:ct|kid)":")[^"]+/#) { "\($0.output.1)SEALED" }
+      line.replacing(#/(token\W+)[0-9a-f]{32}/#) { "\($0.output.1)TOKEN" }.replacing(#/("process":")[0-9a-f]{16}/#) {
+        "\($0.output.1)PROCESS"
+      }.replacing(#/("(?:ct|kid)":")[^"]+/#) { "\($0.output.1)SEALED" }
     }
 
     /// The payloads of each kind of topic below `base`, by the name of its schema.
@@ -69,9 +68,7 @@ struct PublishedBytesTests {
   }
 
   /// All that is retained of a home.
-  private static func states(
-    _ scene: PublishingScene, home assistant: Bool = false
-  ) throws -> [Publication] {
+  private static func states(_ scene: PublishingScene, home assistant: Bool = false) throws -> [Publication] {
     let publisher = PublisherScene(settings(home: assistant), scene)
     var all = try publisher.connect(sessionPresent: false)
     publisher.tick()
@@ -104,8 +101,7 @@ struct PublishedBytesTests {
       router.source = index % 3 == 0 ? .mdns : .mqtt
       router.dataset = [nil, .of(7, at: 5, name: awkward), .of(8, channel: 26)][index % 3]
       if index % 6 == 3 {
-        router.advertised = .init(
-          network: ExtendedPANID(number: 8), networkName: "net-8", activeSeconds: 3)
+        router.advertised = .init(network: ExtendedPANID(number: 8), networkName: "net-8", activeSeconds: 3)
       }
       router.currentNetwork = index % 4 == 0 ? ExtendedPANID(number: 10) : nil
       router.adoption = Adoption(adoption)
@@ -123,8 +119,7 @@ struct PublishedBytesTests {
     var scene = PublishingScene()
     if isChosen {
       scene.publish(.announce, 1, .of(7)) { ($0.name, $0.vendor, $0.model) = (awkward, "X", "M1") }
-      let disputed = AlertTextTests.facts(
-        .keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false))
+      let disputed = AlertTextTests.facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false))
       scene.home.show(alert(disputed), as: AlertKey(.preferredKeyDisputed))
     } else {
       var seen = try #require(Advertisement([.number(1)]))
@@ -136,11 +131,9 @@ struct PublishedBytesTests {
 
   private static func everyEvent() -> [HomeEvent] {
     let changes: [(inout RouterEvent) -> Void] = [
-      { ($0.isConflict, $0.check, $0.isLastOfPreferred) = (true, PreferredCheck.none, true) },
-      { $0.check = .match },
+      { ($0.isConflict, $0.check, $0.isLastOfPreferred) = (true, PreferredCheck.none, true) }, { $0.check = .match },
       { ($0.types, $0.isRemoved, $0.check) = (.left, true, .mismatch(.channel)) },
-      { ($0.types, $0.isFirstNetwork, $0.user) = (.online, true, nil) },
-      { $0 = RouterEvent(.preferredChanged) },
+      { ($0.types, $0.isFirstNetwork, $0.user) = (.online, true, nil) }, { $0 = RouterEvent(.preferredChanged) },
     ]
     let ofRouters = changes.map { change in
       var event = RouterEvent(RouterEvent.Types(rawValue: .max), .number(1))
@@ -155,17 +148,16 @@ struct PublishedBytesTests {
     let questions = ConsentSubject.Command.allCases.map(question)
     let decisions =
       [
-        (ConsentRecord.Outcome.approved, ConsentScope.once), (.approved, .always), (.denied, nil),
-        (.expired, nil), (.revoked, nil),
+        (ConsentRecord.Outcome.approved, ConsentScope.once), (.approved, .always), (.denied, nil), (.expired, nil),
+        (.revoked, nil),
       ] as [(ConsentRecord.Outcome, ConsentScope?)]
     return ofRouters + questions.map { .asked($0) }
       + zip(questions, decisions).map { question, decision in
         .decided(
           ConsentRecord(
-            id: question.id, outcome: decision.0, requester: question.requester,
-            subject: question.subject, createdAt: now, decidedAt: now,
-            by: decision.0 == .expired ? nil : .login("ha", team: "ha"), scope: decision.1,
-            grant: nil, obstacle: nil))
+            id: question.id, outcome: decision.0, requester: question.requester, subject: question.subject,
+            createdAt: now, decidedAt: now, by: decision.0 == .expired ? nil : .login("ha", team: "ha"),
+            scope: decision.1, grant: nil, obstacle: nil))
       }
   }
 
@@ -178,20 +170,17 @@ struct PublishedBytesTests {
     requester.fingerprint = "0123-4567"
     let owner: ExactName? = command == .network ? "hub" : nil
     let networks = (1...(command == .nearby ? 2 : 1)).map {
-      ConsentNetwork(
-        id: ExtendedPANID(number: UInt64($0)), name: ExactName(awkward), team: owner, key: nil)
+      ConsentNetwork(id: ExtendedPANID(number: UInt64($0)), name: ExactName(awkward), team: owner, key: nil)
     }
     let router = ConsentSubject.Router(
       agent: .number(2), name: awkward, network: .init(ExtendedPANID(number: 9), "old"))
     return ConsentQuestion(
       id: ConsentID(UInt64(command.rawValue)), requester: requester,
-      subject: ConsentSubject(command, networks, router: command == .adopt ? router : nil),
-      createdAt: now, expiresAt: now.adding(seconds: 120), replies: [],
-      keyHasChanged: command == .write)
+      subject: ConsentSubject(command, networks, router: command == .adopt ? router : nil), createdAt: now,
+      expiresAt: now.adding(seconds: 120), replies: [], keyHasChanged: command == .write)
   }
 
-  @Test("Each router, network, event and question, and each state of the daemon")
-  func values() throws {
+  @Test("Each router, network, event and question, and each state of the daemon") func values() throws {
     var transcript = Transcript()
     transcript.add("each router", try Self.states(Self.everyRouter()))
     transcript.add("each event", Self.events(Self.everyEvent()))
@@ -199,24 +188,21 @@ struct PublishedBytesTests {
       var scene = PublishingScene()
       scene.home.questions = [Self.question(command)]
       transcript.add(
-        "a question: \(command)",
-        try Self.states(scene, home: true).filter { $0.topic.contains(/consent|c-0/) })
+        "a question: \(command)", try Self.states(scene, home: true).filter { $0.topic.contains(/consent|c-0/) })
     }
     let writer = EventWriter(home: "home", base: "tk", isOnlyHome: true)
     let rejections =
-      Rejection.Code.allCases.map {
-        Rejection($0, field: "ssid", offset: 12, message: Self.awkward)
-      } + IntakeTests.ofHomes.map { Rejection($0.0, home: "home") }
-      + [.retained, .tooManyEvents, .noKeys, .needsSequence, .damagedEnrolment, .ended(2)]
-      + EnvelopeRefusal.allCases.map { Rejection($0) }
+      Rejection.Code.allCases.map { Rejection($0, field: "ssid", offset: 12, message: Self.awkward) }
+      + IntakeTests.ofHomes.map { Rejection($0.0, home: "home") } + [
+        .retained, .tooManyEvents, .noKeys, .needsSequence, .damagedEnrolment, .ended(2),
+      ] + EnvelopeRefusal.allCases.map { Rejection($0) }
       + DatasetError.Code.allCases.map {
         Rejection(DatasetError(code: $0, type: 3, offset: 1, message: "m"), field: "dataset")
       }
     transcript.add(
       "each rejection",
       rejections.flatMap {
-        let row = writer.message(
-          $0, topic: "tk/in/a/ssid", user: "a", agent: .number(1), at: Self.now)
+        let row = writer.message($0, topic: "tk/in/a/ssid", user: "a", agent: .number(1), at: Self.now)
         return OutboxRow.publications(row) ?? []
       })
 
@@ -232,8 +218,7 @@ struct PublishedBytesTests {
       publisher.tick()
       transcript.add("the store: \(reason ?? "works")", try publisher.pump())
     }
-    transcript.add(
-      "the daemon", publisher.publisher.greetings() + publisher.publisher.lastPublications())
+    transcript.add("the daemon", publisher.publisher.greetings() + publisher.publisher.lastPublications())
     for isChosen in [true, false] {
       transcript.add(
         isChosen ? "devices while keys are disputed" : "devices while none is preferred",
@@ -248,8 +233,8 @@ struct PublishedBytesTests {
 
     let payloads = transcript.payloads(below: "tk")
     for name in [
-      "router", "network", "availability", "event", "bridge-consent", "bridge-daemon",
-      "bridge-health", "bridge-info", "bridge-state",
+      "router", "network", "availability", "event", "bridge-consent", "bridge-daemon", "bridge-health", "bridge-info",
+      "bridge-state",
     ] {
       let missing = try PublishedSchema(name).missing(in: payloads[name] ?? "")
       #expect(missing == [], "values.txt lacks what the schema \(name) has")
@@ -270,8 +255,7 @@ struct PublishedBytesTests {
     var connecting = snapshot
     connecting.lastConnectionProblem = awkward
     var backingOff = snapshot
-    backingOff.storeProblem = BridgeMonitor.StoreProblem(
-      reason: awkward, since: now, stopsIntake: true, seen: now)
+    backingOff.storeProblem = BridgeMonitor.StoreProblem(reason: awkward, since: now, stopsIntake: true, seen: now)
     var counts = HomeCounts()
     counts.routers = everyRouter().home.routers.totals
     counts.networks = 3
@@ -280,9 +264,8 @@ struct PublishedBytesTests {
       (
         $0,
         BridgeHealth(
-          snapshot: $1, counts: counts,
-          requests: RequestService.Figures(answered: 9, refused: 10, dropped: 11), waiting: 12,
-          uptime: 1_000)
+          snapshot: $1, counts: counts, requests: RequestService.Figures(answered: 9, refused: 10, dropped: 11),
+          waiting: 12, uptime: 1_000)
       )
     }
   }
@@ -292,13 +275,11 @@ struct PublishedBytesTests {
   /// Which alert a sentence is of; nil for the daemon's own.
   private static func name(_ message: AlertFacts.Message) -> AlertName? {
     switch message {
-    case .elsewhere, .notAttached, .neverMember, .otherNetwork, .otherCredentials:
-      .preferredNetworkMismatch
+    case .elsewhere, .notAttached, .neverMember, .otherNetwork, .otherCredentials: .preferredNetworkMismatch
     case .behind, .reportsOlder, .sharedOlder: .staleDataset
     case .sameAge, .reportsConflict, .sharedConflict: .datasetConflict
     case .noDataset, .sharedPartial: .credentialsMissing
-    case .offline, .lostNetwork, .silentWithoutNetwork, .notSeen, .agentSilent, .recordGone:
-      .borderRouterOffline
+    case .offline, .lostNetwork, .silentWithoutNetwork, .notSeen, .agentSilent, .recordGone: .borderRouterOffline
     case .awayTogether: .homeOffline
     case .detached: .routerDetached
     case .notAdvertised: .routerNotAdvertised
@@ -324,36 +305,24 @@ struct PublishedBytesTests {
       (.messagesDropped, .messagesDropped), (.sessionLost, .sessionLost),
       (.storeReadOnly, .storeReadOnly("the disk is full")),
       (.brokerAuthenticationFailed, .brokerAuthenticationFailed("no", remedy: "Log in.")),
-      (.sessionTakenOver, .sessionTakenOver("another client")),
-      (.sessionTakenOver, .sharedClientID),
+      (.sessionTakenOver, .sessionTakenOver("another client")), (.sessionTakenOver, .sharedClientID),
       (.storeDamaged, .storeDamaged(records: 2, home: "home")),
       (.anchorAltered, .anchorAltered(.anchorMissing(path: "/anchor"))),
       (.consentByHomeAssistant, .consentByHomeAssistant(login: "ha")),
-      (.discoveryAltered, .discoveryAltered(topic: "ha/x")),
-      (.stateAltered, .stateAltered(topic: "tk/x")),
+      (.discoveryAltered, .discoveryAltered(topic: "ha/x")), (.stateAltered, .stateAltered(topic: "tk/x")),
     ]
     + [(false, false), (true, false), (false, true)].map {
-      (
-        .anotherDaemon,
-        .anotherDaemon(
-          .init(home: "home", base: "tk", instance: "0a", isOwner: $0.0, isCopy: $0.1))
-      )
+      (.anotherDaemon, .anotherDaemon(.init(home: "home", base: "tk", instance: "0a", isOwner: $0.0, isCopy: $0.1)))
     }
 
   /// Each sentence that the tests of sentences have, and the rest.
   private static func everyAlert() -> [(AlertKey, AlertFacts)] {
     let others: [AlertFacts.Message] =
-      [
-        .notAttached, .behind, .reportsOlder, .recordGone, .notSeen(isStopped: false),
-        .offline(nil),
-      ]
+      [.notAttached, .behind, .reportsOlder, .recordGone, .notSeen(isStopped: false), .offline(nil)]
       + OfflineReason.allCases.map { .offline($0) }
-      + AdoptionState.allCases.filter(\.hasFailed).map {
-        .adoptionFailed($0, isConfiguredForPreferred: true)
-      }
+      + AdoptionState.allCases.filter(\.hasFailed).map { .adoptionFailed($0, isConfiguredForPreferred: true) }
     let facts =
-      AlertTextTests.summaries.map(\.0) + AlertTextTests.remedies.map(\.0)
-      + others.map { AlertTextTests.facts($0) }
+      AlertTextTests.summaries.map(\.0) + AlertTextTests.remedies.map(\.0) + others.map { AlertTextTests.facts($0) }
     var alerts: [(AlertKey, AlertFacts)] = []
     var known: Set<AlertFacts> = []
     for one in facts where known.insert(one).inserted {
@@ -367,32 +336,23 @@ struct PublishedBytesTests {
   }
 
   private static func alert(_ facts: AlertFacts, isOver: Bool = false) -> Alert {
-    var alert = Alert(
-      phase: isOver ? .resolved : .firing, facts: facts, heldSince: now, updatedAt: now)
+    var alert = Alert(phase: isOver ? .resolved : .firing, facts: facts, heldSince: now, updatedAt: now)
     (alert.startsAt, alert.endsAt) = (now.adding(seconds: -30), isOver ? now : nil)
     alert.sequence = 3
     return alert
   }
 
-  @Test("Each alert with each of its sentences, as an event and as a state")
-  func alerts() throws {
+  @Test("Each alert with each of its sentences, as an event and as a state") func alerts() throws {
     let all = Self.everyAlert()
-    var events: [HomeEvent] = all.map { key, facts in
-      .alert(key, Self.alert(facts), .raised, previousSeverity: nil)
-    }
+    var events: [HomeEvent] = all.map { key, facts in .alert(key, Self.alert(facts), .raised, previousSeverity: nil) }
     let key = AlertKey(.routerDetached, .router(.number(7)))
     for number in UInt8.min...(.max) {
       guard let trigger = AlertFacts.Trigger(rawValue: number) else { continue }
       let facts = AlertTextTests.facts(.detached) { $0.trigger = trigger }
-      events.append(
-        .alert(
-          key, Self.alert(facts), .updated,
-          previousSeverity: AlertSeverity.allCases[Int(number) % 3]))
+      events.append(.alert(key, Self.alert(facts), .updated, previousSeverity: AlertSeverity.allCases[Int(number) % 3]))
     }
     events.append(
-      .alert(
-        key, Self.alert(AlertTextTests.facts(.detached), isOver: true), .resolved,
-        previousSeverity: nil))
+      .alert(key, Self.alert(AlertTextTests.facts(.detached), isOver: true), .resolved, previousSeverity: nil))
     var transcript = Transcript()
     transcript.add("each alert", Self.events(events))
 
@@ -402,8 +362,7 @@ struct PublishedBytesTests {
       let (key, facts) = try #require(ofNames[name], "no alert \(name) is here")
       scene.home.show(Self.alert(facts, isOver: name.rawValue % 4 == 0), as: key)
     }
-    transcript.add(
-      "as states", try Self.states(scene).filter { $0.topic.contains(/alert/) })
+    transcript.add("as states", try Self.states(scene).filter { $0.topic.contains(/alert/) })
     try Golden.check(transcript.text, "alerts.txt")
 
     let payloads = transcript.payloads(below: "tk")
@@ -418,8 +377,7 @@ struct PublishedBytesTests {
 
   // MARK: A day of a home
 
-  @Test("What happens in a home, step by step, with the devices of Home Assistant")
-  func story() throws {
+  @Test("What happens in a home, step by step, with the devices of Home Assistant") func story() throws {
     let scene = PublisherScene(
       Self.settings(home: true),
       PublishingScene {
@@ -445,9 +403,7 @@ struct PublishedBytesTests {
     (seen.extendedAddress, seen.activeSeconds, seen.partition) = (1, 2, 3)
     (seen.threadVersion, seen.role) = ("1.4.0", .leader)
     try step("seen on the local network") { $0.handle(.sightings(Sightings([seen]))) }
-    try step("without a dataset") {
-      $0.publish(.announce, 3) { ($0.name, $0.lacks) = ("Bare", [.networkName]) }
-    }
+    try step("without a dataset") { $0.publish(.announce, 3) { ($0.name, $0.lacks) = ("Bare", [.networkName]) } }
     try step("its Wi-Fi") { $0.publish(.ssid, 3) { ($0.ssid, $0.previousSSID) = ("new", "old") } }
     try step("announced") {
       $0.publish(.announce, 1, .of(7, at: 5)) {
@@ -461,9 +417,7 @@ struct PublishedBytesTests {
     try step("newer") { $0.publish(.dataset, 1, .of(7, at: 6, channel: 20)) }
     try step("on another network") { $0.publish(.announce, 2, .of(8)) { $0.name = "Attic" } }
     try step("and another") { $0.publish(.dataset, 2, .of(10)) }
-    try step("cannot be reached") {
-      $0.publish(.offline, 2) { ($0.offlineReason, $0.httpStatus) = (.failing, 500) }
-    }
+    try step("cannot be reached") { $0.publish(.offline, 2) { ($0.offlineReason, $0.httpStatus) = (.failing, 500) } }
     try step("is back") { $0.publish(.heartbeat, 2) }
     try step("enrolled") { $0.enroll("otbr") }
     for _ in 0..<4 { try step("time passes") { $0.tick(after: 10) } }
@@ -478,9 +432,7 @@ struct PublishedBytesTests {
     try step("nobody decides") { $0.tick(after: 121) }
     try step("wants to write") { $0.ask(writes: true) }
     try decide { .approve($0, .always) }
-    try step("shared") {
-      $0.share(.of(7, key: 3, at: 9)) { ($0.name, $0.isPreferred) = ("Home Assistant", true) }
-    }
+    try step("shared") { $0.share(.of(7, key: 3, at: 9)) { ($0.name, $0.isPreferred) = ("Home Assistant", true) } }
     try step("other keys") { $0.publish(.announce, 5, .of(7, key: 4, at: 8), from: "hub") }
     try step("a minute later") { $0.tick(after: 60) }
     try step("removed") { $0.handle(.remove(.number(2))) }
@@ -490,8 +442,7 @@ struct PublishedBytesTests {
     try Golden.check(transcript.text, "story.txt")
     #expect(
       Set(transcript.payloads(below: "tk").keys).isSuperset(of: [
-        "router", "network", "availability", "event", "alert-event", "bridge-info",
-        "bridge-consent",
+        "router", "network", "availability", "event", "alert-event", "bridge-info", "bridge-consent",
       ]))
   }
 }

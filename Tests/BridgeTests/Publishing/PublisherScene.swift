@@ -28,8 +28,7 @@ final class PublisherScene {
     store.add(rows, from: 1)
     nextMessage = Int64(rows.count) + 1
     publisher = Publisher(
-      settings, HomeSnapshot(homes: ["home": scene.home]), store, stored: 1..<Int64(rows.count) + 1,
-      now: { box.now })
+      settings, HomeSnapshot(homes: ["home": scene.home]), store, stored: 1..<Int64(rows.count) + 1, now: { box.now })
   }
 
   /// What a process before has left: a router that announced itself, and the events of that.
@@ -37,8 +36,8 @@ final class PublisherScene {
     let settings = PublisherSettings.home { $0.discoveryPrefix = "ha" }
     var scene = PublishingScene()
     scene.publish(.announce, 1, .of(7))
-    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true)
-      .messages(for: scene.output, of: scene.home, at: scene.now)
+    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true).messages(
+      for: scene.output, of: scene.home, at: scene.now)
     return (settings, scene, rows)
   }
 
@@ -66,22 +65,19 @@ final class PublisherScene {
   func commit(_ body: (inout PublishingScene) -> Void) {
     scene.output = HomeOutput()
     body(&scene)
-    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, isOnlyHome: true)
-      .messages(for: scene.output, of: scene.home, at: scene.now)
+    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, isOnlyHome: true).messages(
+      for: scene.output, of: scene.home, at: scene.now)
     let first = nextMessage
     store.add(rows, from: first)
     nextMessage += Int64(rows.count)
-    publisher.note(
-      [Publisher.Commit("home", scene.home, scene.home.takeChanges())],
-      messages: first..<nextMessage)
+    publisher.note([Publisher.Commit("home", scene.home, scene.home.takeChanges())], messages: first..<nextMessage)
   }
 
   /// A router on network 7.
   func announce(_ agent: UInt64) { commit { $0.publish(.announce, agent, .of(7)) } }
 
   /// Hands out what there is; the broker acknowledges it.
-  @discardableResult
-  func pump(
+  @discardableResult func pump(
     refusing error: MosquittoError? = nil, where isRefused: (Publication) -> Bool = { _ in false }
   ) throws -> [Publication] {
     var all: [Publication] = []
@@ -106,26 +102,21 @@ final class PublisherScene {
   }
 
   /// A connection begins, and the broker takes what there is.
-  @discardableResult
-  func connect(sessionPresent: Bool = true) throws -> [Publication] {
+  @discardableResult func connect(sessionPresent: Bool = true) throws -> [Publication] {
     publisher.connected(sessionPresent: sessionPresent)
     return try pump()
   }
 
   /// What the broker keeps comes to the publisher.
-  @discardableResult
-  func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredTopic] {
+  @discardableResult func read(_ topics: (String) -> Bool = { _ in true }) -> [Publisher.AlteredTopic] {
     publisher.subscribed()
     defer { publisher.looked() }
     return publisher.received(
-      broker.filter { topics($0.key) }.map {
-        IncomingMessage(topic: $0.key, payload: $0.value, isRetained: true)
-      })
+      broker.filter { topics($0.key) }.map { IncomingMessage(topic: $0.key, payload: $0.value, isRetained: true) })
   }
 
   /// Another client publishes something that the broker keeps.
-  @discardableResult
-  func alter(_ topic: String, _ payload: String) -> [Publisher.AlteredTopic] {
+  @discardableResult func alter(_ topic: String, _ payload: String) -> [Publisher.AlteredTopic] {
     broker[topic] = payload.isEmpty ? nil : Array(payload.utf8)
     return publisher.received([.of(topic, payload)])
   }
@@ -161,6 +152,4 @@ extension PublisherSettings {
   }
 }
 
-extension Sequence where Element == Publication {
-  var topics: [String] { map(\.topic) }
-}
+extension Sequence where Element == Publication { var topics: [String] { map(\.topic) } }

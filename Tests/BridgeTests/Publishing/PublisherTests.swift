@@ -7,8 +7,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("Publisher")
-struct PublisherTests {
+@Suite("Publisher") struct PublisherTests {
   private static let router = "tk/router/0000000000000001"
   private static let network = "tk/network/0000000000000007"
 
@@ -18,50 +17,38 @@ struct PublisherTests {
     return scene
   }
 
-  @Test("A connection begins with what is said of the daemon")
-  func connection() throws {
+  @Test("A connection begins with what is said of the daemon") func connection() throws {
     let scene = PublisherScene()
     #expect(scene.publisher.publications(upTo: 10).isEmpty)
     let topics = try scene.connect().topics
     #expect(topics.first == "tk/bridge/state")
-    #expect(
-      Set(topics).isSuperset(of: ["tk/bridge/info", "tk/bridge/alerts", "tk/bridge/consent"]))
+    #expect(Set(topics).isSuperset(of: ["tk/bridge/info", "tk/bridge/alerts", "tk/bridge/consent"]))
   }
 
-  @Test("The states that an event is about come before it, what counts things after it")
-  func order() throws {
+  @Test("The states that an event is about come before it, what counts things after it") func order() throws {
     let scene = try connected()
     scene.announce(1)
     let topics = try scene.pump().topics
     #expect(
       topics == [
-        Self.router, "\(Self.router)/availability", "tk/bridge/event", "\(Self.router)/event",
-        "tk/bridge/event", "\(Self.router)/event", "tk/bridge/event", "\(Self.router)/event",
-        Self.network,
+        Self.router, "\(Self.router)/availability", "tk/bridge/event", "\(Self.router)/event", "tk/bridge/event",
+        "\(Self.router)/event", "tk/bridge/event", "\(Self.router)/event", Self.network,
       ])
   }
 
-  @Test("Ten changes in a row are one state, and each is an event")
-  func merging() throws {
+  @Test("Ten changes in a row are one state, and each is an event") func merging() throws {
     let scene = try connected()
     for channel in 11..<21 {
-      scene.commit {
-        $0.publish(.announce, 1, .of(7, at: UInt64(channel), channel: UInt32(channel)))
-      }
+      scene.commit { $0.publish(.announce, 1, .of(7, at: UInt64(channel), channel: UInt32(channel))) }
     }
     let sent = try scene.pump()
     #expect(sent.count { $0.topic == Self.router } == 1)
-    #expect(
-      sent.count {
-        $0.topic == "tk/bridge/event"
-          && $0.text.contains("dataset_updated")
-      } == 9)
+    #expect(sent.count { $0.topic == "tk/bridge/event" && $0.text.contains("dataset_updated") } == 9)
     let state = scene.kept(Self.router)
     #expect(state.contains(#""channel":20"#))
   }
 
-  @Test("A later change comes after the events of an earlier one")
-  func interleaving() throws {
+  @Test("A later change comes after the events of an earlier one") func interleaving() throws {
     let scene = try connected()
     scene.announce(1)
     scene.announce(2)
@@ -71,8 +58,7 @@ struct PublisherTests {
     #expect(event < second)
   }
 
-  @Test("What has gone is emptied, before the event that says so")
-  func leaving() throws {
+  @Test("What has gone is emptied, before the event that says so") func leaving() throws {
     let scene = try connected()
     scene.announce(1)
     scene.commit { $0.publish(.announce, 2, .of(8)) }
@@ -88,8 +74,7 @@ struct PublisherTests {
     #expect(scene.broker[Self.network] != nil)
   }
 
-  @Test("A router that came and left between two publications was never there")
-  func cameAndLeft() throws {
+  @Test("A router that came and left between two publications was never there") func cameAndLeft() throws {
     let scene = try connected()
     scene.commit {
       $0.publish(.announce, 1, .of(7))
@@ -98,8 +83,7 @@ struct PublisherTests {
     #expect(try scene.pump().allSatisfy { $0.topic != Self.router })
   }
 
-  @Test("An alert is published when it is raised, says so for a day, and is emptied then")
-  func alerts() throws {
+  @Test("An alert is published when it is raised, says so for a day, and is emptied then") func alerts() throws {
     let scene = try connected()
     scene.announce(1)
     scene.commit { $0.publish(.offline, 1) }
@@ -111,10 +95,7 @@ struct PublisherTests {
     // The other one is that its login sends keys in plaintext.
     let key = AlertKey(.borderRouterOffline, .router(.number(1)))
     let topic = "tk/alert/" + key.fingerprint(in: "home")
-    #expect(
-      raised.dropFirst(2).topics == [
-        "tk/bridge/event/alert", "tk/bridge/event/alert", "tk/bridge/alerts",
-      ])
+    #expect(raised.dropFirst(2).topics == ["tk/bridge/event/alert", "tk/bridge/event/alert", "tk/bridge/alerts"])
     #expect(raised.prefix(2).contains { $0.topic == topic && $0.messageExpiry == nil })
     scene.commit { $0.publish(.heartbeat, 1) }
     let resolved = try scene.pump()
@@ -124,8 +105,9 @@ struct PublisherTests {
     #expect(try scene.pump().first { $0.topic == topic }?.payload.isEmpty == true)
   }
 
-  @Test("What is on the broker is what a new publisher would publish", arguments: 0..<20)
-  func randomLife(seed: UInt64) throws {
+  @Test("What is on the broker is what a new publisher would publish", arguments: 0..<20) func randomLife(seed: UInt64)
+    throws
+  {
     var random = SeededGenerator(seed: seed)
     let scene = PublisherScene(.homeAssistant)
     try scene.connect(sessionPresent: false)
@@ -139,8 +121,7 @@ struct PublisherTests {
       let choice = Int.random(in: 0..<10, using: &random)
       scene.commit {
         switch choice {
-        case 0:
-          $0.handle(.acceptNetwork(ExtendedPANID(number: agent % 3 + 1), isAccepted: agent > 3))
+        case 0: $0.handle(.acceptNetwork(ExtendedPANID(number: agent % 3 + 1), isAccepted: agent > 3))
         case 1: $0.handle(.remove(.number(agent)))
         case 2: $0.ask(.getPreferred)
         case 3: $0.handle(.request(.forgetPreferred, .administrator))
@@ -171,15 +152,10 @@ struct PublisherTests {
     }
     let fresh = try scene.fresh()
     #expect(scene.broker.keys.sorted() == fresh.keys.sorted())
-    for (topic, payload) in fresh {
-      #expect(
-        scene.kept(topic)
-          == payload.text)
-    }
+    for (topic, payload) in fresh { #expect(scene.kept(topic) == payload.text) }
   }
 
-  @Test("What was not acknowledged when a connection ends is published on the next one")
-  func lostConnection() throws {
+  @Test("What was not acknowledged when a connection ends is published on the next one") func lostConnection() throws {
     let scene = try connected()
     scene.announce(1)
     let lost = scene.publisher.publications(upTo: 3)
@@ -193,8 +169,7 @@ struct PublisherTests {
     #expect(again.count { $0 == "tk/bridge/event" } == 3)
   }
 
-  @Test("States that were not acknowledged come in the order in which they were sent")
-  func lostOrder() throws {
+  @Test("States that were not acknowledged come in the order in which they were sent") func lostOrder() throws {
     let scene = try connected()
     for agent in 1...9 { scene.commit { $0.publish(.announce, UInt64(agent), .of(7)) } }
     func states(_ sent: [Publication]) -> [String] {
@@ -207,8 +182,7 @@ struct PublisherTests {
     #expect(states(try scene.pump()) == lost)
   }
 
-  @Test("After a start, what messages of before are about comes before them")
-  func earlierMessages() throws {
+  @Test("After a start, what messages of before are about comes before them") func earlierMessages() throws {
     let (settings, before, rows) = PublisherScene.announced()
     let scene = PublisherScene(settings, before, ofEarlier: rows)
     let topics = try scene.connect(sessionPresent: false).topics
@@ -220,31 +194,26 @@ struct PublisherTests {
     #expect(scene.publisher.published == Int64(rows.count))
   }
 
-  @Test("Messages are published up to the last one of which all is acknowledged")
-  func acknowledgements() throws {
+  @Test("Messages are published up to the last one of which all is acknowledged") func acknowledgements() throws {
     let scene = try connected()
     scene.announce(1)
     scene.announce(2)
     let all = scene.publisher.publications(upTo: 100)
     let events = all.filter { $0.topic.hasSuffix("event") }
     #expect(scene.publisher.published == 0)
-    for publication in events.dropFirst() {
-      scene.publisher.acknowledged(publication.token, .delivered)
-    }
+    for publication in events.dropFirst() { scene.publisher.acknowledged(publication.token, .delivered) }
     #expect(scene.publisher.published == 0)
     scene.publisher.acknowledged(events[0].token, .delivered)
     #expect(scene.publisher.published == 2)
   }
 
-  @Test("A message is not handed out before the states of its commit are known")
-  func unnotedMessages() throws {
+  @Test("A message is not handed out before the states of its commit are known") func unnotedMessages() throws {
     let scene = try connected()
     scene.store.add([[]], from: 1)
     #expect(try scene.pump().isEmpty)
   }
 
-  @Test("A store that cannot be read stops nothing but its messages, which follow later")
-  func failingStore() throws {
+  @Test("A store that cannot be read stops nothing but its messages, which follow later") func failingStore() throws {
     let scene = try connected()
     scene.store.contents.withLock { $0.failsReads = true }
     scene.announce(1)
@@ -259,8 +228,7 @@ struct PublisherTests {
     #expect(scene.publisher.readFailure == nil)
   }
 
-  @Test("The store is not asked while nothing waits")
-  func idleStore() throws {
+  @Test("The store is not asked while nothing waits") func idleStore() throws {
     let scene = try connected()
     scene.announce(1)
     try scene.pump()
@@ -270,8 +238,7 @@ struct PublisherTests {
     #expect(reads() == before)
   }
 
-  @Test("A broker that has forgotten the session gets everything again")
-  func forgotten() throws {
+  @Test("A broker that has forgotten the session gets everything again") func forgotten() throws {
     let scene = try connected()
     scene.announce(1)
     try scene.pump()
@@ -281,8 +248,7 @@ struct PublisherTests {
     #expect(Set(topics).isSuperset(of: [Self.router, "\(Self.router)/availability", Self.network]))
   }
 
-  @Test("What is said of the daemon changes with the next tick, and is not repeated")
-  func info() throws {
+  @Test("What is said of the daemon changes with the next tick, and is not repeated") func info() throws {
     let scene = try connected()
     scene.announce(1)
     #expect(try !scene.pump().topics.contains("tk/bridge/info"))
@@ -294,8 +260,8 @@ struct PublisherTests {
     #expect(try !scene.pump().topics.contains("tk/bridge/info"))
   }
 
-  @Test("That the store cannot be used is an alert of the first home, which needs no store")
-  func storeProblem() throws {
+  @Test("That the store cannot be used is an alert of the first home, which needs no store") func storeProblem() throws
+  {
     let scene = try connected()
     scene.publisher.setStoreProblem("disk full: free some space")
     let raised = try scene.pump()
@@ -331,8 +297,7 @@ struct PublisherTests {
     return (1...9).first { text.contains(#""seq":\#($0),"#) }
   }
 
-  @Test("A broker that takes again what its access list refused gets everything")
-  func refused() throws {
+  @Test("A broker that takes again what its access list refused gets everything") func refused() throws {
     let scene = try connected()
     let error = MosquittoError(.notAuthorized, "not authorized")
     scene.announce(1)
@@ -347,8 +312,7 @@ struct PublisherTests {
     #expect(scene.broker["\(Self.router)/availability"] != nil)
   }
 
-  @Test("While full batches come in, publications are given out in portions")
-  func pace() throws {
+  @Test("While full batches come in, publications are given out in portions") func pace() throws {
     let scene = try connected()
     for agent in 1...40 { scene.commit { $0.publish(.announce, UInt64(agent), .of(7)) } }
     scene.publisher.note([], messages: 1_000..<1_000, received: 1_000)

@@ -4,17 +4,13 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
-@Suite("What the alerts of one router say to do")
-struct RouterRemedyTests {
+@Suite("What the alerts of one router say to do") struct RouterRemedyTests {
   /// Whether the router is there.
-  private static let presences: [OfflineReason?] = [
-    nil, .stopped, .unreachable, .frozen, .untrusted, .silent,
-  ]
+  private static let presences: [OfflineReason?] = [nil, .stopped, .unreachable, .frozen, .untrusted, .silent]
   private static let preferred = DatasetSummary.of(1, at: 5)
   /// What is stored for it: the preferred dataset, an older one, one of the same age, other keys, another network.
   private static let datasets: [DatasetSummary] = [
-    preferred, .of(1, at: 4, channel: 20), .of(1, at: 5, channel: 20), .of(1, key: 2, at: 6),
-    .of(2),
+    preferred, .of(1, at: 4, channel: 20), .of(1, at: 5, channel: 20), .of(1, key: 2, at: 6), .of(2),
   ]
 
   /// All that can be true of a router at one time.
@@ -45,37 +41,33 @@ struct RouterRemedyTests {
 
   private static func remedies(_ router: Router) -> [AlertName: String] {
     let alerts = RouterAlerts(
-      router: router, check: PreferredCheck(router, preferred: preferred), preferred: preferred,
-      trigger: .announce, lastSeen: WireTime(milliseconds: 0), currentName: nil,
-      isExplainedByHome: false, isAwayTogether: false, isAccepted: false, hasOthers: false)
+      router: router, check: PreferredCheck(router, preferred: preferred), preferred: preferred, trigger: .announce,
+      lastSeen: WireTime(milliseconds: 0), currentName: nil, isExplainedByHome: false, isAwayTogether: false,
+      isAccepted: false, hasOthers: false)
     var remedies: [AlertName: String] = [:]
-    for name in AlertName.ofRouters {
-      remedies[name] = alerts.facts(name).map { AlertText($0, homeOption: "").remedy }
-    }
+    for name in AlertName.ofRouters { remedies[name] = alerts.facts(name).map { AlertText($0, homeOption: "").remedy } }
     return remedies
   }
 
   /// Why two remedies cannot both be followed; nil where they can.
   private static func contradiction(_ one: String, _ other: String) -> String? {
-    func says(_ words: [String], _ text: String) -> Bool {
-      words.contains { " \(text.lowercased())".contains($0) }
-    }
+    func says(_ words: [String], _ text: String) -> Bool { words.contains { " \(text.lowercased())".contains($0) } }
     if says(["nothing is to be done", "wait "], one) { return "one says to wait" }
     if says([" start thread on"], one), says(["disable thread on"], other) {
       return "one says to start Thread, the other to disable it"
     }
     let never = ["do not set a dataset while thread runs"]
     if says(never, one), !says(never, other),
-      says(
-        ["set the right dataset", "the current dataset", "the credentials of \"net-1\" in"], other)
+      says(["set the right dataset", "the current dataset", "the credentials of \"net-1\" in"], other)
     {
       return "one says how a dataset is not set, the other to set it"
     }
     return nil
   }
 
-  @Test("No two of them contradict each other, whatever is true of it", arguments: presences)
-  func consistent(_ offline: OfflineReason?) {
+  @Test("No two of them contradict each other, whatever is true of it", arguments: presences) func consistent(
+    _ offline: OfflineReason?
+  ) {
     for router in Self.routers(offline) {
       let remedies = Self.remedies(router)
       for (name, remedy) in remedies {

@@ -5,8 +5,7 @@ import ThreadDataset
 
 @testable import Bridge
 
-@Suite("Counts of homes")
-struct HomeCountsTests {
+@Suite("Counts of homes") struct HomeCountsTests {
   typealias Change = @Sendable (inout PublishingScene) -> Void
 
   struct Row: CustomTestStringConvertible, Sendable {
@@ -44,9 +43,8 @@ struct HomeCountsTests {
       }, counts: ["listed": 1, "offline": 1, "credentials": 1, "networks": 1]),
     Row(
       testDescription: "A router on another network than it is configured for",
-      change: {
-        $0.publish(.announce, 1, .of(1)) { $0.thread.network = .init(number: 2) }
-      }, counts: ["listed": 1, "online": 1, "elsewhere": 1, "credentials": 1, "networks": 1]),
+      change: { $0.publish(.announce, 1, .of(1)) { $0.thread.network = .init(number: 2) } },
+      counts: ["listed": 1, "online": 1, "elsewhere": 1, "credentials": 1, "networks": 1]),
     Row(
       testDescription: "The network of a router that left stays the preferred one",
       change: {
@@ -58,9 +56,7 @@ struct HomeCountsTests {
       change: {
         let requester = Requester(.systemUser(1_000), team: "otbr")
         $0.handle(
-          .request(
-            .storeCredentials(.number(1), .of(1)),
-            RequestContext(requester, reply: .caller, actor: "uid 1000")))
+          .request(.storeCredentials(.number(1), .of(1)), RequestContext(requester, reply: .caller, actor: "uid 1000")))
       }, counts: ["departed": 1, "credentials": 1, "networks": 1]),
     Row(
       testDescription: "Credentials that logins share, accepted or not",
@@ -83,13 +79,12 @@ struct HomeCountsTests {
         $0.tick(after: 31)
       },
       counts: [
-        "listed": 2, "online": 2, "credentials": 1, "networks": 1,
-        "credentialsMissing warning": 1, "plaintextCredentials info": 1,
+        "listed": 2, "online": 2, "credentials": 1, "networks": 1, "credentialsMissing warning": 1,
+        "plaintextCredentials info": 1,
       ]),
   ]
 
-  @Test("What is counted", arguments: rows)
-  func counting(row: Row) {
+  @Test("What is counted", arguments: rows) func counting(row: Row) {
     var scene = PublishingScene()
     row.change(&scene)
     #expect(shown(HomeCounts(scene.home)) == row.counts)
@@ -98,23 +93,21 @@ struct HomeCountsTests {
   private func shown(_ counts: HomeCounts) -> [String: Int] {
     let routers = counts.routers
     var shown = [
-      "listed": routers.listed, "online": routers.online, "offline": routers.offline,
-      "detached": routers.detached, "elsewhere": routers.elsewhere, "departed": routers.departed,
-      "credentials": counts.credentials, "networks": counts.networks,
+      "listed": routers.listed, "online": routers.online, "offline": routers.offline, "detached": routers.detached,
+      "elsewhere": routers.elsewhere, "departed": routers.departed, "credentials": counts.credentials,
+      "networks": counts.networks,
     ].filter { $0.value != 0 }
     for (kind, count) in counts.alerts { shown["\(kind.name) \(kind.severity)"] = count }
     return shown
   }
 
-  @Test("Homes are summed up")
-  func all() {
+  @Test("Homes are summed up") func all() {
     let homes = Self.rows.map { row in
       var scene = PublishingScene()
       row.change(&scene)
       return scene.home
     }
-    let snapshot = HomeSnapshot(
-      homes: Dictionary(uniqueKeysWithValues: zip(Self.rows.map(\.testDescription), homes)))
+    let snapshot = HomeSnapshot(homes: Dictionary(uniqueKeysWithValues: zip(Self.rows.map(\.testDescription), homes)))
     var wanted: [String: Int] = [:]
     for row in Self.rows { wanted.merge(row.counts, uniquingKeysWith: +) }
     #expect(shown(snapshot.counts) == wanted)
@@ -123,8 +116,7 @@ struct HomeCountsTests {
 }
 
 struct HistogramTests {
-  @Test("A value counts in the first bucket that it is not above")
-  func buckets() {
+  @Test("A value counts in the first bucket that it is not above") func buckets() {
     let histogram = Histogram([1, 2])
     for value in [0, 1, 1.5, 2, 2.5, 1_000] { histogram.add(value) }
     #expect(histogram.snapshot == .init(bounds: [1, 2], counts: [2, 2, 2], sum: 1_007))
@@ -132,8 +124,7 @@ struct HistogramTests {
     #expect(histogram.snapshot.counts == [2, 3, 2] && histogram.snapshot.sum == 1_008.5)
   }
 
-  @Test("Many threads lose nothing")
-  func threads() async {
+  @Test("Many threads lose nothing") func threads() async {
     let histogram = Histogram([1])
     await withDiscardingTaskGroup { group in
       for _ in 0..<8 { group.addTask { for _ in 0..<1_000 { histogram.add(0.5) } } }

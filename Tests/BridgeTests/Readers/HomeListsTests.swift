@@ -5,8 +5,7 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("Lists of all homes")
-struct ConsentListsTests {
+@Suite("Lists of all homes") struct ConsentListsTests {
   /// Two homes in which users 1 to 4 ask by turns, a second apart.
   private func scenes() -> (scenes: [PublishingScene], ids: [ConsentID]) {
     var scenes = [PublishingScene(), PublishingScene()]
@@ -16,11 +15,8 @@ struct ConsentListsTests {
       let index = Int(user) % 2
       scenes[0].now = scenes[0].now.adding(seconds: 1)
       scenes[1].now = scenes[0].now
-      let context = RequestContext(
-        Requester(.systemUser(user), team: "team"), reply: .caller, actor: "uid \(user)")
-      if case .waiting(let id) = scenes[index].handle(.request(.getPreferred, context)).answer {
-        ids.append(id)
-      }
+      let context = RequestContext(Requester(.systemUser(user), team: "team"), reply: .caller, actor: "uid \(user)")
+      if case .waiting(let id) = scenes[index].handle(.request(.getPreferred, context)).answer { ids.append(id) }
     }
     return (scenes, ids)
   }
@@ -33,23 +29,18 @@ struct ConsentListsTests {
     requesters.compactMap { if case .systemUser(let user) = $0.identity { user } else { nil } }
   }
 
-  @Test("Questions of all homes come oldest first, without those that are denied or over")
-  func questions() {
+  @Test("Questions of all homes come oldest first, without those that are denied or over") func questions() {
     var (scenes, ids) = scenes()
-    func waiting() -> [UInt32] {
-      users(snapshot(scenes).waitingQuestions(at: scenes[0].now).map(\.value.requester))
-    }
+    func waiting() -> [UInt32] { users(snapshot(scenes).waitingQuestions(at: scenes[0].now).map(\.value.requester)) }
     #expect(waiting() == [1, 2, 3, 4])
-    #expect(
-      snapshot(scenes).waitingQuestions(at: scenes[0].now).map(\.home) == ["b", "a", "b", "a"])
+    #expect(snapshot(scenes).waitingQuestions(at: scenes[0].now).map(\.home) == ["b", "a", "b", "a"])
     scenes[1].decide(.deny(ids[0]))
     #expect(waiting() == [2, 3, 4])
     scenes[0].now = scenes[0].now.adding(seconds: ConsentQuestion.timeout - 2)
     #expect(waiting() == [3, 4])
   }
 
-  @Test("Grants come oldest first, decisions newest first, and each decision is another revision")
-  func decided() {
+  @Test("Grants come oldest first, decisions newest first, and each decision is another revision") func decided() {
     var (scenes, ids) = scenes()
     var revisions: Set<String> = [snapshot(scenes).revision]
     for (offset, id) in ids.enumerated() {
@@ -67,8 +58,7 @@ struct ConsentListsTests {
     #expect(snapshot.decisions(limit: 1).map(\.home) == ["a"])
   }
 
-  @Test("A grant covers nothing any more once the preferred network has another key")
-  func outdated() throws {
+  @Test("A grant covers nothing any more once the preferred network has another key") func outdated() throws {
     var (scenes, ids) = scenes()
     scenes[1].decide(.approve(ids[0], .always))
     let grant = scenes[1].home.grants[0]
@@ -77,16 +67,14 @@ struct ConsentListsTests {
     #expect(grant.isOutdated(preferred: .of(1, key: 2)))
     // What a team has stored under the same Extended PAN ID is not the preferred network's.
     scenes[1].publish(.announce, 2, .of(2))
-    let context = RequestContext(
-      Requester(.systemUser(9), team: "team"), reply: .caller, actor: "uid 9")
+    let context = RequestContext(Requester(.systemUser(9), team: "team"), reply: .caller, actor: "uid 9")
     scenes[1].handle(.request(.getNetwork(.init(number: 2)), context))
     let id = try #require(scenes[1].home.questions.last?.id)
     scenes[1].decide(.approve(id, .always))
     #expect(!scenes[1].home.grants[1].isOutdated(preferred: .of(2, key: 2)))
   }
 
-  @Test("Clients are listed by home and name")
-  func clients() {
+  @Test("Clients are listed by home and name") func clients() {
     var (scenes, _) = scenes()
     for user: ExactName in ["b", "c", "a"] { scenes[0].enroll(user) }
     scenes[1].enroll("d")
@@ -97,8 +85,7 @@ struct ConsentListsTests {
   }
 }
 
-@Suite("Whose things are")
-struct HomeOwnersTests {
+@Suite("Whose things are") struct HomeOwnersTests {
   /// A home that prefers network 1; router 1 is of the team otbr, router 2 of the team hub.
   private func scene() -> PublishingScene {
     var scene = PublishingScene()
@@ -109,8 +96,7 @@ struct HomeOwnersTests {
     return scene
   }
 
-  @Test("Owners are those of ids, also of routers that left")
-  func owners() {
+  @Test("Owners are those of ids, also of routers that left") func owners() {
     var scene = scene()
     scene.publish(.announce, 4, from: "visitor")
     scene.publish(.leave, 2, from: "hub")
@@ -119,9 +105,7 @@ struct HomeOwnersTests {
     #expect(scene.home.users == ["otbr", "hub", "visitor"])
   }
 
-  @Test(
-    "Of a network that is preferred by its id alone, those are named who report its credentials")
-  func reporters() {
+  @Test("Of a network that is preferred by its id alone, those are named who report its credentials") func reporters() {
     var scene = scene()
     #expect(scene.home.unconfirmedReporters.isEmpty)
     scene.prefer(seen: 7)

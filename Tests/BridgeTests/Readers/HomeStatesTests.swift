@@ -6,8 +6,7 @@ import ThreadRequests
 @testable import Bridge
 @testable import Home
 
-@Suite("States in lists")
-struct HomeStatesTests {
+@Suite("States in lists") struct HomeStatesTests {
   /// All kinds of routers, in the order in which they came; 4 has left.
   private func scene() -> PublishingScene {
     var scene = PublishingScene()
@@ -37,22 +36,19 @@ struct HomeStatesTests {
     return scene
   }
 
-  @Test("Routers are those on the list, as they are published, in the order in which they came")
-  func routers() {
+  @Test("Routers are those on the list, as they are published, in the order in which they came") func routers() {
     let home = scene().home
     let states = home.routerStates(in: "home")
     #expect(states.map(\.router.agent.numbers.high) == [2, 1, 3, 9])
     #expect(states.map(\.verdict) == home.routers.filter(\.isPresent).map(home.verdict))
   }
 
-  @Test("Networks are as they are published, by name")
-  func networks() {
+  @Test("Networks are as they are published, by name") func networks() {
     let states = scene().home.networkStates(in: "home")
     #expect(states.map(\.network.name) == ["guest", "net", "net-2"])
   }
 
-  @Test("Alerts that fire are as they are published, the newest first; with all, those that ended")
-  func alerts() {
+  @Test("Alerts that fire are as they are published, the newest first; with all, those that ended") func alerts() {
     var scene = scene()
     scene.publish(.announce, 5)
     scene.tick(after: 31)
@@ -68,20 +64,16 @@ struct HomeStatesTests {
     #expect(worst.count == 1 && worst[0].severity != .info)
   }
 
-  @Test("Requests are answered with the same states, and refused where there are too many")
-  func requests() throws {
+  @Test("Requests are answered with the same states, and refused where there are too many") func requests() throws {
     let home = scene().home
     let alerts = home.alertStates(in: "home", isOnlyHome: true)
     let firing = alerts.count
     #expect(alerts.contains { $0.alert.facts.differs != nil })
     let published = [
       RequestCommand.listRouters: home.routerStates(in: "home").map { $0.jsonValue() },
-      .listNetworks: home.networkStates(in: "home").map { $0.jsonValue() },
-      .listAlerts: alerts.map { $0.jsonValue() },
+      .listNetworks: home.networkStates(in: "home").map { $0.jsonValue() }, .listAlerts: alerts.map { $0.jsonValue() },
     ]
-    for (command, count) in [
-      (RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing),
-    ] {
+    for (command, count) in [(RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing)] {
       let data = try home.states(command, in: "home", isOnlyHome: true, most: count)
       let values = try #require(data.routers ?? data.networks ?? data.alerts)
       #expect(values.count == count)
@@ -91,9 +83,7 @@ struct HomeStatesTests {
       }
       #expect(refusal?.known == .tooLarge)
     }
-    let refusal = #expect(throws: AnswerFailure.self) {
-      try home.states(.ping, in: "home", isOnlyHome: true)
-    }
+    let refusal = #expect(throws: AnswerFailure.self) { try home.states(.ping, in: "home", isOnlyHome: true) }
     #expect(refusal?.known == .unsupported)
   }
 }

@@ -9,15 +9,13 @@ import ThreadRequests
 @testable import HomeStore
 
 /// What is answered over MQTT, byte for byte, in files, and what is sealed in it.
-@Suite("Bytes of answers")
-struct AnswerBytesTests {
+@Suite("Bytes of answers") struct AnswerBytesTests {
   private static func line(_ publication: Publication, unsealed: String? = nil) -> String {
     let payload = publication.text.replacing(#/("(?:ct|kid)":")[^"]+/#) { "\($0.output.1)SEALED" }
     return "\(publication.topic) \(payload)\n" + (unsealed.map { "  unsealed: \($0)\n" } ?? "")
   }
 
-  @Test("Each refusal")
-  func refusals() throws {
+  @Test("Each refusal") func refusals() throws {
     let rows = AnswerTextTests.rows.map { row in
       (row.command, AnswerFailure(row.refusal, to: row.command.map { ThreadRequest($0) }))
     }
@@ -31,8 +29,7 @@ struct AnswerBytesTests {
       let topic = OutboundTopic(base: "tk").answer(to: "phone", command: command?.rawValue ?? "")
       let message = exchange.message(
         .failure(failure), to: Requester(.login("phone"), team: "phone"),
-        at: .topic(topic, correlation: nil, transaction: "t \"1\""),
-        in: Home(rules: HomeRules { 0 }),
+        at: .topic(topic, correlation: nil, transaction: "t \"1\""), in: Home(rules: HomeRules { 0 }),
         now: WireTime(milliseconds: 0))
       return Self.line(try #require(message).message.publication)
     }.joined()
@@ -40,8 +37,7 @@ struct AnswerBytesTests {
     for code in AnswerCode.allCases { #expect(text.contains("\"code\":\"\(code.rawValue)\"")) }
   }
 
-  @Test("Answers to each request and to events, and what a router is sent")
-  func answers() throws {
+  @Test("Answers to each request and to events, and what a router is sent") func answers() throws {
     let scene = try RequestScene {
       $0.approvers = ["phone"]
       $0.approversMustSign = false
@@ -53,14 +49,11 @@ struct AnswerBytesTests {
         text += Self.line(one, unsealed: try scene.unsealedText(one, for: user))
       }
     }
-    func ask(_ command: RequestCommand, _ fields: String = "", from user: ExactName = "phone")
-      throws
-    {
+    func ask(_ command: RequestCommand, _ fields: String = "", from user: ExactName = "phone") throws {
       // Nobody asks too often.
       for _ in 0..<3 { try scene.tick() }
       let message = RequestScene.message(
-        command.rawValue, "{\(fields.isEmpty ? "" : "\(fields),")\"transaction\":\"t\"}", from: user
-      )
+        command.rawValue, "{\(fields.isEmpty ? "" : "\(fields),")\"transaction\":\"t\"}", from: user)
       try scene.kit.receive(message)
       let answers = scene.published()
       try add(answers)

@@ -7,8 +7,7 @@ import ThreadRequests
 @testable import HomeStore
 
 /// Programs and automations are written against these codes, and people read these sentences.
-@Suite("Refusals of requests")
-struct AnswerTextTests {
+@Suite("Refusals of requests") struct AnswerTextTests {
   private static let agent = BorderAgentID.number(0xA1B2_C3D4_E5F6_0718)
   private static let network = ExtendedPANID(number: 0x1111_1111_2222_2222)
   private static let id = ConsentID(255)
@@ -23,16 +22,15 @@ struct AnswerTextTests {
     var testDescription: String { "\(refusal), \(command?.rawValue ?? "-")" }
 
     init(
-      _ refusal: HomeRefusal, _ command: RequestCommand? = nil, _ code: AnswerCode,
-      _ field: String? = nil, _ message: String
+      _ refusal: HomeRefusal, _ command: RequestCommand? = nil, _ code: AnswerCode, _ field: String? = nil,
+      _ message: String
     ) {
       (self.refusal, self.command, self.code) = (refusal, command, code)
       (self.field, self.message) = (field, message)
     }
   }
 
-  @Test("Of what does not open it is said what deletes it")
-  func damaged() throws {
+  @Test("Of what does not open it is said what deletes it") func damaged() throws {
     let writer = AnswerWriter(home: "home", summarize: { _ in nil }) { _ in nil }
     let summary = try #require(DatasetSummary(.of(1), key: LoopKit.hashKey))
     let parts: [(RecordKey, String)] = [
@@ -79,27 +77,21 @@ struct AnswerTextTests {
     Row(
       .mayNotDecide, .approveConsent, .notAuthorized, nil,
       "only users in `consent.approvers`, and the one in `home_assistant.login`, decide over MQTT"),
-    Row(
-      .onceOnly, .approveConsent, .notAuthorized, "scope",
-      "through Home Assistant a request is approved once only"),
+    Row(.onceOnly, .approveConsent, .notAuthorized, "scope", "through Home Assistant a request is approved once only"),
     Row(
       .adoptionsOnly(id), .approveConsent, .notAuthorized, "id",
       "Home Assistant decides about adoptions only. Decide with `threadkeeper consent approve "
         + "c-00000000000000ff`, or set `home_assistant.consent: all`"),
     Row(
       .wrongButton, .approveConsent, .notAuthorized, "token",
-      "this is not the token of the request in `bridge/consent`: press the button that is shown now"
-    ),
+      "this is not the token of the request in `bridge/consent`: press the button that is shown now"),
     Row(
       .buttonsAltered(id), .approveConsent, .notAuthorized, nil,
       "another client has altered a device of threadkeeper in Home Assistant (`DiscoveryAltered`): "
         + "decide in a minute, or with `threadkeeper consent approve c-00000000000000ff`"),
+    Row(.noKey, .getPreferred, .notEnrolled, nil, "the answer holds secrets, and this user has no key to seal them to"),
     Row(
-      .noKey, .getPreferred, .notEnrolled, nil,
-      "the answer holds secrets, and this user has no key to seal them to"),
-    Row(
-      .unknownRouter(agent), .askConsent, .notFound, "border_agent_id",
-      "no border router a1b2c3d4e5f60718 is listed"),
+      .unknownRouter(agent), .askConsent, .notFound, "border_agent_id", "no border router a1b2c3d4e5f60718 is listed"),
     Row(
       .noCredentials(agent), .deleteCredentials, .notFound, "border_agent_id",
       "no credentials of a1b2c3d4e5f60718 are stored"),
@@ -111,9 +103,7 @@ struct AnswerTextTests {
     Row(
       .preferredWithoutCredentials(network), .getPreferred, .notFound, nil,
       "the network 1111111122222222 is preferred, but its credentials are not here"),
-    Row(
-      .noCredentialsOfNetwork, .getNetwork, .notFound, "ext_pan_id",
-      "no credentials of this network are stored"),
+    Row(.noCredentialsOfNetwork, .getNetwork, .notFound, "ext_pan_id", "no credentials of this network are stored"),
     Row(
       .noCredentialsOfNetwork, .setPreferred, .notFound, "ext_pan_id",
       "no credentials of this network are stored, and no listed border router is on it"),
@@ -121,17 +111,14 @@ struct AnswerTextTests {
       .noCredentialsOfRouterForNetwork, .setPreferred, .notFound, "border_agent_id",
       "no credentials of this border router are stored for this network"),
     Row(
-      .partialCredentials(agent, [.channelMask, .pskc]), .setPreferred, .incompleteDataset,
-      "border_agent_id",
+      .partialCredentials(agent, [.channelMask, .pskc]), .setPreferred, .incompleteDataset, "border_agent_id",
       "the dataset of a1b2c3d4e5f60718 is not complete, so its network is not preferred with it; it lacks "
         + "Channel Mask, PSKc"),
     Row(.unknownFormer, .setPreferred, .notFound, "id", "no network is kept under this id"),
+    Row(.noNetworkOfName, .setPreferred, .notFound, "network_name", "no network of this name is stored"),
     Row(
-      .noNetworkOfName, .setPreferred, .notFound, "network_name",
-      "no network of this name is stored"),
-    Row(
-      .severalOfName([network, ExtendedPANID(number: 1)]), .setPreferred, .invalidPayload,
-      "network_name", "2 networks have this name: 1111111122222222, 0000000000000001"),
+      .severalOfName([network, ExtendedPANID(number: 1)]), .setPreferred, .invalidPayload, "network_name",
+      "2 networks have this name: 1111111122222222, 0000000000000001"),
     Row(
       .severalKeys(
         network,
@@ -140,11 +127,8 @@ struct AnswerTextTests {
           .init(areCurrent: false, seconds: 8, owners: [.shared("ha", network)]),
         ]), .setPreferred, .invalidPayload, "ext_pan_id",
       "different keys of this network are known: the current ones (timestamp 7) of a1b2c3d4e5f60718 "
-        + "Attic, p-00000011; those (timestamp 8) of login ha; say whose with `border_agent_id`, or with an "
-        + "`id`"),
-    Row(
-      .isPreferred, .forgetNetwork, .conflict, "ext_pan_id",
-      "this is the preferred network, which is not deleted"),
+        + "Attic, p-00000011; those (timestamp 8) of login ha; say whose with `border_agent_id`, or with an " + "`id`"),
+    Row(.isPreferred, .forgetNetwork, .conflict, "ext_pan_id", "this is the preferred network, which is not deleted"),
     Row(
       .notInHistory(isUsed: false), .forgetNetwork, .notFound, "ext_pan_id",
       "nothing of this network is kept in the history"),
@@ -159,20 +143,15 @@ struct AnswerTextTests {
       .tooManyRouters(9), .storeCredentials, .tooManyRouters, "border_agent_id",
       "this team has 9 border agent ids already"),
     Row(
-      .homeIsFull(9), .storeCredentials, .tooManyRouters, "border_agent_id",
-      "this home has 9 border agent ids already"),
-    Row(
-      .tooMany(512), .listCredentials, .tooLarge, nil,
-      "there are more than 512, which no answer can hold"),
+      .homeIsFull(9), .storeCredentials, .tooManyRouters, "border_agent_id", "this home has 9 border agent ids already"),
+    Row(.tooMany(512), .listCredentials, .tooLarge, nil, "there are more than 512, which no answer can hold"),
     Row(
       .tooMany(15), .nearbyNetworks, .tooLarge, nil,
       "the answer is too large to be sealed; `network/get` asks for one network"),
     Row(
       .changed, nil, .conflict, nil,
       "what was agreed to has changed since: repeat the request, and a person is asked again"),
-    Row(
-      .keyIsGone, nil, .notEnrolled, nil,
-      "the key that the answer was to be sealed to is not enrolled any more"),
+    Row(.keyIsGone, nil, .notEnrolled, nil, "the key that the answer was to be sealed to is not enrolled any more"),
     Row(
       .nothingToAskAgain(agent, .due), .askConsent, .conflict, "border_agent_id",
       "a person is asked about Attic already"),
@@ -183,20 +162,12 @@ struct AnswerTextTests {
       .nothingToAskAgain(agent, .notEnrolled), .askConsent, .conflict, "border_agent_id",
       "nothing can be sealed for the login of Attic"),
     Row(
-      .nothingToAskAgain(agent, nil), .askConsent, .conflict, "border_agent_id",
-      "there is nothing to ask about Attic"),
+      .nothingToAskAgain(agent, nil), .askConsent, .conflict, "border_agent_id", "there is nothing to ask about Attic"),
+    Row(.consent(.rateLimited(waiting: 5)), .getPreferred, .rateLimited, nil, "5 requests wait for consent already"),
+    Row(.consent(.denied), .getPreferred, .consentDenied, nil, "the same request was refused a moment ago"),
+    Row(.consent(.staleID(nil)), .denyConsent, .staleID, "id", "no request c-00000000000000ff waits for consent"),
     Row(
-      .consent(.rateLimited(waiting: 5)), .getPreferred, .rateLimited, nil,
-      "5 requests wait for consent already"),
-    Row(
-      .consent(.denied), .getPreferred, .consentDenied, nil,
-      "the same request was refused a moment ago"),
-    Row(
-      .consent(.staleID(nil)), .denyConsent, .staleID, "id",
-      "no request c-00000000000000ff waits for consent"),
-    Row(
-      .consent(.staleID(.expired)), .denyConsent, .staleID, "id",
-      "the request c-00000000000000ff is expired already"),
+      .consent(.staleID(.expired)), .denyConsent, .staleID, "id", "the request c-00000000000000ff is expired already"),
     Row(
       .consent(.notAuthorized), .approveConsent, .notAuthorized, nil,
       "nobody approves a request of his own, or of his own team"),
@@ -211,12 +182,9 @@ struct AnswerTextTests {
     Row(.denied, nil, .consentDenied, nil, "a person has refused it"),
   ]
 
-  @Test("Each refusal has its code, field and sentence", arguments: rows)
-  func texts(_ row: Row) {
+  @Test("Each refusal has its code, field and sentence", arguments: rows) func texts(_ row: Row) {
     var request = row.command.map { ThreadRequest($0) }
-    if row.command == .approveConsent || row.command == .denyConsent {
-      request?.id = Self.id.questionText
-    }
+    if row.command == .approveConsent || row.command == .denyConsent { request?.id = Self.id.questionText }
     let failure = AnswerFailure(row.refusal, to: request, home: "attic") { _ in "Attic" }
     #expect(failure.known == row.code)
     #expect(failure.field == row.field)
@@ -224,31 +192,26 @@ struct AnswerTextTests {
     #expect(!failure.message.hasSuffix("."))
   }
 
-  @Test("A command names its home only where there are several")
-  func home() throws {
+  @Test("A command names its home only where there are several") func home() throws {
     var writer = AnswerWriter(home: "attic", summarize: { _ in nil }, dataset: { _ in nil })
     func message() -> String? {
       do throws(AnswerFailure) {
         _ = try writer.data(of: .refused(.ofAnotherTeam(Self.agent)))
         return nil
-      } catch {
-        return error.message
-      }
+      } catch { return error.message }
     }
     #expect(message()?.contains("remove a1b2c3d4e5f60718` gives") == true)
     writer.namesHome = true
     #expect(message()?.contains("remove a1b2c3d4e5f60718 --home attic` gives") == true)
   }
 
-  @Test("A command that nobody should paste blindly names no home that a shell would take apart")
-  func advice() {
+  @Test("A command that nobody should paste blindly names no home that a shell would take apart") func advice() {
     #expect(OwnershipAdvice.message(Self.agent, home: "a; b").contains(" --home HOME`"))
     #expect(OwnershipAdvice.message(Self.agent, home: "-x").contains(" --home HOME`"))
     #expect(OwnershipAdvice.message(Self.agent, home: nil).contains("remove a1b2c3d4e5f60718`"))
   }
 
-  @Test("Nothing that waiting could change ends a command as wrong usage")
-  func exit() {
+  @Test("Nothing that waiting could change ends a command as wrong usage") func exit() {
     #expect(AnswerFailure(.isPreferred, to: ThreadRequest(.forgetNetwork)).exit == 64)
   }
 }

@@ -5,25 +5,22 @@ import ThreadDataset
 @testable import Home
 @testable import HomeStore
 
-@Suite("Texts of questions")
-struct ConsentTextsTests {
+@Suite("Texts of questions") struct ConsentTextsTests {
   private static let network = ConsentNetwork(
-    id: ExtendedPANID(number: 0x1111_1111_2222_2222), name: "home\u{202E}-\"thread", team: nil,
-    key: nil)
+    id: ExtendedPANID(number: 0x1111_1111_2222_2222), name: "home\u{202E}-\"thread", team: nil, key: nil)
 
   private func question(
-    _ requester: Requester, _ networks: [ConsentNetwork] = [network],
-    router: ConsentSubject.Router? = nil, keyHasChanged: Bool = false
+    _ requester: Requester, _ networks: [ConsentNetwork] = [network], router: ConsentSubject.Router? = nil,
+    keyHasChanged: Bool = false
   ) -> ConsentQuestion {
     ConsentQuestion(
       id: ConsentID(1), requester: requester,
       subject: ConsentSubject(router == nil ? .preferred : .adopt, networks, router: router),
-      createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000),
-      replies: [], keyHasChanged: keyHasChanged)
+      createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000), replies: [],
+      keyHasChanged: keyHasChanged)
   }
 
-  @Test("What was checked comes first, and what others choose cannot end its quotes")
-  func reasons() {
+  @Test("What was checked comes first, and what others choose cannot end its quotes") func reasons() {
     var bob = Requester(.systemUser(1003), team: "bob")
     bob.userName = "bob"
     bob.program = "ha\" (root)"
@@ -35,10 +32,8 @@ struct ConsentTextsTests {
     #expect(question(bob).shortRequester == "user bob")
 
     let router = ConsentSubject.Router(
-      agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic",
-      network: .init(ExtendedPANID(number: 9), "old"))
-    let moved = question(
-      Requester(.login("otbr"), team: "x y"), router: router, keyHasChanged: true)
+      agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", network: .init(ExtendedPANID(number: 9), "old"))
+    let moved = question(Requester(.login("otbr"), team: "x y"), router: router, keyHasChanged: true)
     #expect(
       moved.reason(home: nil)
         == "a1b2c3d4e5f60718 \"Attic\" is on \"old\"; give it the credentials of \"home-'thread\"? "
@@ -53,8 +48,7 @@ struct ConsentTextsTests {
     namesake.needsID = true
     let alike = question(
       Requester(.login("otbr"), team: "otbr"),
-      router: .init(
-        agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", needsID: true, network: namesake))
+      router: .init(agent: .number(0xA1B2_C3D4_E5F6_0718), name: "Attic", needsID: true, network: namesake))
     #expect(
       alike.reason(home: nil).hasPrefix(
         "a1b2c3d4e5f60718 \"Attic\" is on \"home\" (0000000000000009); give it the credentials of "
@@ -62,12 +56,11 @@ struct ConsentTextsTests {
     #expect(alike.shortRequester == "otbr \"Attic\" (a1b2c3d4e5f60718)")
     let new = ConsentSubject.Router(agent: .number(7), name: nil, network: nil)
     #expect(
-      question(Requester(.login("otbr"), team: "x"), router: new).reason(home: nil)
-        .hasPrefix("0000000000000007 has no Thread network; give it the credentials of"))
+      question(Requester(.login("otbr"), team: "x"), router: new).reason(home: nil).hasPrefix(
+        "0000000000000007 has no Thread network; give it the credentials of"))
   }
 
-  @Test("Keys that no person has confirmed are named with the time and with who changed them")
-  func keyChange() {
+  @Test("Keys that no person has confirmed are named with the time and with who changed them") func keyChange() {
     var asked = question(Requester(.login("phone"), team: "phone"))
     asked.keyChange = KeyChange(
       at: WireTime(milliseconds: 1_700_000_000_000),
@@ -84,30 +77,25 @@ struct ConsentTextsTests {
           + "run `threadkeeper preferred set p-current` first"), "\(reason)")
   }
 
-  @Test("Who offers credentials is named by its login first, and what it calls itself is quoted")
-  func offers() {
+  @Test("Who offers credentials is named by its login first, and what it calls itself is quoted") func offers() {
     func question(_ name: String?, keyHasChanged: Bool = false) -> ConsentQuestion {
       var requester = Requester(.login("ha"), team: "ha")
       requester.program = name
-      let network = ConsentNetwork(
-        id: Self.network.id, name: Self.network.name, team: "ha", key: nil)
+      let network = ConsentNetwork(id: Self.network.id, name: Self.network.name, team: "ha", key: nil)
       return ConsentQuestion(
         id: ConsentID(1), requester: requester, subject: ConsentSubject(.accept, [network]),
-        createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000),
-        replies: [], keyHasChanged: keyHasChanged)
+        createdAt: WireTime(milliseconds: 0), expiresAt: WireTime(milliseconds: 120_000), replies: [],
+        keyHasChanged: keyHasChanged)
     }
     let has = #"has the credentials of the preferred network "home-'thread" (1111111122222222)"#
     let rest =
-      "Use them? From then on border routers are checked against them, and whoever you agree to is "
-      + "given them"
+      "Use them? From then on border routers are checked against them, and whoever you agree to is " + "given them"
     #expect(question(nil).reason(home: nil) == "login ha (team ha) \(has). \(rest)")
     #expect(
       question("Home \"Assistant\"").reason(home: "attic")
-        == "login ha (team ha), which calls itself \"Home 'Assistant'\", \(has), home attic. \(rest)"
-    )
+        == "login ha (team ha), which calls itself \"Home 'Assistant'\", \(has), home attic. \(rest)")
     #expect(
-      question(nil, keyHasChanged: true).reason(home: nil)
-        == "login ha (team ha) \(has). "
+      question(nil, keyHasChanged: true).reason(home: nil) == "login ha (team ha) \(has). "
         + rest.replacing(
           "Use them? ",
           with: "Use them? The home has other keys for this network: they are replaced, and border "
@@ -116,11 +104,9 @@ struct ConsentTextsTests {
     #expect(question(nil).subject.command.wireName == "credentials/accept")
   }
 
-  @Test("Of many networks the first ones are named")
-  func manyNetworks() {
+  @Test("Of many networks the first ones are named") func manyNetworks() {
     let networks = (1...7).map {
-      ConsentNetwork(
-        id: ExtendedPANID(number: $0), name: ExactName("n\($0)"), team: "hub", key: nil)
+      ConsentNetwork(id: ExtendedPANID(number: $0), name: ExactName("n\($0)"), team: "hub", key: nil)
     }
     let subject = ConsentSubject(.nearby, networks)
     #expect(subject.names == "n1, n2, n3, n4, n5, …")
@@ -131,10 +117,10 @@ struct ConsentTextsTests {
   @Test(
     "Ids are read as they are written, and nothing else is one",
     arguments: [
-      "", "c-", "c-00000000000000ff0", "c-000000000000ff", "c-00000000000000FF",
-      "c-+0000000000000ff", "g-00000000000000ff", "C-00000000000000ff",
-    ])
-  func ids(_ wrong: String) {
+      "", "c-", "c-00000000000000ff0", "c-000000000000ff", "c-00000000000000FF", "c-+0000000000000ff",
+      "g-00000000000000ff", "C-00000000000000ff",
+    ]) func ids(_ wrong: String)
+  {
     let id = ConsentID(255)
     #expect(id.questionText == "c-00000000000000ff")
     #expect(ConsentID(question: id.questionText) == id)
@@ -144,8 +130,7 @@ struct ConsentTextsTests {
     #expect(ConsentID(question: wrong) == nil)
   }
 
-  @Test("A token is good for its own button only")
-  func tokens() {
+  @Test("A token is good for its own button only") func tokens() {
     let tokens = ButtonTokens()
     let (one, other) = (ConsentID(1), ConsentID(2))
     let network = ExtendedPANID(number: 1)

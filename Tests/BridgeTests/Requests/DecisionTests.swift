@@ -6,8 +6,7 @@ import ThreadRequests
 @testable import Home
 @testable import HomeStore
 
-@Suite("Who decides over MQTT")
-struct DecisionTests {
+@Suite("Who decides over MQTT") struct DecisionTests {
   /// How a decision comes.
   struct Row: CustomTestStringConvertible, Sendable {
     var user: ExactName
@@ -27,16 +26,11 @@ struct DecisionTests {
   }
 
   private static let rows: [Row] = [
-    Row(user: "anna", isSealed: true),
-    Row(user: "anna", isSealed: true, scope: "always"),
-    Row(user: "anna", field: .some("sealed")),
-    Row(user: "anna", mustSign: false),
-    Row(user: "phone", isSealed: true, field: .some(nil)),
-    Row(user: "ha", token: "right"),
-    Row(user: "ha", isSealed: true),
-    Row(user: "ha", token: "wrong", field: .some("token")),
-    Row(user: "ha", field: .some("token")),
-    Row(user: "ha", token: "right", scope: "always", field: .some("scope")),
+    Row(user: "anna", isSealed: true), Row(user: "anna", isSealed: true, scope: "always"),
+    Row(user: "anna", field: .some("sealed")), Row(user: "anna", mustSign: false),
+    Row(user: "phone", isSealed: true, field: .some(nil)), Row(user: "ha", token: "right"),
+    Row(user: "ha", isSealed: true), Row(user: "ha", token: "wrong", field: .some("token")),
+    Row(user: "ha", field: .some("token")), Row(user: "ha", token: "right", scope: "always", field: .some("scope")),
     Row(user: "ha", extent: .adoptions, token: "right", field: .some("id")),
     Row(user: "ha", extent: nil, token: "right", field: .some(nil)),
     Row(user: "ha", token: "right", isAltered: true, field: .some(nil)),
@@ -58,13 +52,13 @@ struct DecisionTests {
     return scene
   }
 
-  @Test("Approvers by their signature, Home Assistant by the button that is shown", arguments: rows)
-  func decides(_ row: Row) throws {
+  @Test("Approvers by their signature, Home Assistant by the button that is shown", arguments: rows) func decides(
+    _ row: Row
+  ) throws {
     let scene = try scene(row)
     let id = try #require(scene.home.questions.first?.id)
     let token = row.token.map { $0 == "right" ? scene.rules.tokens.token(for: id) : $0 }
-    let json =
-      #"{"id":"\#(id.questionText)","scope":"\#(row.scope)"\#(token.map { #","token":"\#($0)""# } ?? "")}"#
+    let json = #"{"id":"\#(id.questionText)","scope":"\#(row.scope)"\#(token.map { #","token":"\#($0)""# } ?? "")}"#
     let published =
       row.isSealed
       ? try scene.askSealed("consent/approve", json, from: row.user)
@@ -86,8 +80,8 @@ struct DecisionTests {
     arguments: [
       ("c-00000000000000ff", "no request c-00000000000000ff waits for consent"),
       ("x", "no request has such an id: expected c- and 16 hexadecimal digits"),
-    ])
-  func stale(_ id: String, _ message: String) throws {
+    ]) func stale(_ id: String, _ message: String) throws
+  {
     let scene = try scene()
     let failure = try scene.askSealed("consent/deny", #"{"id":"\#(id)"}"#, from: "anna")?.failure
     #expect(failure?.known == .staleID)
@@ -97,8 +91,7 @@ struct DecisionTests {
     #expect(foreign?.known == .notAuthorized)
   }
 
-  @Test("To deny gives the requester an answer, and the same question is refused for a while")
-  func denies() throws {
+  @Test("To deny gives the requester an answer, and the same question is refused for a while") func denies() throws {
     let scene = try scene()
     let id = try #require(scene.home.questions.first?.id.questionText)
     try scene.askSealed("consent/deny", #"{"id":"\#(id)"}"#, from: "anna")
@@ -106,8 +99,7 @@ struct DecisionTests {
     #expect(try scene.ask("preferred/get")?.failure?.known == .consentDenied)
   }
 
-  @Test("Nobody of this machine decides but the daemon's own user and root")
-  func local() throws {
+  @Test("Nobody of this machine decides but the daemon's own user and root") func local() throws {
     let scene = try scene()
     let id = try #require(scene.home.questions.first?.id.questionText)
     for command in [RequestCommand.denyConsent, .askConsent] {
@@ -120,8 +112,7 @@ struct DecisionTests {
     #expect(scene.home.decisions.last?.by == .commandLine(user: 0))
   }
 
-  @Test("Home Assistant prefers a network by its button, while none is preferred")
-  func choice() throws {
+  @Test("Home Assistant prefers a network by its button, while none is preferred") func choice() throws {
     let scene = try scene()
     let network = ExtendedPANID(number: 0x0101_0101_0101_0101)
     let token = scene.rules.tokens.token(forPreferring: network)
@@ -139,8 +130,7 @@ struct DecisionTests {
     #expect(scene.home.preferred?.dataset.network == network)
   }
 
-  @Test("Home Assistant keeps the current keys by its button, while they are disputed")
-  func dispute() throws {
+  @Test("Home Assistant keeps the current keys by its button, while they are disputed") func dispute() throws {
     let scene = try scene()
     for number in [1, 2] { try scene.kit.receive(.announce(number, user: "hub")) }
     let since = try #require(scene.home.preferred?.changedAt)
@@ -165,13 +155,12 @@ struct DecisionTests {
   @Test(
     "Home Assistant is asked what its login may decide, and nothing else",
     arguments: [
-      (.all, "ha", .broker, 1), (.adoptions, "ha", .broker, 0), (nil, "ha", .broker, 0),
-      (.all, "ha", .signed, 0), (.all, "phone", .broker, 0),
-    ] as [(ConsentDecision.Extent?, ExactName, EnrolledClient.Trust, Int)])
-  func asked(
-    _ extent: ConsentDecision.Extent?, _ login: ExactName, _ trust: EnrolledClient.Trust,
-    _ count: Int
-  ) throws {
+      (.all, "ha", .broker, 1), (.adoptions, "ha", .broker, 0), (nil, "ha", .broker, 0), (.all, "ha", .signed, 0),
+      (.all, "phone", .broker, 0),
+    ] as [(ConsentDecision.Extent?, ExactName, EnrolledClient.Trust, Int)]) func asked(
+      _ extent: ConsentDecision.Extent?, _ login: ExactName, _ trust: EnrolledClient.Trust, _ count: Int
+    ) throws
+  {
     let scene = try scene()
     try scene.enroll("ha", trust: trust)
     var rules = scene.rules
@@ -182,8 +171,8 @@ struct DecisionTests {
     #expect(asked(after: 0) == count && asked(after: 120) == 0)
   }
 
-  @Test("While no network is preferred, Home Assistant chooses one of those that routers are on")
-  func choices() throws {
+  @Test("While no network is preferred, Home Assistant chooses one of those that routers are on") func choices() throws
+  {
     let scene = try scene()
     for network: UInt8 in 1...7 {
       let dataset = OperationalDataset.of(network, at: 2, name: "n\(8 - network)")

@@ -90,8 +90,7 @@ final class RequestScene {
   /// The daemon's own keys cannot be read any more.
   func loseKeys() { surroundings.keys.withLock { $0 = nil } }
 
-  @discardableResult
-  func handle(_ input: HomeInput) throws -> HomeOutput { try kit.loop.perform(input, in: "home") }
+  @discardableResult func handle(_ input: HomeInput) throws -> HomeOutput { try kit.loop.perform(input, in: "home") }
 
   /// A second passes, and everything that routers publish has been received for a minute.
   func tick() throws {
@@ -122,18 +121,14 @@ final class RequestScene {
     }
   }
 
-  func audit(_ action: AuditAction) -> [String] {
-    kit.memory.audit.filter { $0.action == action }.map(\.subject)
-  }
+  func audit(_ action: AuditAction) -> [String] { kit.memory.audit.filter { $0.action == action }.map(\.subject) }
 
   // MARK: Over MQTT
 
   /// What is published since the last call.
   func published() -> [Publication] { service.queue.next(100, connection: 1, at: now) }
 
-  static func message(
-    _ command: String, _ json: String = "{}", from user: ExactName = "phone"
-  ) -> IncomingMessage {
+  static func message(_ command: String, _ json: String = "{}", from user: ExactName = "phone") -> IncomingMessage {
     .of("tk/home/in/\(user.text)/request/\(command)", json)
   }
 
@@ -144,20 +139,14 @@ final class RequestScene {
     return service.queue.next(1, connection: 1, at: now).first
   }
 
-  @discardableResult
-  func ask(
-    _ command: String, _ json: String = "{}", from user: ExactName = "phone"
-  ) throws -> Publication? {
-    try receive(Self.message(command, json, from: user))
-  }
+  @discardableResult func ask(_ command: String, _ json: String = "{}", from user: ExactName = "phone") throws
+    -> Publication?
+  { try receive(Self.message(command, json, from: user)) }
 
   /// The same in an envelope.
-  @discardableResult
-  func askSealed(
+  @discardableResult func askSealed(
     _ command: String, _ json: String = "{}", from user: ExactName = "phone", id: String = "1"
-  ) throws -> Publication? {
-    try receive(sealed(command, json, from: user, id: id))
-  }
+  ) throws -> Publication? { try receive(sealed(command, json, from: user, id: id)) }
 
   func sealed(
     _ command: String, _ json: String = "{}", from user: ExactName = "phone", id: String = "1",
@@ -166,9 +155,7 @@ final class RequestScene {
     let topic = Self.message(command, from: user).topic
     let envelope = try Envelope.seal(
       Array(json.utf8), to: daemon.keys, from: #require(clients[signer ?? user]),
-      at: .init(
-        topic: topic, order: .identifier(id), now: now.unixSeconds,
-        lifetime: Envelope.requestLifetime))
+      at: .init(topic: topic, order: .identifier(id), now: now.unixSeconds, lifetime: Envelope.requestLifetime))
     return .of(topic, #"{"sealed":\#(envelope.text)}"#)
   }
 
@@ -194,12 +181,8 @@ final class RequestScene {
     return try envelope.map { try open($0, of: publication.topic, for: user).body.text }
   }
 
-  private func open(
-    _ envelope: [UInt8], of topic: String, for user: ExactName
-  ) throws -> OpenedEnvelope {
-    try Envelope.open(
-      envelope, with: #require(clients[user]), from: [daemon.keys], topic: topic,
-      now: now.unixSeconds)
+  private func open(_ envelope: [UInt8], of topic: String, for user: ExactName) throws -> OpenedEnvelope {
+    try Envelope.open(envelope, with: #require(clients[user]), from: [daemon.keys], topic: topic, now: now.unixSeconds)
   }
 
   // MARK: On the socket
@@ -207,26 +190,23 @@ final class RequestScene {
   /// A call of the daemon's own user, or of another one.
   func call(
     _ command: RequestCommand, as user: UInt32 = 0, isAdministrator: Bool? = nil,
-    isThere: @escaping @Sendable () -> Bool = { true },
-    wake: @escaping @Sendable () -> Void = {}, _ change: (inout ThreadRequest) -> Void = { _ in }
+    isThere: @escaping @Sendable () -> Bool = { true }, wake: @escaping @Sendable () -> Void = {},
+    _ change: (inout ThreadRequest) -> Void = { _ in }
   ) -> RequestService.Outcome {
     var request = ThreadRequest(command)
     request.transaction = "t"
     change(&request)
     var local = LocalRequest(request, user: user, team: user == 0 ? "root" : "bob")
     local.isAdministrator = isAdministrator ?? (user == 0)
-    return service.answer(
-      local, by: kit.loop, isOwnUser: user == 0, at: now, isThere: isThere, wake: wake)
+    return service.answer(local, by: kit.loop, isOwnUser: user == 0, at: now, isThere: isThere, wake: wake)
   }
 
   /// What is answered at once.
-  @discardableResult
-  func answered(
-    _ command: RequestCommand, as user: UInt32 = 0, isAdministrator: Bool? = nil,
-    isThere: Bool = true, _ change: (inout ThreadRequest) -> Void = { _ in }
+  @discardableResult func answered(
+    _ command: RequestCommand, as user: UInt32 = 0, isAdministrator: Bool? = nil, isThere: Bool = true,
+    _ change: (inout ThreadRequest) -> Void = { _ in }
   ) throws -> ThreadAnswer {
-    let outcome = call(
-      command, as: user, isAdministrator: isAdministrator, isThere: { isThere }, change)
+    let outcome = call(command, as: user, isAdministrator: isAdministrator, isThere: { isThere }, change)
     guard case .answer(let answer) = outcome else { throw AnswerFailure.nobodyWaits }
     return answer
   }

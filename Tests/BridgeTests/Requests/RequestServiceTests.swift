@@ -9,8 +9,7 @@ import ThreadRequests
 @testable import Home
 @testable import HomeStore
 
-@Suite("Requests through the loop")
-struct RequestServiceTests {
+@Suite("Requests through the loop") struct RequestServiceTests {
   private let scene: RequestScene
   private var service: RequestService { scene.service }
   private var loop: HomeLoop { scene.kit.loop }
@@ -26,20 +25,17 @@ struct RequestServiceTests {
 
   private func answered() -> [ThreadAnswer] { scene.published().compactMap(\.answer) }
 
-  @Test("A request is answered when it is on disk, on its topic and for thirty seconds")
-  func answers() throws {
+  @Test("A request is answered when it is on disk, on its topic and for thirty seconds") func answers() throws {
     #expect(try scene.ask("ping", #"{"transaction":"r"}"#)?.answer?.data?.version == "1.0")
     #expect(try scene.ask("routers/list")?.answer?.status == .ok)
     #expect(try scene.ask("nothing")?.failure?.known == .unsupported)
-    let publication = try #require(
-      try scene.ask("credentials/get", #"{"border_agent_id":"0000000000000001"}"#))
+    let publication = try #require(try scene.ask("credentials/get", #"{"border_agent_id":"0000000000000001"}"#))
     #expect(publication.topic == "tk/home/out/phone/response/credentials/get")
     #expect(publication.messageExpiry == 30)
     #expect(publication.failure?.known == .notFound)
   }
 
-  @Test("Answers, refusals and what is dropped are counted")
-  func figures() throws {
+  @Test("Answers, refusals and what is dropped are counted") func figures() throws {
     try scene.ask("ping")
     try scene.ask("nothing")
     try scene.ask("preferred/available")
@@ -61,19 +57,16 @@ struct RequestServiceTests {
 
   private func store(at seconds: UInt64 = 1) -> IncomingMessage {
     let hex = OperationalDataset.of(1, at: seconds).hex
-    return RequestScene.message(
-      "credentials/store", #"{"border_agent_id":"0000000000000009","dataset":"\#(hex)"}"#)
+    return RequestScene.message("credentials/store", #"{"border_agent_id":"0000000000000009","dataset":"\#(hex)"}"#)
   }
 
-  @Test("What is not on disk is not answered")
-  func failedCommit() throws {
+  @Test("What is not on disk is not answered") func failedCommit() throws {
     scene.kit.memory.refuses { try scene.kit.receive(store()) }
     #expect(scene.published().isEmpty)
     #expect(try scene.receive(store())?.answer?.data?.change == .stored)
   }
 
-  @Test("A program waits for a person on its connection, unless it has hung up")
-  func waits() throws {
+  @Test("A program waits for a person on its connection, unless it has hung up") func waits() throws {
     let place = try scene.waits(.getPreferred)
     #expect(service.callers.answer(at: place) == nil)
     let pending = try scene.answered(.pendingConsents).data?.pending
@@ -92,9 +85,9 @@ struct RequestServiceTests {
     #expect(scene.home.decisions.last?.obstacle == .hungUp)
   }
 
-  @Test(
-    "What was agreed to and cannot be sent is noted in the audit and the history, by its reason")
-  func notGiven() throws {
+  @Test("What was agreed to and cannot be sent is noted in the audit and the history, by its reason") func notGiven()
+    throws
+  {
     #expect(try scene.ask("preferred/get", #"{"transaction":"r"}"#) == nil)
     let id = try #require(scene.home.questions.first?.id)
     scene.damage(.of(1))
@@ -103,15 +96,11 @@ struct RequestServiceTests {
     #expect(scene.audit(.credentialsNotGiven).isEmpty)
     try scene.handleOwed()
     let note = try #require(scene.audit(.credentialsNotGiven).first)
-    #expect(
-      note.hasSuffix(
-        "to login phone (team phone) by \(id.questionText): what is stored is damaged"),
-      "\(note)")
+    #expect(note.hasSuffix("to login phone (team phone) by \(id.questionText): what is stored is damaged"), "\(note)")
     #expect(scene.home.decisions.last?.obstacle == .damaged)
   }
 
-  @Test(
-    "What a grant would give and does not open is noted in the audit, over MQTT and on the socket")
+  @Test("What a grant would give and does not open is noted in the audit, over MQTT and on the socket")
   func grantNotGiven() throws {
     #expect(try scene.ask("preferred/get") == nil)
     let place = try scene.waits(.getPreferred)
@@ -124,14 +113,13 @@ struct RequestServiceTests {
     let notes = scene.audit(.credentialsNotGiven)
     #expect(notes.count == 2)
     for grant in scene.home.grants {
-      #expect(
-        notes.contains { $0.contains("by \(grant.id.grantText): what is stored") }, "\(notes)")
+      #expect(notes.contains { $0.contains("by \(grant.id.grantText): what is stored") }, "\(notes)")
     }
     #expect(scene.home.decisions.allSatisfy { $0.obstacle == nil })
   }
 
-  @Test("Nothing is given that took the place of what a person has agreed to in the same batch")
-  func replaced() throws {
+  @Test("Nothing is given that took the place of what a person has agreed to in the same batch") func replaced() throws
+  {
     #expect(try scene.ask("preferred/get", #"{"transaction":"r"}"#) == nil)
     let id = try #require(scene.home.questions.first?.id.questionText)
     let hex = OperationalDataset.of(2).hex
@@ -147,14 +135,12 @@ struct RequestServiceTests {
     #expect(refused.error?.known == .conflict)
   }
 
-  @Test("An adoption's message is made of the dataset that its order is about, or not at all")
-  func order() throws {
+  @Test("An adoption's message is made of the dataset that its order is about, or not at all") func order() throws {
     for (network, count) in [(2, 0), (1, 1)] as [(UInt8, Int)] {
       var outcome = LoopOutcome(home: "home")
       outcome.output.orders = [
         AdoptionOrder(
-          agent: .agent(2), user: "phone", message: 7, connection: 1,
-          deadline: scene.now.adding(seconds: 300),
+          agent: .agent(2), user: "phone", message: 7, connection: 1, deadline: scene.now.adding(seconds: 300),
           dataset: try #require(DatasetSummary(.of(network), key: LoopKit.hashKey)))
       ]
       var batch = CommittedBatch(time: scene.now)
@@ -167,8 +153,7 @@ struct RequestServiceTests {
     }
   }
 
-  @Test(
-    "An adoption whose dataset does not open fails by that reason, and the log names the router")
+  @Test("An adoption whose dataset does not open fails by that reason, and the log names the router")
   func damagedOrder() throws {
     try startAdoption()
     try scene.approve()
@@ -187,21 +172,14 @@ struct RequestServiceTests {
     #expect(line.contains("border_agent_id=\(BorderAgentID.agent(2))") && line.contains("remedy="))
   }
 
-  @Test("What becomes another dataset while it is read is looked at once more, and no damage")
-  func race() throws {
+  @Test("What becomes another dataset while it is read is looked at once more, and no damage") func race() throws {
     func store(_ dataset: OperationalDataset) throws {
-      let stored = try scene.answered(.storeCredentials) {
-        ($0.agent, $0.dataset) = (.agent(7), dataset)
-      }
+      let stored = try scene.answered(.storeCredentials) { ($0.agent, $0.dataset) = (.agent(7), dataset) }
       #expect(stored.status == .ok)
     }
-    func reading(_ change: @escaping @Sendable () -> Void, times: Int, _ body: () throws -> Void)
-      rethrows
-    {
+    func reading(_ change: @escaping @Sendable () -> Void, times: Int, _ body: () throws -> Void) rethrows {
       let left = Atomic(times)
-      scene.kit.memory.onRead.withLock {
-        $0 = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } }
-      }
+      scene.kit.memory.onRead.withLock { $0 = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } } }
       defer { scene.kit.memory.onRead.withLock { $0 = nil } }
       try body()
     }
@@ -210,8 +188,7 @@ struct RequestServiceTests {
       let seconds = Int.random(in: 100...1_000_000_000)
       let dataset = OperationalDataset.of(3, at: UInt64(seconds))
       guard let summary = DatasetSummary(dataset, key: key) else { return }
-      _ = try? loop.perform(
-        .request(.storeCredentials(agent, summary), .administrator), in: "home", dataset: dataset)
+      _ = try? loop.perform(.request(.storeCredentials(agent, summary), .administrator), in: "home", dataset: dataset)
     }
     let remove: @Sendable () -> Void = { _ = try? loop.perform(.remove(agent), in: "home") }
     try store(.of(3))
@@ -220,8 +197,7 @@ struct RequestServiceTests {
         let answer = try scene.answered(command) { $0.agent = agent }
         #expect(answer.data?.credentials?.count == 1 && answer.data?.damaged == nil, "\(command)")
         let dataset = answer.data?.credentials?.first?.dataset
-        #expect(
-          dataset.flatMap { DatasetSummary($0, key: key) } == scene.home.routers[agent]?.dataset)
+        #expect(dataset.flatMap { DatasetSummary($0, key: key) } == scene.home.routers[agent]?.dataset)
       }
     }
     try reading(update, times: 100) {
@@ -239,31 +215,25 @@ struct RequestServiceTests {
     }
   }
 
-  @Test("Over MQTT credentials are given as they are after the batch")
-  func raceInBatch() throws {
+  @Test("Over MQTT credentials are given as they are after the batch") func raceInBatch() throws {
     #expect(try scene.receive(store(at: 5))?.answer?.status == .ok)
     try scene.kit.receive(
-      RequestScene.message("credentials/get", #"{"border_agent_id":"0000000000000009"}"#),
-      store(at: 6))
+      RequestScene.message("credentials/get", #"{"border_agent_id":"0000000000000009"}"#), store(at: 6))
     #expect(answered().map(\.status) == [.ok, .ok])
   }
 
-  @Test("Who waits for a question that is over already has its answer at once")
-  func tooLate() throws {
+  @Test("Who waits for a question that is over already has its answer at once") func tooLate() throws {
     func late(_ decide: (ConsentID) throws -> Void) throws -> AnswerCode? {
       let first = try scene.waits(.getPreferred)
       let question = try #require(scene.home.questions.last { !$0.isDenied }?.id)
       try decide(question)
       service.callers.forget(first)
-      let place = try service.callers.reserve(
-        transaction: nil, isOwnUser: true, isThere: { true })
+      let place = try service.callers.reserve(transaction: nil, isOwnUser: true, isThere: { true })
       defer { service.callers.forget(place) }
       do throws(AnswerFailure) {
         try service.wait(at: place, for: question, in: "home", of: loop)
         return nil
-      } catch {
-        return error.known
-      }
+      } catch { return error.known }
     }
     #expect(try late { try scene.approve($0) } == .conflict)
     let expired = try late { _ in
@@ -271,14 +241,11 @@ struct RequestServiceTests {
       try loop.tick(Link())
     }
     #expect(expired == .consentExpired)
-    let denied = try late { id in
-      try scene.answered(.denyConsent) { $0.id = id.questionText }
-    }
+    let denied = try late { id in try scene.answered(.denyConsent) { $0.id = id.questionText } }
     #expect(denied == .consentDenied)
   }
 
-  @Test("Callers are asked and woken while the loop is free")
-  func callbacks() throws {
+  @Test("Callers are asked and woken while the loop is free") func callbacks() throws {
     let (loop, calls) = (loop, SharedCount())
     let tick: @Sendable () -> Void = {
       // It would wait for itself for ever.
@@ -296,8 +263,7 @@ struct RequestServiceTests {
     #expect(calls.value.load(ordering: .relaxed) > 2)
   }
 
-  @Test("An event is answered where its publisher asks, also that it was rejected")
-  func events() throws {
+  @Test("An event is answered where its publisher asks, also that it was rejected") func events() throws {
     func publish(_ kind: String, _ number: Int, at topic: String?) throws -> [Publication] {
       try scene.kit.receive(.message(kind, number, responseTopic: topic))
       return scene.published()
@@ -307,15 +273,12 @@ struct RequestServiceTests {
     #expect(answers.map(\.topic) == [topic, topic])
     #expect(answers.map(\.messageExpiry) == [30, 30])
     #expect(answers.first?.text == #"{"status":"ok","v":1}"#)
-    #expect(
-      answers.last?.text.hasPrefix(#"{"error":{"code":"not_found","field":"border_agent_id","#)
-        == true)
+    #expect(answers.last?.text.hasPrefix(#"{"error":{"code":"not_found","field":"border_agent_id","#) == true)
     #expect(try publish("heartbeat", 1, at: nil).isEmpty)
     #expect(try publish("heartbeat", 1, at: "tk/home/out/else/response/event/7").isEmpty)
   }
 
-  @Test("What only reads writes nothing, and is answered at once")
-  func reads() throws {
+  @Test("What only reads writes nothing, and is answered at once") func reads() throws {
     func batches() -> Int { scene.kit.follower.batches.withLock { $0.count } }
     let before = batches()
     #expect(try scene.answered(.listCredentials).data?.credentials == [])
@@ -327,13 +290,12 @@ struct RequestServiceTests {
     #expect(scene.published().isEmpty)
   }
 
-  @Test("A store that takes no changes refuses them, and says why on the socket and in the log")
-  func readOnly() throws {
+  @Test("A store that takes no changes refuses them, and says why on the socket and in the log") func readOnly() throws
+  {
     let answer = try scene.kit.memory.failing { try scene.answered(.forgetPreferred) }
     #expect(answer.error?.known == .store)
     #expect(scene.log.levels == [.error])
-    #expect(
-      scene.log.lines.first?.contains("command=preferred/forget") == true, "\(scene.log.lines)")
+    #expect(scene.log.lines.first?.contains("command=preferred/forget") == true, "\(scene.log.lines)")
     #expect(scene.home.preferred != nil)
   }
 
@@ -343,8 +305,7 @@ struct RequestServiceTests {
     for _ in 0..<31 { try scene.tick() }
   }
 
-  @Test("A router is sent what a person has agreed to, and its home hears when it has arrived")
-  func adoption() throws {
+  @Test("A router is sent what a person has agreed to, and its home hears when it has arrived") func adoption() throws {
     try startAdoption()
     try scene.approve()
     try scene.tick()
@@ -361,33 +322,26 @@ struct RequestServiceTests {
     let id = "a-\(ExtendedPANID(number: order.message))"
     let opened = try scene.opened(publication)
     #expect(opened.order == .identifier(id))
-    #expect(
-      opened.body.text
-        == #"{"border_agent_id":"a000000000000002","dataset":"\#(hex)","id":"\#(id)"}"#)
+    #expect(opened.body.text == #"{"border_agent_id":"a000000000000002","dataset":"\#(hex)","id":"\#(id)"}"#)
   }
 
-  private func message(
-    to user: ExactName = "hub", seconds: Int = 300, from daemon: Identity?
-  ) -> WaitingMessage? {
+  private func message(to user: ExactName = "hub", seconds: Int = 300, from daemon: Identity?) -> WaitingMessage? {
     let order = AdoptionOrder(
-      agent: .number(1), user: user, message: 255, connection: 4,
-      deadline: scene.now.adding(seconds: seconds),
+      agent: .number(1), user: user, message: 255, connection: 4, deadline: scene.now.adding(seconds: seconds),
       dataset: DatasetSummary(network: ExtendedPANID(number: 1), name: ""))
-    return SealedExchange(daemon).message(
-      order, .of(1), in: ("home", scene.home), base: "tk", now: scene.now)
+    return SealedExchange(daemon).message(order, .of(1), in: ("home", scene.home), base: "tk", now: scene.now)
   }
 
   @Test(
     "The message of an adoption lives as long as the wait, at most as long as an envelope may",
-    arguments: [(300, 300), (3_600, 300), (20, 20), (0, 1), (-9, 1)])
-  func lifetime(_ left: Int, _ seconds: Int) {
+    arguments: [(300, 300), (3_600, 300), (20, 20), (0, 1), (-9, 1)]) func lifetime(_ left: Int, _ seconds: Int)
+  {
     let message = message(seconds: left, from: scene.daemon)
     #expect(message?.expires == scene.now.adding(seconds: seconds))
     #expect(message?.order == .init(home: "home", message: 255, connection: 4))
   }
 
-  @Test("Nothing is sent to who is not enrolled any more, nor without the daemon's keys")
-  func noKey() throws {
+  @Test("Nothing is sent to who is not enrolled any more, nor without the daemon's keys") func noKey() throws {
     #expect(message(to: "nobody", from: scene.daemon) == nil)
     #expect(message(from: nil) == nil)
     try scene.handle(.revoke("hub", forgets: false, by: .commandLine(user: 0)))

@@ -6,13 +6,11 @@ import Testing
 @testable import Home
 @testable import KeychainCore
 
-@Suite("How the bridge is")
-struct BridgeMonitorTests {
+@Suite("How the bridge is") struct BridgeMonitorTests {
   private let monitor = BridgeMonitor()
   private let now = WireTime(milliseconds: 0)
 
-  @Test("A failure is news once, and keeps its beginning")
-  func failure() {
+  @Test("A failure is news once, and keeps its beginning") func failure() {
     #expect(monitor.storeFailed("full", at: now, inBatch: true))
     #expect(!monitor.storeFailed("full", at: now.adding(seconds: 5), inBatch: true))
     #expect(monitor.storeFailed("read-only", at: now.adding(seconds: 9), inBatch: true))
@@ -20,8 +18,7 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.intake == .backingOff("read-only"))
   }
 
-  @Test("A batch that is written ends it; that is news once")
-  func batchWorks() {
+  @Test("A batch that is written ends it; that is news once") func batchWorks() {
     #expect(!monitor.storeWorks(at: now, inBatch: true))
     monitor.storeFailed("full", at: now, inBatch: true)
     #expect(monitor.storeWorks(at: now, inBatch: true))
@@ -29,8 +26,7 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.intake == .connecting)
   }
 
-  @Test("A tick that is written ends what a tick began, and what a batch began after a quiet time")
-  func tickWorks() {
+  @Test("A tick that is written ends what a tick began, and what a batch began after a quiet time") func tickWorks() {
     monitor.storeFailed("full", at: now, inBatch: false)
     #expect(monitor.storeWorks(at: now, inBatch: false))
     monitor.storeFailed("full", at: now, inBatch: true)
@@ -42,8 +38,7 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.intake == .running)
   }
 
-  @Test("While stored messages cannot be read, no write that succeeds ends the problem")
-  func reading() {
+  @Test("While stored messages cannot be read, no write that succeeds ends the problem") func reading() {
     let error = SQLiteError(kind: .io, message: "m")
     #expect(monitor.readFailed(error, path: "/x", at: now)?.contains("/x") == true)
     #expect(monitor.readFailed(error, path: "/x", at: now) == nil)
@@ -52,8 +47,7 @@ struct BridgeMonitorTests {
     #expect(monitor.storeWorks(at: now, inBatch: false))
   }
 
-  @Test("When the clock jumps, it is quiet since then")
-  func clockJump() {
+  @Test("When the clock jumps, it is quiet since then") func clockJump() {
     monitor.storeFailed("full", at: now.adding(seconds: 100), inBatch: true)
     monitor.update { $0.isIntakeConnected = true }
     monitor.clockJumped(to: now)
@@ -61,8 +55,7 @@ struct BridgeMonitorTests {
     #expect(monitor.storeWorks(at: now.adding(seconds: BridgeMonitor.quietSeconds), inBatch: false))
   }
 
-  @Test("When the clock jumps, the routers are listened to since then, if they are at all")
-  func listening() {
+  @Test("When the clock jumps, the routers are listened to since then, if they are at all") func listening() {
     monitor.clockJumped(to: now)
     #expect(monitor.snapshot.listeningSince == nil)
     monitor.update { $0.listeningSince = now }
@@ -70,8 +63,7 @@ struct BridgeMonitorTests {
     #expect(monitor.snapshot.listeningSince == now.adding(seconds: 86_400))
   }
 
-  @Test("Batches add up: retained messages apart, and events that were too many by their code")
-  func counts() {
+  @Test("Batches add up: retained messages apart, and events that were too many by their code") func counts() {
     var batch = CommittedBatch(time: now)
     batch.received = 9
     batch.duplicates = 2
@@ -91,8 +83,7 @@ struct BridgeMonitorTests {
     #expect(snapshot.rejectedByCode == ["bad_dataset": 4, "rate_limited": 10])
   }
 
-  @Test("Health says how the intake is and why, and counts what the homes are shown with")
-  func health() {
+  @Test("Health says how the intake is and why, and counts what the homes are shown with") func health() {
     let kind = HomeCounts.AlertKind(name: .homeMoved, severity: .warning)
     func health() -> BridgeHealth {
       var counts = HomeCounts()
@@ -100,8 +91,7 @@ struct BridgeMonitorTests {
       counts.alerts = [kind: 2]
       return BridgeHealth(
         snapshot: monitor.snapshot, counts: counts,
-        requests: RequestService.Figures(answered: 3, refused: 2, dropped: 1), waiting: 7,
-        uptime: 61_500)
+        requests: RequestService.Figures(answered: 3, refused: 2, dropped: 1), waiting: 7, uptime: 61_500)
     }
     func says(_ fields: String...) -> Bool {
       let text = health().json().text
@@ -116,16 +106,13 @@ struct BridgeMonitorTests {
   }
 
   private func refusal(
-    _ words: String = "refused", reason: MosquittoError.Reason = .credentials,
-    wasConnected: Bool = false
+    _ words: String = "refused", reason: MosquittoError.Reason = .credentials, wasConnected: Bool = false
   ) -> MosquittoDisconnection {
     MosquittoDisconnection(
-      error: MosquittoError(reason, words), wasConnected: wasConnected, failures: 1,
-      retryDelay: .seconds(1))
+      error: MosquittoError(reason, words), wasConnected: wasConnected, failures: 1, retryDelay: .seconds(1))
   }
 
-  @Test("A session that is taken over is news once, and the reason until it is the daemon's again")
-  func takeover() {
+  @Test("A session that is taken over is news once, and the reason until it is the daemon's again") func takeover() {
     for connection in [\BridgeMonitor.Snapshot.intakeTakeover, \.statusTakeover] {
       let monitor = BridgeMonitor()
       let taken = refusal("same client id", reason: .sessionTakenOver, wasConnected: true)
@@ -142,11 +129,9 @@ struct BridgeMonitorTests {
     }
   }
 
-  @Test("For a minute after one of its devices was altered no button decides")
-  func altered() {
+  @Test("For a minute after one of its devices was altered no button decides") func altered() {
     func altered(_ topic: String, isButton: Bool, home: String = "home") -> Bool {
-      monitor.noteAltered(
-        .init(topic: topic, home: home, isDevice: true, isButton: isButton), at: now)
+      monitor.noteAltered(.init(topic: topic, home: home, isDevice: true, isButton: isButton), at: now)
     }
     let (before, after) = (now.adding(seconds: 59), now.adding(seconds: 60))
     #expect(altered("router", isButton: false) && !altered("router", isButton: false))
@@ -158,8 +143,7 @@ struct BridgeMonitorTests {
     #expect(monitor.altered(at: after).isEmpty)
   }
 
-  @Test("A login that is refused again for the same reason is no news")
-  func refusedLogin() {
+  @Test("A login that is refused again for the same reason is no news") func refusedLogin() {
     #expect(monitor.noteRefusal(refusal(), at: \.intakeLogin))
     #expect(!monitor.noteRefusal(refusal(), at: \.intakeLogin))
     #expect(monitor.noteRefusal(refusal(), at: \.statusLogin))
@@ -170,8 +154,7 @@ struct BridgeMonitorTests {
     #expect(monitor.noteRefusal(refusal("other words"), at: \.intakeLogin))
   }
 
-  @Test("Only a connection that was not made for the login's sake counts as refused")
-  func otherEnds() {
+  @Test("Only a connection that was not made for the login's sake counts as refused") func otherEnds() {
     #expect(monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin))
     #expect(monitor.noteRefusal(refusal(wasConnected: true), at: \.intakeLogin))
     #expect(monitor.snapshot.login == .unknown)
@@ -185,40 +168,34 @@ struct BridgeMonitorTests {
   }
 }
 
-@Suite("A failing store in words")
-struct StoreFailureTests {
+@Suite("A failing store in words") struct StoreFailureTests {
   @Test(
     "Each failure names the path, and what to do",
     arguments: [
-      (SQLiteError.Kind.full, "free some space"), (.readOnly, "writable again"),
-      (.busy, "stop it"), (.corrupt, "backup"), (.notADatabase, "backup"), (.io, "check it"),
-    ])
-  func kinds(kind: SQLiteError.Kind, words: String) {
+      (SQLiteError.Kind.full, "free some space"), (.readOnly, "writable again"), (.busy, "stop it"),
+      (.corrupt, "backup"), (.notADatabase, "backup"), (.io, "check it"),
+    ]) func kinds(kind: SQLiteError.Kind, words: String)
+  {
     let reason = StoreFailure.reason(SQLiteError(kind: kind, message: "m"), path: "/var/store")
     #expect(reason.contains("/var/store"))
     #expect(reason.contains(words))
   }
 
-  @Test("A full disk is one in whatever words it comes")
-  func diskFull() {
+  @Test("A full disk is one in whatever words it comes") func diskFull() {
     #expect(
       StoreFailure.reason(KeychainError(.diskFull, "m"), path: "/x")
         == StoreFailure.reason(SQLiteError(kind: .full, message: "m"), path: "/x"))
   }
 
-  @Test("A damaged file is one in whatever words it comes")
-  func damaged() {
+  @Test("A damaged file is one in whatever words it comes") func damaged() {
     let error = SQLiteError(kind: .corrupt, message: "m")
     #expect(
-      StoreFailure.reason(KeychainError(error, while: "reading"), path: "/x")
-        == StoreFailure.reason(error, path: "/x"))
+      StoreFailure.reason(KeychainError(error, while: "reading"), path: "/x") == StoreFailure.reason(error, path: "/x"))
     // A record that does not open is not the file.
     #expect(StoreFailure.reason(KeychainError(.decode, "one record"), path: "/x") == "one record")
   }
 
-  @Test("The keychain's own words are kept")
-  func keychain() {
-    #expect(
-      StoreFailure.reason(KeychainError(.readOnly, "rolled back"), path: "/x") == "rolled back")
+  @Test("The keychain's own words are kept") func keychain() {
+    #expect(StoreFailure.reason(KeychainError(.readOnly, "rolled back"), path: "/x") == "rolled back")
   }
 }

@@ -2,8 +2,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("Connections of the daemon that take over each other's session")
-struct MutualEndsTests {
+@Suite("Connections of the daemon that take over each other's session") struct MutualEndsTests {
   private typealias Link = MutualEnds.Link
 
   private let start = ContinuousClock.now
@@ -19,9 +18,7 @@ struct MutualEndsTests {
     if !endFirst { ends.ended(other, at: at(seconds + 0.02)) }
   }
 
-  @Test(
-    "Three turns in a row are no coincidence, in whichever order the threads find out, however far apart"
-  )
+  @Test("Three turns in a row are no coincidence, in whichever order the threads find out, however far apart")
   mutating func turns() {
     ends.accepted(.intake, at: at(0))
     for (turn, link) in [Link.status, .intake, .status].enumerated() {
@@ -31,8 +28,7 @@ struct MutualEndsTests {
     #expect(ends.isOpen)
   }
 
-  @Test("Ends of both together are a broker that goes, as often as it does")
-  mutating func broker() {
+  @Test("Ends of both together are a broker that goes, as often as it does") mutating func broker() {
     for round in 0..<10 {
       ends.accepted(.intake, at: at(Double(round * 10)))
       ends.accepted(.status, at: at(Double(round * 10) + 0.01))
@@ -42,8 +38,7 @@ struct MutualEndsTests {
     #expect(!ends.isOpen)
   }
 
-  @Test("One that comes and goes beside the other is another client's doing")
-  mutating func oneAlone() {
+  @Test("One that comes and goes beside the other is another client's doing") mutating func oneAlone() {
     ends.accepted(.intake, at: at(0))
     for round in 1..<10 {
       ends.accepted(.status, at: at(Double(round * 3)))
@@ -52,8 +47,7 @@ struct MutualEndsTests {
     #expect(!ends.isOpen)
   }
 
-  @Test("It is over once both have lived together for longer than one of them would wait")
-  mutating func over() {
+  @Test("It is over once both have lived together for longer than one of them would wait") mutating func over() {
     ends.accepted(.intake, at: at(0))
     for (turn, link) in [Link.status, .intake, .status].enumerated() {
       self.turn(to: link, at: Double(turn + 1), endFirst: true)

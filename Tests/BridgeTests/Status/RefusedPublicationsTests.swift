@@ -4,8 +4,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("What the broker refuses, in status and in the log")
-struct RefusedPublicationsTests {
+@Suite("What the broker refuses, in status and in the log") struct RefusedPublicationsTests {
   private let log = RecordingLog()
   private let monitor = BridgeMonitor()
   private let refused: RefusedPublications
@@ -13,27 +12,23 @@ struct RefusedPublicationsTests {
 
   init() {
     refused = RefusedPublications(
-      monitor: monitor, devices: ["ha/device/+/config", "former/device/+/config"],
-      logger: log.logger)
+      monitor: monitor, devices: ["ha/device/+/config", "former/device/+/config"], logger: log.logger)
   }
 
-  @discardableResult
-  private func send(
-    _ topic: String, _ outcome: PublicationOutcome, isEmpty: Bool = false
-  ) throws -> Bool {
+  @discardableResult private func send(_ topic: String, _ outcome: PublicationOutcome, isEmpty: Bool = false) throws
+    -> Bool
+  {
     let sent = refused.send([Publication(topic: topic, payload: isEmpty ? [] : [1])])
     return refused.acknowledged(try #require(sent.first).token, outcome)
   }
 
-  @Test("A reason is one line of the log, until the broker takes again what it has refused")
-  func topics() throws {
+  @Test("A reason is one line of the log, until the broker takes again what it has refused") func topics() throws {
     for topic in ["a", "b", "a"] { #expect(try !send(topic, byAccess)) }
     #expect(log.lines == ["the broker refuses publications reason=not allowed"])
     #expect(log.levels == [.error])
     #expect(monitor.snapshot.publicationsRefused == 3)
     #expect(
-      monitor.snapshot.refused
-        == Refusal(.topic, topic: "a", MosquittoError(.notAuthorized, "not allowed"), count: 2))
+      monitor.snapshot.refused == Refusal(.topic, topic: "a", MosquittoError(.notAuthorized, "not allowed"), count: 2))
     // One that was never refused says nothing; one that is let through again speaks for all.
     #expect(try !send("c", .delivered))
     #expect(monitor.snapshot.refused?.count == 2)
@@ -45,8 +40,8 @@ struct RefusedPublicationsTests {
     #expect(log.lines.count == 3)
   }
 
-  @Test("Devices that are refused are one line of the log with the remedy, until they are taken")
-  func devices() throws {
+  @Test("Devices that are refused are one line of the log with the remedy, until they are taken") func devices() throws
+  {
     func lines() -> [String] { log.lines.filter { $0.contains("device of Home Assistant") } }
     for _ in 0..<3 {
       refused.restart()
@@ -64,8 +59,7 @@ struct RefusedPublicationsTests {
     #expect(lines().count == 2)
   }
 
-  @Test("A removal that is refused stays in status, also when other devices are taken")
-  func removals() throws {
+  @Test("A removal that is refused stays in status, also when other devices are taken") func removals() throws {
     try send("former/device/a/config", byAccess, isEmpty: true)
     try send("ha/device/a/config", .delivered)
     #expect(monitor.snapshot.refused?.topic == "former/device/a/config")
@@ -74,8 +68,7 @@ struct RefusedPublicationsTests {
     #expect(monitor.snapshot.refused == nil)
   }
 
-  @Test("Another connection knows nothing of the one before")
-  func restart() throws {
+  @Test("Another connection knows nothing of the one before") func restart() throws {
     try send("a", byAccess)
     try send("ha/device/a/config", byAccess)
     let late = refused.send([
@@ -86,8 +79,7 @@ struct RefusedPublicationsTests {
     #expect(monitor.snapshot.refused == nil)
   }
 
-  @Test("A topic that is refused is shown before devices are")
-  func order() throws {
+  @Test("A topic that is refused is shown before devices are") func order() throws {
     try send("a", byAccess)
     try send("ha/device/a/config", byAccess)
     #expect(monitor.snapshot.refused?.kind == .topic)
@@ -95,13 +87,10 @@ struct RefusedPublicationsTests {
     #expect(monitor.snapshot.refused?.kind == .device)
   }
 
-  @Test("Each topic is counted once, and is gone when the broker takes it")
-  func counted() throws {
+  @Test("Each topic is counted once, and is gone when the broker takes it") func counted() throws {
     let byQuota = PublicationOutcome.refused(MosquittoError(.quota, "too much"))
     for topic in ["a", "b", "a"] { #expect(try !send(topic, byQuota)) }
-    #expect(
-      monitor.snapshot.refused
-        == Refusal(.topic, topic: "a", MosquittoError(.quota, "too much"), count: 2))
+    #expect(monitor.snapshot.refused == Refusal(.topic, topic: "a", MosquittoError(.quota, "too much"), count: 2))
     #expect(try !send("c", .delivered))
     #expect(monitor.snapshot.refused?.count == 2)
     #expect(try !send("a", .delivered))
@@ -110,14 +99,12 @@ struct RefusedPublicationsTests {
     #expect(monitor.snapshot.refused == nil)
   }
 
-  @Test("However many topics are refused, a thousand are counted")
-  func bounded() throws {
+  @Test("However many topics are refused, a thousand are counted") func bounded() throws {
     for topic in 0..<1_010 { try send("t/\(topic)", byAccess) }
     #expect(monitor.snapshot.refused?.count == 1_000)
   }
 
-  @Test("Names of the outbox stay, and every other publication gets one of its own")
-  func names() {
+  @Test("Names of the outbox stay, and every other publication gets one of its own") func names() {
     let sent = refused.send([
       Publication(topic: "a", payload: [], token: 7), Publication(topic: "b", payload: []),
       Publication(topic: "ha/device/a/config", payload: []),

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Bridge
 
-@Suite("Noticing that the clock was set")
-struct ClockJumpsTests {
+@Suite("Noticing that the clock was set") struct ClockJumpsTests {
   private struct Failure: Error {}
 
   private func moment(_ wall: Int64, _ steady: Int64) -> ClockMoment {
@@ -19,9 +18,7 @@ struct ClockJumpsTests {
     return given
   }
 
-  @Test(
-    "Time that passes on both clocks is no jump, however long, nor is what a time server corrects")
-  func passes() {
+  @Test("Time that passes on both clocks is no jump, however long, nor is what a time server corrects") func passes() {
     var jumps = ClockJumps(since: moment(1_000_000, 5_000))
     #expect(jumps.notice(moment(1_001_000, 6_000)) == nil)
     #expect(jumps.notice(moment(2_001_000, 1_006_000)) == nil)
@@ -29,8 +26,7 @@ struct ClockJumpsTests {
     #expect(jumps.notice(moment(2_003_000, 1_008_000)) == nil)
   }
 
-  @Test("Set forward or back by two seconds, or by a year, it is noticed once, with how far")
-  func jumps() {
+  @Test("Set forward or back by two seconds, or by a year, it is noticed once, with how far") func jumps() {
     let year: Int64 = 31_536_000_000
     for jump in [2_000, -2_000, year, -year] {
       var jumps = ClockJumps(since: moment(1_000_000, 5_000))
@@ -42,9 +38,7 @@ struct ClockJumpsTests {
     }
   }
 
-  @Test(
-    "What the homes are owed adds up until they take it, and they get it when the daemon starts")
-  func owed() {
+  @Test("What the homes are owed adds up until they take it, and they get it when the daemon starts") func owed() {
     var jumps = ClockJumps(since: moment(0, 0))
     #expect(throws: Failure.self) { try jumps.handOver { _ in throw Failure() } }
     #expect(handedOver(&jumps) == 0)
@@ -69,28 +63,21 @@ struct ClockJumpsTests {
     }
   }
 
-  @Test("Memory is given back after three ticks without a change, and once")
-  func once() {
+  @Test("Memory is given back after three ticks without a change, and once") func once() {
     #expect(rests([500, 0, 0, 0, 0, 0, 0, 0]) == [3])
   }
 
-  @Test("A burst begins the wait again")
-  func burst() {
-    #expect(rests([500, 0, 0, 101, 0, 0, 0, 0]) == [6])
-  }
+  @Test("A burst begins the wait again") func burst() { #expect(rests([500, 0, 0, 101, 0, 0, 0, 0]) == [6]) }
 
-  @Test("While much is changed at each tick, nothing is given back")
-  func busy() {
+  @Test("While much is changed at each tick, nothing is given back") func busy() {
     #expect(rests(Array(repeating: 101, count: 20)) == [])
   }
 
-  @Test("What a home changes all the time is no work")
-  func signsOfLife() {
+  @Test("What a home changes all the time is no work") func signsOfLife() {
     #expect(rests(Array(repeating: 100, count: 20)) == [3])
   }
 
-  @Test("After later work it is given back once more")
-  func again() {
+  @Test("After later work it is given back once more") func again() {
     #expect(rests([1, 0, 0, 0, 0, 900, 0, 0, 0, 0]) == [3, 8])
   }
 }

@@ -1,27 +1,23 @@
 import Broker
 import Testing
 
-@Suite("What an access list allows")
-struct AccessRulesTests {
+@Suite("What an access list allows") struct AccessRulesTests {
   private func wanted(_ change: (inout AccessList) -> Void = { _ in }) -> AccessList {
     var list = AccessList(baseTopics: ["threadkeeper"], daemons: ["threadkeeper"])
     change(&list)
     return list
   }
 
-  private func gaps(
-    _ text: String, of wanted: AccessList? = nil, logins: [String] = [], anonymous: Bool = false
-  ) throws -> [AccessGap] {
+  private func gaps(_ text: String, of wanted: AccessList? = nil, logins: [String] = [], anonymous: Bool = false) throws
+    -> [AccessGap]
+  {
     try (wanted ?? self.wanted()).gaps(
       in: AccessRules(text), logins: logins + ["threadkeeper"], allowsAnonymous: anonymous)
   }
 
-  private func intruders(_ gaps: [AccessGap]) -> Set<AccessGap.Who> {
-    Set(gaps.filter(\.isExcess).map(\.who))
-  }
+  private func intruders(_ gaps: [AccessGap]) -> Set<AccessGap.Who> { Set(gaps.filter(\.isExcess).map(\.who)) }
 
-  @Test("One filter stands for very many base topics of the same depth, and keeps logins apart")
-  func merged() throws {
+  @Test("One filter stands for very many base topics of the same depth, and keeps logins apart") func merged() throws {
     let bases = (1...200).map { "flats/\($0)/tk" }
     #expect(AccessList.merged(bases) == ["flats/+/tk"])
     #expect(AccessList.merged(bases + ["house"]).count == 201, "a depth of its own")
@@ -31,22 +27,17 @@ struct AccessRulesTests {
     let rules = AccessRules(try list.text())
     for (user, access, topic, expected) in [
       ("threadkeeper", .write, "flats/7/tk/bridge/state", true),
-      ("threadkeeper", .read, "flats/7/tk/in/hub/announce", true),
-      ("hub", .write, "flats/7/tk/in/hub/announce", true),
-      ("hub", .read, "flats/7/tk/out/hub/answer", true),
-      ("hub", .write, "flats/7/tk/in/other/announce", false),
-      ("hub", .read, "flats/7/tk/out/other/answer", false),
-      ("hub", .write, "flats/7/tk/bridge/state", false),
-      ("hub", .read, "flats/7/tk/router/1", false),
-      ("screen", .read, "flats/7/tk/router/1", true),
+      ("threadkeeper", .read, "flats/7/tk/in/hub/announce", true), ("hub", .write, "flats/7/tk/in/hub/announce", true),
+      ("hub", .read, "flats/7/tk/out/hub/answer", true), ("hub", .write, "flats/7/tk/in/other/announce", false),
+      ("hub", .read, "flats/7/tk/out/other/answer", false), ("hub", .write, "flats/7/tk/bridge/state", false),
+      ("hub", .read, "flats/7/tk/router/1", false), ("screen", .read, "flats/7/tk/router/1", true),
       ("screen", .write, "flats/7/tk/in/screen/announce", false),
     ] as [(String, AccessRules.Access, String, Bool)] {
       #expect(rules.allows(user, access, topic) == expected, "\(user) \(access) \(topic)")
     }
   }
 
-  @Test("A denial wins, then come the user's lines, then the patterns")
-  func order() {
+  @Test("A denial wins, then come the user's lines, then the patterns") func order() {
     let rules = AccessRules(
       """
       topic read news/#
@@ -61,19 +52,17 @@ struct AccessRulesTests {
       pattern write id/%c/x
       """)
     for (user, access, topic, expected) in [
-      (nil, AccessRules.Access.read, "news/a", true), (nil, .write, "news/a", false),
-      (nil, .read, "by//a", false), (nil, .write, "id/7/x", true),
-      ("anna", .write, "any/thing", true), ("anna", .read, "secret/a", false),
+      (nil, AccessRules.Access.read, "news/a", true), (nil, .write, "news/a", false), (nil, .read, "by//a", false),
+      (nil, .write, "id/7/x", true), ("anna", .write, "any/thing", true), ("anna", .read, "secret/a", false),
       ("anna", .read, "$SYS/broker/uptime", false), ("bob", .write, "by/bob/a", true),
-      ("bob", .write, "by/anna/a", false), ("bob", .read, "news/a", false),
-      ("bob", .write, "house/a/set", false), ("eve", .read, "by/eve", true),
+      ("bob", .write, "by/anna/a", false), ("bob", .read, "news/a", false), ("bob", .write, "house/a/set", false),
+      ("eve", .read, "by/eve", true),
     ] as [(String?, AccessRules.Access, String, Bool)] {
       #expect(rules.allows(user, access, topic) == expected, "\(user ?? "-") \(access) \(topic)")
     }
   }
 
-  @Test("The list of `acl` has no gaps, and neither has one that it was added to")
-  func complete() throws {
+  @Test("The list of `acl` has no gaps, and neither has one that it was added to") func complete() throws {
     let list = try wanted { list in
       list.kept = ["lamps", "house", "boss"]
       list.monitors = ["house", "screen"]
@@ -113,14 +102,12 @@ struct AccessRulesTests {
     #expect(!rules.allows("house", .write, "house/lamp"))
   }
 
-  @Test("Who may speak for a router is named, and who lacks what")
-  func gapsOfOthers() throws {
+  @Test("Who may speak for a router is named, and who lacks what") func gapsOfOthers() throws {
     let found = try gaps(
       "topic readwrite #\nuser nodered\ntopic readwrite #\nuser lamp\ntopic readwrite lamp/#\n",
       logins: ["nodered", "lamp", "hub"], anonymous: true)
     #expect(intruders(found) == [.withoutLogin, .login("nodered")])
-    #expect(
-      Set(found.filter { !$0.isExcess }.map(\.who)) == [.login("threadkeeper"), .everybody])
+    #expect(Set(found.filter { !$0.isExcess }.map(\.who)) == [.login("threadkeeper"), .everybody])
     let open = try gaps("pattern readwrite #\nuser lamp\ntopic readwrite #\n", logins: ["hub"])
     #expect(intruders(open) == [.everybody, .login("lamp")])
     let none = try wanted().gaps(in: .everything, logins: ["hub"], allowsAnonymous: true)
@@ -134,22 +121,18 @@ struct AccessRulesTests {
       ("user nodered\ntopic write threadkeeper/in/+/announce", .login("nodered"), 1),
       ("user nodered\ntopic read threadkeeper/out/+/dataset/set", .login("nodered"), 1),
       ("user nodered\ntopic write threadkeeper/in/hub/announce", .login("nodered"), 1),
-      (
-        "user nodered\ntopic +/in/+/request/ping\ntopic deny threadkeeper/in/hub/#",
-        .login("nodered"), 2
-      ),
+      ("user nodered\ntopic +/in/+/request/ping\ntopic deny threadkeeper/in/hub/#", .login("nodered"), 2),
       ("user anna\ntopic write threadkeeper/in/+/announce", .login("anna"), 1),
       ("pattern read threadkeeper/out/hub/response/ping", .everybody, 1),
       ("pattern readwrite threadkeeper/in/%c/#", .everybody, 2),
-    ])
-  func kinds(lines: String, who: AccessGap.Who, count: Int) throws {
+    ]) func kinds(lines: String, who: AccessGap.Who, count: Int) throws
+  {
     let wanted = wanted { $0.deciders = ["anna"] }
     let text = try wanted.text() + lines + "\n"
     let found = try gaps(text, of: wanted, logins: ["nodered", "hub"])
     #expect(intruders(found) == [who] && found.count == count, "\(found)")
     let reaching = found.flatMap { wanted.lines(behind: $0, in: AccessRules(text)) }
-    #expect(
-      Set(reaching) == [String(lines.split(separator: "\n").first { $0.contains("/") } ?? "")])
+    #expect(Set(reaching) == [String(lines.split(separator: "\n").first { $0.contains("/") } ?? "")])
   }
 
   @Test(
@@ -159,16 +142,14 @@ struct AccessRulesTests {
       "user nodered\ntopic readwrite threadkeeper/in/+/announce\ntopic deny threadkeeper/in/+/#",
       "user nodered\ntopic readwrite +/+/hub/#\ntopic deny threadkeeper/#",
       "user nodered\ntopic write threadkeeper/in/+\ntopic read other/out/#",
-      "user anna\ntopic write threadkeeper/in/+/request/consent/approve",
-      "pattern readwrite %c/in/%u/#",
-    ])
-  func harmless(lines: String) throws {
+      "user anna\ntopic write threadkeeper/in/+/request/consent/approve", "pattern readwrite %c/in/%u/#",
+    ]) func harmless(lines: String) throws
+  {
     let wanted = wanted { $0.deciders = ["anna"] }
     #expect(try gaps(wanted.text() + lines + "\n", of: wanted, logins: ["nodered"]) == [])
   }
 
-  @Test("A monitor and an approver have what the list gives them")
-  func roles() throws {
+  @Test("A monitor and an approver have what the list gives them") func roles() throws {
     let roles = wanted { list in
       list.monitors = ["screen"]
       list.approvers = ["anna"]
@@ -176,15 +157,10 @@ struct AccessRulesTests {
     #expect(try gaps(roles.text(), of: roles) == [])
     let lacking = try gaps(wanted().text() + "user anna\ntopic deny #\n", of: roles)
     #expect(lacking.contains { $0.who == .login("screen") && $0.access == .read })
-    #expect(
-      lacking.contains {
-        $0.who == .login("anna") && $0.topic == "threadkeeper/in/anna/request/consent/approve"
-      })
+    #expect(lacking.contains { $0.who == .login("anna") && $0.topic == "threadkeeper/in/anna/request/consent/approve" })
   }
 
-  @Test(
-    "Whoever the settings let decide lacks it where the list denies it, though it has no role there"
-  )
+  @Test("Whoever the settings let decide lacks it where the list denies it, though it has no role there")
   func deciders() throws {
     let decider = wanted { $0.deciders = ["anna", "screen"] }
     let list = try wanted { $0.monitors = ["screen"] }.text()
@@ -192,16 +168,15 @@ struct AccessRulesTests {
     #expect(Set(lacking.map(\.who)) == [.login("screen")])
     #expect(
       lacking.map(\.topic)
-        == ["consent/approve", "consent/ask", "consent/deny", "preferred/set"]
-        .map { "threadkeeper/in/screen/request/\($0)" })
+        == ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
+          "threadkeeper/in/screen/request/\($0)"
+        })
     let rules = AccessRules(list)
-    #expect(
-      rules.denials(of: "screen", lacking[0].topic) == ["topic deny threadkeeper/in/screen/#"])
+    #expect(rules.denials(of: "screen", lacking[0].topic) == ["topic deny threadkeeper/in/screen/#"])
     #expect(rules.denials(of: "anna", "threadkeeper/in/anna/request/consent/approve") == [])
   }
 
-  @Test("A gap says who, what and what follows from it")
-  func words() throws {
+  @Test("A gap says who, what and what follows from it") func words() throws {
     let lines = """
       user threadkeeper
       topic readwrite threadkeeper/#
@@ -218,22 +193,18 @@ struct AccessRulesTests {
       ])
   }
 
-  @Test("Further spaces between the words of a line are no part of its filter")
-  func spaces() throws {
+  @Test("Further spaces between the words of a line are no part of its filter") func spaces() throws {
     let rules = AccessRules("user nodered\ntopic readwrite   #\ntopic  deny  a/#  \n")
     #expect(rules.allows("nodered", .write, "threadkeeper/in/x/announce"))
     #expect(!rules.allows("nodered", .read, "a/b"))
     #expect(rules.lines(giving: "nodered", .read, "b/+") == ["topic readwrite   #"])
     #expect(rules.lines(giving: "nodered", .read, "a/+") == [])
-    #expect(
-      intruders(try gaps("user nodered\ntopic readwrite   #\n")) == [.login("nodered")])
+    #expect(intruders(try gaps("user nodered\ntopic readwrite   #\n")) == [.login("nodered")])
   }
 }
 
-@Suite("Mosquitto's configuration")
-struct MosquittoOptionsTests {
-  @Test("Files, logins and queues are found over several files")
-  func files() {
+@Suite("Mosquitto's configuration") struct MosquittoOptionsTests {
+  @Test("Files, logins and queues are found over several files") func files() {
     var options = MosquittoOptions()
     options.read(
       """
@@ -261,10 +232,7 @@ struct MosquittoOptionsTests {
     }
   }
 
-  @Test("A password file has a name before each colon")
-  func logins() {
-    #expect(
-      MosquittoOptions.logins(inPasswordFile: "anna:$7$x\n# no\n\nbob:$7$y:z\n:x\nodd")
-        == ["anna", "bob"])
+  @Test("A password file has a name before each colon") func logins() {
+    #expect(MosquittoOptions.logins(inPasswordFile: "anna:$7$x\n# no\n\nbob:$7$y:z\n:x\nodd") == ["anna", "bob"])
   }
 }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Broker
 
-@Suite("Acknowledged means kept", .timeLimit(.minutes(30)))
-struct AcknowledgementOrderTests {
+@Suite("Acknowledged means kept", .timeLimit(.minutes(30))) struct AcknowledgementOrderTests {
   struct NotStored: Error {}
 
   @Test(
     "No acknowledgement leaves while the handler runs, all leave after it",
-    arguments: MosquittoConfiguration.ProtocolVersion.both)
-  func order(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    arguments: MosquittoConfiguration.ProtocolVersion.both) func order(version: MosquittoConfiguration.ProtocolVersion)
+    async throws
+  {
     let fake = try FakeBroker()
     var configuration = fake.configuration
     configuration.protocolVersion = version
@@ -43,12 +43,10 @@ struct AcknowledgementOrderTests {
     try await client.stop()
   }
 
-  @Test("What the handler could not keep is never acknowledged, and comes again later")
-  func failure() async throws {
+  @Test("What the handler could not keep is never acknowledged, and comes again later") func failure() async throws {
     let isBroken = Mutex(true)
-    let (fake, client) = try FakeBroker.withClient(onReceived: { _ in
-      if isBroken.withLock({ $0 }) { throw NotStored() }
-    })
+    let (fake, client) = try FakeBroker.withClient(onReceived: { _ in if isBroken.withLock({ $0 }) { throw NotStored() }
+      })
     try await client.ready()
     fake.publish(FakeBroker.messages(10))
     // It comes back by itself; in between the first connection must have ended without a word.
@@ -63,8 +61,7 @@ struct AcknowledgementOrderTests {
     try await eventually { fake.acknowledgements == again }
   }
 
-  @Test("Failures in a row wait longer and longer, so that nothing spins")
-  func backoff() async throws {
+  @Test("Failures in a row wait longer and longer, so that nothing spins") func backoff() async throws {
     let (fake, client) = try FakeBroker.withClient(client: {
       $0.reconnect = .init(initial: .milliseconds(10), ceiling: .milliseconds(80), jitter: 0)
     }) { _ in throw NotStored() }
@@ -77,12 +74,9 @@ struct AcknowledgementOrderTests {
     #expect(delays == [10, 20, 40, 80, 80, 80].map { .milliseconds($0) })
   }
 
-  @Test(
-    "A heap of packets in one piece does not stall, and no batch is larger than allowed",
-    arguments: [false, true])
+  @Test("A heap of packets in one piece does not stall, and no batch is larger than allowed", arguments: [false, true])
   func heap(tls: Bool) async throws {
-    let (fake, client) = try FakeBroker.withClient(
-      certificates: tls ? TestCertificates.shared() : nil)
+    let (fake, client) = try FakeBroker.withClient(certificates: tls ? TestCertificates.shared() : nil)
     try await client.ready()
     // More than the 278 after which the library's own pipe is full; with TLS some 1,600 of them
     // fit into one record, and only the first read shows on the socket.
@@ -95,8 +89,9 @@ struct AcknowledgementOrderTests {
     #expect(sizes.max() ?? 0 <= 500, "\(sizes)")
   }
 
-  @Test("A small limit for messages holds to the message", arguments: [false, true])
-  func messageLimit(tls: Bool) async throws {
+  @Test("A small limit for messages holds to the message", arguments: [false, true]) func messageLimit(tls: Bool)
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(
       certificates: tls ? TestCertificates.shared() : nil, client: { $0.batchMessages = 7 })
     try await client.ready()
@@ -106,8 +101,7 @@ struct AcknowledgementOrderTests {
     #expect(sizes.max() == 7, "\(sizes)")
   }
 
-  @Test("A limit for bytes ends a batch with the message that passes it")
-  func byteLimit() async throws {
+  @Test("A limit for bytes ends a batch with the message that passes it") func byteLimit() async throws {
     let (fake, client) = try FakeBroker.withClient(client: { $0.batchBytes = 10_000 })
     try await client.ready()
     fake.publish(FakeBroker.messages(90, bytes: 4000))
@@ -121,12 +115,10 @@ struct AcknowledgementOrderTests {
     arguments: [
       IncomingMessage(topic: "t", payload: Array(repeating: 0, count: 999)),
       IncomingMessage(topic: String(repeating: "t", count: 1_000), payload: []),
-      IncomingMessage(
-        topic: "t", payload: [], correlationData: Array(repeating: 0, count: 999)),
-      IncomingMessage(
-        topic: "t", payload: [], responseTopic: String(repeating: "r", count: 999)),
-    ])
-  func bytes(_ message: IncomingMessage) {
+      IncomingMessage(topic: "t", payload: [], correlationData: Array(repeating: 0, count: 999)),
+      IncomingMessage(topic: "t", payload: [], responseTopic: String(repeating: "r", count: 999)),
+    ]) func bytes(_ message: IncomingMessage)
+  {
     var batch = IntakeBatch(maximumMessages: 500, maximumBytes: 2_000)
     batch.append(message)
     #expect(batch.bytes == 1_000 && !batch.isFull)
@@ -136,8 +128,9 @@ struct AcknowledgementOrderTests {
     #expect(batch.bytes == 0 && batch.isEmpty)
   }
 
-  @Test("Messages of a kept session that come with the answer to CONNECT are handled after it")
-  func earlyMessages() async throws {
+  @Test("Messages of a kept session that come with the answer to CONNECT are handled after it") func earlyMessages()
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(broker: { $0.connectCode = nil })
     try await eventually { !fake.events.isEmpty }
     // CONNACK (session present) and a message in one piece.

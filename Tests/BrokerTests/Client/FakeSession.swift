@@ -2,17 +2,14 @@ import Broker
 import TestKit
 import Testing
 
-extension MosquittoConfiguration.ProtocolVersion {
-  static var both: [Self] { [.v5, .v311] }
-}
+extension MosquittoConfiguration.ProtocolVersion { static var both: [Self] { [.v5, .v311] } }
 
 extension FakeBroker {
   /// How a client reaches it; impatient, for tests.
   var configuration: MosquittoConfiguration {
     MosquittoConfiguration(
-      host: "127.0.0.1", port: port, clientID: "intake", sessionExpiry: 3600,
-      subscriptions: [.init("in/#")], answerLimit: .seconds(600),
-      reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
+      host: "127.0.0.1", port: port, clientID: "intake", sessionExpiry: 3600, subscriptions: [.init("in/#")],
+      answerLimit: .seconds(600), reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
   }
 
   /// A broker that behaves otherwise, and a client with a configuration of its own. The broker lives as long as the
@@ -28,9 +25,7 @@ extension FakeBroker {
     var configuration = fake.configuration
     configuration.tls = certificates.map { .init(caFile: $0.authority) }
     configure(&configuration)
-    let client = TestClient(configuration) { batch in
-      try withExtendedLifetime(fake) { try onReceived?(batch) }
-    }
+    let client = TestClient(configuration) { batch in try withExtendedLifetime(fake) { try onReceived?(batch) } }
     return (fake, client)
   }
 
@@ -41,9 +36,7 @@ extension FakeBroker {
   /// PUBLISH of "x" on "in/a", at most once.
   ///
   /// - Parameter head: 0x30; 0x31: retained.
-  static func message(_ head: UInt8) -> [UInt8] {
-    [head, 8, 0, 4] + Array("in/a".utf8) + [0] + Array("x".utf8)
-  }
+  static func message(_ head: UInt8) -> [UInt8] { [head, 8, 0, 4] + Array("in/a".utf8) + [0] + Array("x".utf8) }
 
   /// Sends a packet 25 times in 2.5 seconds.
   func sendSlowly(_ packet: [UInt8], after event: Event) {

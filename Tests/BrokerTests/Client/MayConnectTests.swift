@@ -22,17 +22,16 @@ struct MayConnectTests {
     func give(_ new: Bool) { value.store(new, ordering: .relaxed) }
   }
 
-  private func configuration(
-    _ broker: TestBroker, _ mayConnect: @escaping @Sendable () -> Bool
-  ) -> MosquittoConfiguration {
+  private func configuration(_ broker: TestBroker, _ mayConnect: @escaping @Sendable () -> Bool)
+    -> MosquittoConfiguration
+  {
     var configuration = broker.configuration(clientID: "shard", "in/#")
     configuration.keepAlive = 10
     configuration.mayConnect = mayConnect
     return configuration
   }
 
-  @Test("While it may not, no connection is made at all; then it comes by itself")
-  func nothingIsSent() async throws {
+  @Test("While it may not, no connection is made at all; then it comes by itself") func nothingIsSent() async throws {
     let held = Held()
     held.give(false)
     let (broker, client) = try FakeBroker.withClient(client: { $0.mayConnect = { held.look() } })
@@ -46,12 +45,11 @@ struct MayConnectTests {
     #expect(broker.connectionCount == 1)
   }
 
-  @Test("A client waits for its place until another one's subscriptions are answered, and can stop")
-  func places() async throws {
+  @Test("A client waits for its place until another one's subscriptions are answered, and can stop") func places()
+    async throws
+  {
     let places = DispatchSemaphore(value: 1)
-    func start(
-      _ broker: FakeBroker, _ places: DispatchSemaphore?, _ held: Held = Held()
-    ) -> TestClient {
+    func start(_ broker: FakeBroker, _ places: DispatchSemaphore?, _ held: Held = Held()) -> TestClient {
       var configuration = broker.configuration
       configuration.places = places
       configuration.mayConnect = { held.look() }
@@ -66,9 +64,7 @@ struct MayConnectTests {
     let stopped = start(brokers[1], places, waiting[0])
     let second = start(brokers[2], places, waiting[1])
     // The first look is before the wait, all others while it waits.
-    try await eventually {
-      waiting.allSatisfy { $0.asked.load(ordering: .relaxed) >= 2 }
-    }
+    try await eventually { waiting.allSatisfy { $0.asked.load(ordering: .relaxed) >= 2 } }
     try await stopped.stop()
     let free = start(brokers[3], nil)
     try await free.ready()
@@ -90,33 +86,29 @@ struct MayConnectTests {
     withExtendedLifetime(brokers) {}
   }
 
-  @Test("A client that waits for its place, and loses its session, waits no longer")
-  func placeOfNobody() async throws {
+  @Test("A client that waits for its place, and loses its session, waits no longer") func placeOfNobody() async throws {
     let held = Held()
     let (broker, client) = try FakeBroker.withClient(client: {
       $0.places = DispatchSemaphore(value: 0)
       $0.mayConnect = { held.look() }
     })
-    try await eventually("it waits, and asks meanwhile") {
-      held.asked.load(ordering: .relaxed) >= 4
-    }
+    try await eventually("it waits, and asks meanwhile") { held.asked.load(ordering: .relaxed) >= 4 }
     #expect(client.record.disconnections.isEmpty)
     held.give(false)
     #expect(try await client.disconnection().error.reason == .sessionNotHeld)
     #expect(broker.connectionCount == 0)
   }
 
-  @Test("The session of another process at a real broker stays its own, with what waits in it")
-  func rival() async throws {
+  @Test("The session of another process at a real broker stays its own, with what waits in it") func rival()
+    async throws
+  {
     let (broker, held) = (try TestBroker(), Held())
     let zombie = TestClient(configuration(broker) { held.look() })
     try await zombie.ready()
     held.give(false)
     let owner = TestClient(broker.configuration(clientID: "shard", "in/#"))
     try await owner.ready()
-    try await eventually("ten attempts of the other") {
-      zombie.record.disconnections.count >= 10
-    }
+    try await eventually("ten attempts of the other") { zombie.record.disconnections.count >= 10 }
     #expect(zombie.record.sessions.count == 1)
     let publisher = try await TestPublisher.start(broker)
     for number in 0..<20 { try await publisher.publish("in/\(number)", "x") }
@@ -161,8 +153,7 @@ struct MayConnectTests {
     #expect(listener.messages.map(\.topic) == ["out/end"])
   }
 
-  @Test("What is to be published between two ticks stays unsent")
-  func betweenTicks() async throws {
+  @Test("What is to be published between two ticks stays unsent") func betweenTicks() async throws {
     let (broker, held) = (try TestBroker(), Held())
     let listener = try await TestSubscriber.start(broker, "out/#")
     var configuration = configuration(broker) { held.look() }
@@ -178,8 +169,7 @@ struct MayConnectTests {
     #expect(listener.messages.map(\.topic) == ["out/end"])
   }
 
-  @Test("A quiet connection ends with the next tick, and its last publications stay unsent")
-  func quiet() async throws {
+  @Test("A quiet connection ends with the next tick, and its last publications stay unsent") func quiet() async throws {
     let (broker, held) = (try TestBroker(), Held())
     let listener = try await TestSubscriber.start(broker, "out/#")
     let client = TestClient(configuration(broker) { held.look() })

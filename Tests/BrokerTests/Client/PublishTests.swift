@@ -3,11 +3,8 @@ import Testing
 
 @testable import Broker
 
-@Suite("Publishing", .timeLimit(.minutes(30)))
-struct PublishTests {
-  @Test(
-    "What is published arrives, byte for byte",
-    arguments: MosquittoConfiguration.ProtocolVersion.both)
+@Suite("Publishing", .timeLimit(.minutes(30))) struct PublishTests {
+  @Test("What is published arrives, byte for byte", arguments: MosquittoConfiguration.ProtocolVersion.both)
   func roundTrip(version: MosquittoConfiguration.ProtocolVersion) async throws {
     let broker = try TestBroker()
     var configuration = broker.configuration(clientID: "receiver", "in/#")
@@ -18,8 +15,8 @@ struct PublishTests {
     configuration.subscriptions = []
     let publisher = TestPublisher(configuration)
     let sent = Publication(
-      topic: "in/a", payload: Array(0...255), messageExpiry: 30, contentType: "text/plain",
-      correlationData: [1, 0, 2], responseTopic: "out/a")
+      topic: "in/a", payload: Array(0...255), messageExpiry: 30, contentType: "text/plain", correlationData: [1, 0, 2],
+      responseTopic: "out/a")
     #expect(try await publisher.publish([sent]) == [.delivered])
     try await eventually { receiver.handler.messageCount == 1 }
     let message = try #require(receiver.handler.messages.first)
@@ -32,20 +29,16 @@ struct PublishTests {
     #expect((message.messageExpiry ?? 99 <= 30) == (version == .v5))
   }
 
-  @Test("A retained message, an empty payload and 64,000 bytes go through")
-  func shapes() async throws {
+  @Test("A retained message, an empty payload and 64,000 bytes go through") func shapes() async throws {
     let broker = try TestBroker()
     let publisher = try await TestPublisher.start(broker)
     let large = [UInt8](repeating: 0xA5, count: 64_000)
     try await publisher.publish([
-      Publication(topic: "state", payload: [1], retain: true),
-      Publication(topic: "gone", payload: [1], retain: true),
+      Publication(topic: "state", payload: [1], retain: true), Publication(topic: "gone", payload: [1], retain: true),
       Publication(topic: "gone", payload: [], retain: true),
     ])
     let subscriber = try await TestSubscriber.start(broker, "#")
-    try await publisher.publish([
-      Publication(topic: "empty", payload: []), Publication(topic: "large", payload: large),
-    ])
+    try await publisher.publish([Publication(topic: "empty", payload: []), Publication(topic: "large", payload: large)])
     let messages = try await subscriber.wait { $0.count == 3 }
     #expect(messages.map(\.topic) == ["state", "empty", "large"])
     #expect(messages.map(\.isRetained) == [true, false, false])
@@ -53,8 +46,7 @@ struct PublishTests {
     #expect(messages[2].payload == large)
   }
 
-  @Test("Never more under way than the broker takes, QoS 0 left out")
-  func window() async throws {
+  @Test("Never more under way than the broker takes, QoS 0 left out") func window() async throws {
     let (fake, client) = try FakeBroker.withClient(broker: {
       $0.receiveMaximum = 3
       $0.acknowledges = false
@@ -81,8 +73,9 @@ struct PublishTests {
     try await eventually { client.record.acknowledged.count == 30 }
   }
 
-  @Test("A publication that the access list denies is an outcome, and the connection lives on")
-  func denied() async throws {
+  @Test("A publication that the access list denies is an outcome, and the connection lives on") func denied()
+    async throws
+  {
     let broker = try TestBroker(logins: EmbeddedBrokerConfiguration.Login.home)
     let publisher = try await TestPublisher.start(broker, user: "border-router")
     let outcomes = try await publisher.publish([
@@ -96,8 +89,7 @@ struct PublishTests {
     #expect(outcomes[1] == .delivered)
   }
 
-  @Test("A topic that is none is refused here, with words, and the rest goes on")
-  func badTopics() async throws {
+  @Test("A topic that is none is refused here, with words, and the rest goes on") func badTopics() async throws {
     let broker = try TestBroker()
     let publisher = try await TestPublisher.start(broker)
     let outcomes = try await publisher.publish(
@@ -106,8 +98,8 @@ struct PublishTests {
     #expect(outcomes.last == .delivered)
   }
 
-  @Test("Many threads can publish, and a stock broker's window of 20 is respected")
-  func wakeFromThreads() async throws {
+  @Test("Many threads can publish, and a stock broker's window of 20 is respected") func wakeFromThreads() async throws
+  {
     let broker = try TestBroker(receiveMaximum: 20)
     let client = TestClient(broker.configuration(clientID: "status"))
     try await client.ready()
@@ -116,9 +108,7 @@ struct PublishTests {
       for task in 0..<8 {
         group.addTask {
           for number in 0..<50 {
-            client.publish([
-              Publication(topic: "t", payload: [1], token: UInt64(task * 50 + number))
-            ])
+            client.publish([Publication(topic: "t", payload: [1], token: UInt64(task * 50 + number))])
           }
         }
       }
@@ -128,13 +118,10 @@ struct PublishTests {
     #expect(client.record.mostUnderWay <= 20 && client.record.disconnections.isEmpty)
   }
 
-  @Test(
-    "Lost acknowledgements end the connection after the timeout, and a new one is made",
-    arguments: [50, 100])
+  @Test("Lost acknowledgements end the connection after the timeout, and a new one is made", arguments: [50, 100])
   func lostAcknowledgements(lost: Int) async throws {
     let (_, client) = try FakeBroker.withClient(
-      broker: { $0.acknowledgementsLost = lost },
-      client: { $0.acknowledgementTimeout = .milliseconds(500) })
+      broker: { $0.acknowledgementsLost = lost }, client: { $0.acknowledgementTimeout = .milliseconds(500) })
     try await client.ready()
     client.publish((1...200).map { Publication(topic: "t", payload: [1], token: $0) })
     try await client.ready(connection: 2)
@@ -142,9 +129,7 @@ struct PublishTests {
     #expect(error.reason == .noAnswer)
     #expect(error.message.contains("acknowledged a publication for 0.5 seconds"))
     client.publish([Publication(topic: "t", payload: [1], token: 201)])
-    try await eventually("the window has room again") {
-      client.record.acknowledged.last?.token == 201
-    }
+    try await eventually("the window has room again") { client.record.acknowledged.last?.token == 201 }
     #expect(client.record.disconnections.count == 1, "acknowledged ones are not waited for")
   }
 
@@ -161,14 +146,13 @@ struct PublishTests {
     #expect(client.handler.messageCount == 25, "that took longer than the limit")
   }
 
-  @Test("A broker that acknowledges one after the other may take long for all")
-  func slowAcknowledgements() async throws {
+  @Test("A broker that acknowledges one after the other may take long for all") func slowAcknowledgements() async throws
+  {
     let (fake, client) = try FakeBroker.withClient(
       broker: { $0.acknowledges = false }, client: { $0.acknowledgementTimeout = .seconds(2) })
     // SUBSCRIBE is packet 1.
     fake.send(
-      (2...26).map { [0x40, 2, 0, $0] }, pause: .milliseconds(100),
-      after: .published(topic: "t", identifier: 31))
+      (2...26).map { [0x40, 2, 0, $0] }, pause: .milliseconds(100), after: .published(topic: "t", identifier: 31))
     try await client.ready()
     client.publish((1...30).map { Publication(topic: "t", payload: [1], token: $0) })
     let error = try await client.disconnection().error
@@ -176,8 +160,9 @@ struct PublishTests {
     #expect(client.record.acknowledged.count == 25, "that took longer than the limit")
   }
 
-  @Test("After a reconnect only what the handler offers is published, not what was under way")
-  func forgotten() async throws {
+  @Test("After a reconnect only what the handler offers is published, not what was under way") func forgotten()
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(broker: { $0.acknowledges = false })
     try await client.ready()
     client.publish([Publication(topic: "t/1", payload: [1], token: 1)])
@@ -188,20 +173,16 @@ struct PublishTests {
     try await client.ready(connection: 2)
     try await eventually { !client.record.acknowledged.isEmpty }
     #expect(client.record.acknowledged.map(\.token) == [2])
-    let topics = fake.events.compactMap {
-      if case .published(let topic, _) = $0 { topic } else { nil }
-    }
+    let topics = fake.events.compactMap { if case .published(let topic, _) = $0 { topic } else { nil } }
     #expect(topics == ["t/1", "t/2"], "the old handle's messages went with it")
   }
 
-  @Test("The oldest is the first that is not acknowledged, whatever was acknowledged before it")
-  func oldest() {
+  @Test("The oldest is the first that is not acknowledged, whatever was acknowledged before it") func oldest() {
     var window = PublishWindow(maximum: 4)
     let start = ContinuousClock.now
     func at(_ second: Int) -> ContinuousClock.Instant { start + .seconds(second) }
     func add(_ identifier: UInt16, _ second: Int, qos: QualityOfService = .atLeastOnce) {
-      window.add(
-        Publication(topic: "t", payload: [], qos: qos), identifier: identifier, at: at(second))
+      window.add(Publication(topic: "t", payload: [], qos: qos), identifier: identifier, at: at(second))
     }
     add(9, 0, qos: .atMostOnce)
     #expect(window.oldest == nil)

@@ -3,12 +3,10 @@ import Synchronization
 import TestKit
 import Testing
 
-@Suite("Coming back", .timeLimit(.minutes(30)))
-struct ReconnectTests {
+@Suite("Coming back", .timeLimit(.minutes(30))) struct ReconnectTests {
   private typealias NotStored = AcknowledgementOrderTests.NotStored
 
-  @Test("A broker that is killed and comes back on its port finds its client again")
-  func brokerRestart() async throws {
+  @Test("A broker that is killed and comes back on its port finds its client again") func brokerRestart() async throws {
     let broker = try TestBroker()
     let client = TestClient(broker.configuration(clientID: "keeper", "in/#"))
     try await client.ready()
@@ -25,8 +23,7 @@ struct ReconnectTests {
     try await eventually { client.handler.messageCount == 1 }
   }
 
-  @Test("A broker that shuts down is named as a cause")
-  func brokerStops() async throws {
+  @Test("A broker that shuts down is named as a cause") func brokerStops() async throws {
     let broker = try TestBroker()
     let client = TestClient(broker.configuration(clientID: "keeper"))
     try await client.ready()
@@ -37,14 +34,14 @@ struct ReconnectTests {
     #expect(words.contains { first.error.message.contains($0) }, "\(first.error)")
   }
 
-  @Test("A kept session brings what came while the client was away, in order, across a restart")
-  func keptSession() async throws {
+  @Test("A kept session brings what came while the client was away, in order, across a restart") func keptSession()
+    async throws
+  {
     let broker = try TestBroker(persistence: true)
     let first = TestClient(broker.configuration(clientID: "keeper", "in/#"))
     try await first.ready()
     try await first.stop()
-    try await TestPublisher.start(broker).publish(
-      (0..<2500).map { Publication(topic: "in/\($0)", payload: [1]) })
+    try await TestPublisher.start(broker).publish((0..<2500).map { Publication(topic: "in/\($0)", payload: [1]) })
     broker.stop()
     try broker.start()
 
@@ -56,8 +53,10 @@ struct ReconnectTests {
 
   @Test(
     "What a handler could not keep is delivered again; what it kept is not, and the order stays",
-    arguments: MosquittoConfiguration.ProtocolVersion.both)
-  func redelivery(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    arguments: MosquittoConfiguration.ProtocolVersion.both) func redelivery(
+      version: MosquittoConfiguration.ProtocolVersion
+    ) async throws
+  {
     let broker = try TestBroker()
     let batches = Mutex(0)
     var configuration = broker.configuration(clientID: "keeper", "in/#")
@@ -72,11 +71,8 @@ struct ReconnectTests {
       if number % 3 == 0 { throw NotStored() }
     }
     try await client.ready()
-    try await TestPublisher.start(broker).publish(
-      (0..<500).map { Publication(topic: "in/\($0)", payload: [1]) })
-    try await eventually(within: .seconds(60)) {
-      Set(client.handler.messages.map(\.topic)).count == 500
-    }
+    try await TestPublisher.start(broker).publish((0..<500).map { Publication(topic: "in/\($0)", payload: [1]) })
+    try await eventually(within: .seconds(60)) { Set(client.handler.messages.map(\.topic)).count == 500 }
     #expect(client.handler.messages.map(\.topic) == (0..<500).map { "in/\($0)" })
     #expect(client.record.disconnections.count >= 3)
     #expect(client.record.disconnections.allSatisfy { $0.error.reason == .handler })
@@ -84,14 +80,15 @@ struct ReconnectTests {
 
   @Test(
     "A client that takes the session over again and again is named, and outlasted",
-    arguments: MosquittoConfiguration.ProtocolVersion.both)
-  func takeover(version: MosquittoConfiguration.ProtocolVersion) async throws {
+    arguments: MosquittoConfiguration.ProtocolVersion.both) func takeover(
+      version: MosquittoConfiguration.ProtocolVersion
+    ) async throws
+  {
     let broker = try TestBroker()
     var configuration = broker.configuration(clientID: "keeper", "in/#")
     configuration.protocolVersion = version
     configuration.keepAlive = 10
-    configuration.reconnect = .init(
-      initial: .milliseconds(20), ceiling: .milliseconds(400), jitter: 0.5)
+    configuration.reconnect = .init(initial: .milliseconds(20), ceiling: .milliseconds(400), jitter: 0.5)
     let client = TestClient(configuration)
     try await client.ready()
     for number in 1... {
@@ -102,9 +99,7 @@ struct ReconnectTests {
       if reasons.count(where: { $0 == .sessionTakenOver }) >= 3 { break }
       try #require(number < 50, "\(reasons)")
     }
-    let contested = client.record.disconnections.filter {
-      $0.error.reason == .sessionTakenOver
-    }
+    let contested = client.record.disconnections.filter { $0.error.reason == .sessionTakenOver }
     #expect(contested.allSatisfy { !$0.isFatal && $0.error.message.contains("same client id") })
     #expect(contested.allSatisfy { !$0.error.message.contains("keeper") })
     #expect(contested.allSatisfy { ($0.retryDelay ?? .zero) >= .milliseconds(10) })
@@ -116,8 +111,9 @@ struct ReconnectTests {
     try await eventually { client.handler.messageCount == 1 }
   }
 
-  @Test("A connection that is cut fifty times is made again each time: that is no second client")
-  func cutConnections() async throws {
+  @Test("A connection that is cut fifty times is made again each time: that is no second client") func cutConnections()
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(client: {
       $0.reconnect = .init(initial: .milliseconds(5), ceiling: .milliseconds(20), jitter: 0)
     })
@@ -130,8 +126,7 @@ struct ReconnectTests {
     #expect(client.record.sessions.allSatisfy { $0.sessionPresent }, "else it proves nothing")
   }
 
-  @Test("A subscription that is never answered ends the connection")
-  func noSubscriptionAnswer() async throws {
+  @Test("A subscription that is never answered ends the connection") func noSubscriptionAnswer() async throws {
     let (fake, client) = try FakeBroker.withClient(
       broker: { $0.subscribeCode = nil }, client: { $0.answerLimit = .milliseconds(300) })
     let error = try await client.disconnection().error
@@ -142,8 +137,7 @@ struct ReconnectTests {
   }
 
   @Test(
-    "An answer to SUBSCRIBE may come late behind messages, and must come after them",
-    arguments: [UInt8(0x30), 0x31])
+    "An answer to SUBSCRIBE may come late behind messages, and must come after them", arguments: [UInt8(0x30), 0x31])
   func answerBehindMessages(publish: UInt8) async throws {
     let (fake, client) = try FakeBroker.withClient(
       broker: { $0.subscribeCode = nil }, client: { $0.answerLimit = .seconds(2) })
@@ -153,8 +147,7 @@ struct ReconnectTests {
     #expect(client.handler.messageCount == 25, "that took longer than the limit")
   }
 
-  @Test("A new configuration is used at once")
-  func reconfigure() async throws {
+  @Test("A new configuration is used at once") func reconfigure() async throws {
     let broker = try TestBroker()
     let client = TestClient(broker.configuration(clientID: "keeper", "in/#"))
     try await client.ready()
@@ -169,8 +162,7 @@ struct ReconnectTests {
     #expect(client.record.disconnections.isEmpty, "it was asked for")
   }
 
-  @Test("A quiet connection is kept alive by pings")
-  func keepAlive() async throws {
+  @Test("A quiet connection is kept alive by pings") func keepAlive() async throws {
     let (fake, client) = try FakeBroker.withClient(client: { $0.keepAlive = 5 })
     try await client.ready()
     try await eventually { fake.events.contains(.pinged) }

@@ -3,15 +3,12 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("Ends", .timeLimit(.minutes(30)))
-struct StopTests {
-  @Test("The last will is sent when the connection dies, and not after a goodbye")
-  func lastWill() async throws {
+@Suite("Ends", .timeLimit(.minutes(30))) struct StopTests {
+  @Test("The last will is sent when the connection dies, and not after a goodbye") func lastWill() async throws {
     let broker = try TestBroker()
     let subscriber = try await TestSubscriber.start(broker, "bridge/#")
     var configuration = broker.configuration(clientID: "status", "in/#")
-    configuration.lastWill = Publication(
-      topic: "bridge/state", payload: Array("offline".utf8), retain: true)
+    configuration.lastWill = Publication(topic: "bridge/state", payload: Array("offline".utf8), retain: true)
     let clean = TestClient(configuration)
     try await clean.ready()
     try await clean.stop(finalPublications: [
@@ -25,12 +22,12 @@ struct StopTests {
     #expect(texts == ["stopped", "offline"])
   }
 
-  @Test("Final publications are acknowledged before the goodbye, however many they are")
-  func finalPublications() async throws {
+  @Test("Final publications are acknowledged before the goodbye, however many they are") func finalPublications()
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(broker: { $0.receiveMaximum = 2 })
     try await client.ready()
-    try await client.stop(
-      finalPublications: (1...7).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
+    try await client.stop(finalPublications: (1...7).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
     #expect(client.record.acknowledged.map(\.token) == Array(1...7))
     try await eventually { fake.events.last == .closed }
     #expect(fake.events.suffix(2) == [.disconnected, .closed])
@@ -61,8 +58,9 @@ struct StopTests {
     #expect(fake.connectionCount == 1)
   }
 
-  @Test("A broker that does not acknowledge can't hold up a stop for longer than its limit")
-  func stopLimit() async throws {
+  @Test("A broker that does not acknowledge can't hold up a stop for longer than its limit") func stopLimit()
+    async throws
+  {
     let (fake, client) = try FakeBroker.withClient(
       broker: { $0.acknowledges = false }, client: { $0.stopLimit = .milliseconds(200) })
     try await client.ready()
@@ -72,8 +70,9 @@ struct StopTests {
     try await eventually { fake.events.contains(.disconnected) }
   }
 
-  @Test("A batch that is being handled when the stop comes is finished and acknowledged")
-  func stopInBatch() async throws {
+  @Test("A batch that is being handled when the stop comes is finished and acknowledged") func stopInBatch()
+    async throws
+  {
     let fake = try FakeBroker()
     let gate = DispatchSemaphore(value: 0)
     let client = TestClient(fake.configuration) { _ in
@@ -92,19 +91,16 @@ struct StopTests {
     #expect(fake.acknowledgements.count == handled)
   }
 
-  @Test("A stop ends a waiting time at once, and run can't be called twice")
-  func stopWhileWaiting() async throws {
+  @Test("A stop ends a waiting time at once, and run can't be called twice") func stopWhileWaiting() async throws {
     let client = TestClient(
       MosquittoConfiguration(
-        host: "127.0.0.1", port: 1, clientID: "a",
-        reconnect: .init(initial: .seconds(600), ceiling: .seconds(600))))
+        host: "127.0.0.1", port: 1, clientID: "a", reconnect: .init(initial: .seconds(600), ceiling: .seconds(600))))
     _ = try await client.disconnection()
     try await client.stop()
     await #expect(throws: MosquittoError.self) { try await client.client.run() }
   }
 
-  @Test("A stop before the start, and cancellation, end run cleanly")
-  func earlyStop() async throws {
+  @Test("A stop before the start, and cancellation, end run cleanly") func earlyStop() async throws {
     let fake = try FakeBroker()
     let early = MosquittoClient(fake.configuration, handler: RecordingHandler())
     early.stop()
@@ -119,11 +115,9 @@ struct StopTests {
     try await task.value
   }
 
-  @Test("A stop does not wait for an address that swallows connections")
-  func blackHole() async throws {
+  @Test("A stop does not wait for an address that swallows connections") func blackHole() async throws {
     let hole = try BlackHole()
-    let client = TestClient(
-      MosquittoConfiguration(host: "127.0.0.1", port: hole.port, clientID: "a"))
+    let client = TestClient(MosquittoConfiguration(host: "127.0.0.1", port: hole.port, clientID: "a"))
     try await eventually("a connection under way") { hole.isBeingCalled }
     // The system gives such a connection up after two minutes.
     try await client.stop()
@@ -133,19 +127,16 @@ struct StopTests {
   @Test(
     "What can never work ends run at once and names the setting",
     arguments: [
-      ("mqtt.host", { @Sendable in $0.host = "" }),
-      ("mqtt.client_id", { $0.clientID = "a\0b" }),
-      ("mqtt.client_id", { $0.clientID = "a+" }),
-      ("mqtt.port", { $0.port = 0 }),
-      ("mqtt", { $0.keepAlive = 3 }),
+      ("mqtt.host", { @Sendable in $0.host = "" }), ("mqtt.client_id", { $0.clientID = "a\0b" }),
+      ("mqtt.client_id", { $0.clientID = "a+" }), ("mqtt.port", { $0.port = 0 }), ("mqtt", { $0.keepAlive = 3 }),
       ("mqtt.username", { $0.password = "p" }),
       ("mqtt.tls.cert_file", { $0.tls = .init(caFile: "ca", certificateFile: "cert") }),
       ("mqtt.base_topic", { $0.subscriptions = [.init("a/#/b")] }),
       ("mqtt.base_topic", { $0.lastWill = Publication(topic: "a/+", payload: []) }),
-    ] as [(String, @Sendable (inout MosquittoConfiguration) -> Void)])
-  func invalid(
-    setting: String, change: @Sendable (inout MosquittoConfiguration) -> Void
-  ) async throws {
+    ] as [(String, @Sendable (inout MosquittoConfiguration) -> Void)]) func invalid(
+      setting: String, change: @Sendable (inout MosquittoConfiguration) -> Void
+    ) async throws
+  {
     var configuration = MosquittoConfiguration(host: "127.0.0.1", clientID: "a")
     change(&configuration)
     let client = TestClient(configuration)
@@ -155,16 +146,11 @@ struct StopTests {
     #expect(client.record.disconnections.map(\.isFatal) == [true])
   }
 
-  @Test("Neither a description nor a dump of the configuration shows the password")
-  func noPassword() {
-    let configuration = MosquittoConfiguration(
-      host: "h", clientID: "c", username: "user", password: "s3cret-Password")
+  @Test("Neither a description nor a dump of the configuration shows the password") func noPassword() {
+    let configuration = MosquittoConfiguration(host: "h", clientID: "c", username: "user", password: "s3cret-Password")
     var dumped = ""
     dump(configuration, to: &dumped)
-    for text in [
-      "\(configuration)", String(reflecting: configuration), String(describing: configuration),
-      dumped,
-    ] {
+    for text in ["\(configuration)", String(reflecting: configuration), String(describing: configuration), dumped] {
       #expect(!text.contains("s3cret"))
     }
     #expect("\(configuration)" == "mqtt://user@h:1883 as c")

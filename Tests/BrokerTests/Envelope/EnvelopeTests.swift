@@ -18,37 +18,29 @@ import Testing
   }
 
   private func seal(
-    _ body: [UInt8]? = nil, to recipient: Identity? = nil, from sender: Identity? = nil,
-    topic: String? = nil, order: Envelope.Order = .sequence(7), now: Int64? = nil,
-    lifetime: Int64? = nil
+    _ body: [UInt8]? = nil, to recipient: Identity? = nil, from sender: Identity? = nil, topic: String? = nil,
+    order: Envelope.Order = .sequence(7), now: Int64? = nil, lifetime: Int64? = nil
   ) throws -> [UInt8] {
     try Envelope.seal(
       body ?? self.body, to: (recipient ?? daemon).keys, from: sender ?? router,
-      at: Envelope.Place(
-        topic: topic ?? self.topic, order: order, now: now ?? self.now, lifetime: lifetime))
+      at: Envelope.Place(topic: topic ?? self.topic, order: order, now: now ?? self.now, lifetime: lifetime))
   }
 
-  private func open(
-    _ bytes: [UInt8], with reader: Identity? = nil, now: Int64? = nil
-  ) throws -> OpenedEnvelope {
-    try Envelope.open(
-      bytes, with: reader ?? daemon, from: [router.keys], topic: topic, now: now ?? self.now)
+  private func open(_ bytes: [UInt8], with reader: Identity? = nil, now: Int64? = nil) throws -> OpenedEnvelope {
+    try Envelope.open(bytes, with: reader ?? daemon, from: [router.keys], topic: topic, now: now ?? self.now)
   }
 
   private func refusal(_ bytes: [UInt8], now: Int64? = nil) -> EnvelopeRefusal? {
     do {
       _ = try open(bytes, now: now)
       return nil
-    } catch {
-      return error as? EnvelopeRefusal
-    }
+    } catch { return error as? EnvelopeRefusal }
   }
 
   /// An envelope of the router's around what it claims to have signed.
   private func resealed(_ signed: [UInt8], _ signature: String) throws -> [UInt8] {
     try Envelope.seal(
-      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8),
-      to: daemon.keys)
+      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8), to: daemon.keys)
   }
 
   /// An envelope around claims of the test's own.
@@ -56,9 +48,9 @@ import Testing
     try Envelope.seal(signed: Array(claims.utf8), to: daemon.keys, from: signer ?? router)
   }
 
-  private func claims(
-    aud: String? = nil, iss: String? = nil, rest: String = #""seq":1,"#, body: String = "{}"
-  ) -> String {
+  private func claims(aud: String? = nil, iss: String? = nil, rest: String = #""seq":1,"#, body: String = "{}")
+    -> String
+  {
     #"{"aud":"\#(aud ?? daemon.keys.sealingHash)","iss":"\#(iss ?? router.keys.signingHash)","#
       + #""topic":"\#(topic)",\#(rest)"iat":\#(now),"body":\#(body)}"#
   }
@@ -76,8 +68,7 @@ import Testing
   }
 
   @Test func theFormIsTheOneThatIsDocumented() throws {
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
     #expect(Set(object.keys) == ["v", "typ", "alg", "kid", "ct"])
     #expect(object["v"] as? Int == 1 && object["typ"] as? String == "sealed")
     #expect(object["alg"] as? String == "x25519-xsalsa20-poly1305-seal")
@@ -114,16 +105,13 @@ import Testing
     #"{"v":1,"typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal"}"#,
     #"{"v":"1","typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal","kid":"","ct":""}"#,
     String(repeating: "[", count: 16_000),
-  ])
-  func garbageIsNoEnvelope(_ text: String) {
+  ]) func garbageIsNoEnvelope(_ text: String) {
     let found = refusal(Array(text.utf8))
-    #expect(
-      found == .notAnEnvelope || (text == #"{"typ":"sealed"}"# && found == .unsupportedVersion))
+    #expect(found == .notAnEnvelope || (text == #"{"typ":"sealed"}"# && found == .unsupportedVersion))
   }
 
   private func altered(_ name: String, _ value: Any) throws -> [UInt8] {
-    var object = try #require(
-      try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
+    var object = try #require(try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
     object[name] = value
     return try Array(JSONSerialization.data(withJSONObject: object))
   }
@@ -143,8 +131,8 @@ import Testing
     let bytes = try seal(to: untrusted)
     #expect(refusal(bytes) == .unknownKeyID)
     // The same, but says that it is for the daemon.
-    let text = String(decoding: bytes, as: UTF8.self)
-      .replacingOccurrences(of: untrusted.keys.keyID, with: daemon.keys.keyID)
+    let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(
+      of: untrusted.keys.keyID, with: daemon.keys.keyID)
     #expect(refusal(Array(text.utf8)) == .cannotOpen)
   }
 
@@ -186,13 +174,11 @@ import Testing
     "", #""seq":1,"id":"a","exp":1800000030,"#, #""id":"a","#, #""seq":-1,"#, #""seq":1.5,"#,
     #""id":"","exp":1800000030,"#, #""id":"a","exp":1800000301,"#, #""id":"a","exp":1800000000,"#,
     #""seq":1,"exp":-9223372036854775808,"#, #""seq":1,"body":{},"#,
-  ])
-  func claimsThatAreNotSoundAreRefused(_ rest: String) throws {
+  ]) func claimsThatAreNotSoundAreRefused(_ rest: String) throws {
     #expect(refusal(try sealed(claims: claims(rest: rest))) == .notAnEnvelope)
   }
 
-  @Test(arguments: ["[]", "1", #""text""#, "null", "{", "{}}"])
-  func aBodyIsAnObject(_ text: String) throws {
+  @Test(arguments: ["[]", "1", #""text""#, "null", "{", "{}}"]) func aBodyIsAnObject(_ text: String) throws {
     #expect(refusal(try sealed(claims: claims(body: text))) == .notAnEnvelope)
     #expect(throws: SealingError.notAnObject) { try seal(Array(text.utf8)) }
   }
@@ -201,8 +187,8 @@ import Testing
     func length(_ digits: Int) throws -> Int {
       try seal(
         Array(
-          (#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":""#
-            + String(repeating: "0e", count: digits) + #""}"#).utf8)
+          (#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":""# + String(repeating: "0e", count: digits) + #""}"#).utf8
+        )
       ).count
     }
     #expect(try length(0) == length(254))
@@ -237,20 +223,15 @@ import Testing
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<(Soak.triesAll ? 200 : 50) {
       let characters = Array("aä/\"\\{}[],: \u{1F600}0\n")
-      func text() -> String {
-        String((0..<Int.random(in: 0...20)).map { _ in characters.randomElement() ?? "a" })
-      }
+      func text() -> String { String((0..<Int.random(in: 0...20)).map { _ in characters.randomElement() ?? "a" }) }
       let body = try JSONSerialization.data(withJSONObject: [
         "body": text(), text(): [text(), ["body": text()]], "n": UInt64.random(in: 0...(.max)),
       ])
       let topic = text()
-      let order: Envelope.Order =
-        Bool.random() ? .sequence(generator.next()) : .identifier("x" + text())
+      let order: Envelope.Order = Bool.random() ? .sequence(generator.next()) : .identifier("x" + text())
       let bytes = try Envelope.seal(
-        Array(body), to: daemon.keys, from: router,
-        at: .init(topic: topic, order: order, now: now, lifetime: 30))
-      let opened = try Envelope.open(
-        bytes, with: daemon, from: [daemon.keys, router.keys], topic: topic, now: now)
+        Array(body), to: daemon.keys, from: router, at: .init(topic: topic, order: order, now: now, lifetime: 30))
+      let opened = try Envelope.open(bytes, with: daemon, from: [daemon.keys, router.keys], topic: topic, now: now)
       #expect(opened.body == Array(body))
       #expect(opened.order == order)
     }
@@ -262,8 +243,7 @@ import Testing
       (String(repeating: "t", count: 1_024), .identifier(String(repeating: "i", count: 128)), 300),
     ]
     for (topic, order, lifetime) in places {
-      let room = Envelope.room(
-        at: .init(topic: topic, order: order, now: now, lifetime: lifetime))
+      let room = Envelope.room(at: .init(topic: topic, order: order, now: now, lifetime: lifetime))
       #expect(room > 4_096)
       let frame = #"{"a":""}"#.utf8.count
       func text(_ count: Int) -> [UInt8] {

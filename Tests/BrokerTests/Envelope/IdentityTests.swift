@@ -26,8 +26,7 @@ import Testing
   @Test func theFormsAreTheDocumentedOnes() throws {
     let identity = try Identity(secrets: SecretBytes(copying: Array(0..<64)))
     #expect(
-      identity.keys.line
-        == "tk1:j0DFrbaPJWJK5bIU6nZ6bslNgp09e14a0bpvPiE4KF8"
+      identity.keys.line == "tk1:j0DFrbaPJWJK5bIU6nZ6bslNgp09e14a0bpvPiE4KF8"
         + "prLrhQbzK8LIuGpTTTQvHNh5SbQv-EsiXlLyTIpZt1w:eb599c63")
     #expect(identity.keys.fingerprint == "eb59-9c63-2893-2fda-e487-4523-e835-a644")
   }
@@ -36,8 +35,7 @@ import Testing
     let line = Array(try Identity().keys.line.utf8)
     for position in line.indices {
       var altered = line
-      altered[position] =
-        altered[position] == UInt8(ascii: "a") ? UInt8(ascii: "b") : UInt8(ascii: "a")
+      altered[position] = altered[position] == UInt8(ascii: "a") ? UInt8(ascii: "b") : UInt8(ascii: "a")
       #expect(throws: EnrolmentLineError.self) {
         _ = try PublicIdentity(line: String(decoding: altered, as: UTF8.self))
       }
@@ -50,9 +48,7 @@ import Testing
       do throws(EnrolmentLineError) {
         _ = try PublicIdentity(line: text)
         return nil
-      } catch {
-        return error
-      }
+      } catch { return error }
     }
     #expect(refusal("") == .notALine)
     #expect(refusal("ssh-ed25519 AAAA") == .notALine)

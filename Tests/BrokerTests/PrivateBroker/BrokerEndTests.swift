@@ -6,22 +6,21 @@ import ThreadkeeperSupport
 
 @testable import Broker
 
-@Suite("The private broker and whose it is", .timeLimit(.minutes(30)))
-struct BrokerEndTests {
+@Suite("The private broker and whose it is", .timeLimit(.minutes(30))) struct BrokerEndTests {
   static func isAlive(_ identifier: Int32) -> Bool {
     // A zombie that nobody has waited for is dead as well.
-    guard let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-    else { return false }
+    guard let status = try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8) else { return false }
     return !status.contains(") Z ")
   }
 
-  @Test("Its unexpected end is reported with the end of its log, an ordered one is not")
-  func unexpectedEnd() async throws {
+  @Test("Its unexpected end is reported with the end of its log, an ordered one is not") func unexpectedEnd()
+    async throws
+  {
     let directory = try OwnDirectory()
     let reports = Mutex<[EmbeddedBrokerError]>([])
-    let broker = EmbeddedBroker(
-      EmbeddedBrokerConfiguration(directory: directory.path, logins: [])
-    ) { error in reports.withLock { $0.append(error) } }
+    let broker = EmbeddedBroker(EmbeddedBrokerConfiguration(directory: directory.path, logins: [])) { error in
+      reports.withLock { $0.append(error) }
+    }
     try broker.start()
     broker.stop()
     try broker.start()
@@ -42,8 +41,7 @@ struct BrokerEndTests {
     broker.stop()
   }
 
-  @Test("It does not outlive a parent that is killed")
-  func orphan() async throws {
+  @Test("It does not outlive a parent that is killed") func orphan() async throws {
     let directory = try OwnDirectory()
     let path = directory.path
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -63,15 +61,15 @@ struct BrokerEndTests {
     next.stop()
   }
 
-  @Test("A forgotten broker that nobody waits for, and that ignores SIGTERM, does not hold it up")
-  func forgotten() async throws {
+  @Test("A forgotten broker that nobody waits for, and that ignores SIGTERM, does not hold it up") func forgotten()
+    async throws
+  {
     for traps in ["", "trap '' TERM;"] {
       let directory = try OwnDirectory()
       // Our child, which we do not wait for until the end: it stays as a zombie.
       let ready = directory.path + ".ready"
       let forgotten = try Self.spawn([
-        "/bin/sh", "-c", "\(traps) : > \(ready); while :; do sleep 0.1; done",
-        "\(directory.path)/mosquitto.conf",
+        "/bin/sh", "-c", "\(traps) : > \(ready); while :; do sleep 0.1; done", "\(directory.path)/mosquitto.conf",
       ])
       defer {
         kill(forgotten, SIGKILL)
@@ -84,8 +82,7 @@ struct BrokerEndTests {
       Thread { try? broker.start() }.start()
       try await eventually("the start") { broker.isRunning }
       #expect(!Self.isAlive(forgotten))
-      #expect(
-        FileManager.default.fileExists(atPath: "/proc/\(forgotten)"), "else it proves nothing")
+      #expect(FileManager.default.fileExists(atPath: "/proc/\(forgotten)"), "else it proves nothing")
       broker.stop()
     }
   }
@@ -101,8 +98,7 @@ struct BrokerEndTests {
     return identifier
   }
 
-  @Test("It lives on when the thread that started it is gone")
-  func threadGone() async throws {
+  @Test("It lives on when the thread that started it is gone") func threadGone() async throws {
     let directory = try OwnDirectory()
     let broker = directory.broker()
     try SystemThread { try? broker.start() }.join()
@@ -113,8 +109,7 @@ struct BrokerEndTests {
     broker.stop()
   }
 
-  @Test("An error quotes the end of the broker's log without the ids of clients")
-  func quotedLog() {
+  @Test("An error quotes the end of the broker's log without the ids of clients") func quotedLog() {
     let error = EmbeddedBrokerError.died(
       "signal 9",
       log: """

@@ -13,8 +13,7 @@ final class OwnDirectory: Sendable {
 
   /// A broker in it that is not started.
   func broker(
-    _ logins: [EmbeddedBrokerConfiguration.Login] = [],
-    _ change: (inout EmbeddedBrokerConfiguration) -> Void = { _ in }
+    _ logins: [EmbeddedBrokerConfiguration.Login] = [], _ change: (inout EmbeddedBrokerConfiguration) -> Void = { _ in }
   ) -> EmbeddedBroker {
     var configuration = EmbeddedBrokerConfiguration(directory: path, logins: logins)
     change(&configuration)
@@ -27,19 +26,15 @@ final class OwnDirectory: Sendable {
     try text.write(toFile: "\(path)/\(name)", atomically: true, encoding: .utf8)
   }
 
-  func text(_ name: String) throws -> String {
-    try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8)
-  }
+  func text(_ name: String) throws -> String { try String(contentsOfFile: "\(path)/\(name)", encoding: .utf8) }
 }
 
-@Suite("The private broker", .timeLimit(.minutes(30)))
-struct EmbeddedBrokerTests {
+@Suite("The private broker", .timeLimit(.minutes(30))) struct EmbeddedBrokerTests {
   private let directory: OwnDirectory
 
   init() throws { directory = try OwnDirectory() }
 
-  @Test("It starts, lets its logins in, stops, and leaves nothing behind")
-  func life() async throws {
+  @Test("It starts, lets its logins in, stops, and leaves nothing behind") func life() async throws {
     let broker = directory.broker(EmbeddedBrokerConfiguration.Login.home)
     try broker.start()
     let identifier = try #require(broker.processIdentifier)
@@ -59,8 +54,7 @@ struct EmbeddedBrokerTests {
     broker.stop()
   }
 
-  @Test("Nobody else can read its files, and no password stands in the configuration")
-  func privacy() throws {
+  @Test("Nobody else can read its files, and no password stands in the configuration") func privacy() throws {
     let broker = directory.broker(EmbeddedBrokerConfiguration.Login.home)
     try broker.start()
     defer { broker.stop() }
@@ -80,25 +74,21 @@ struct EmbeddedBrokerTests {
     #expect(!command.contains(password))
   }
 
-  @Test(
-    "Mosquitto's tools need no password; it, the port and queued messages are kept from run to run")
+  @Test("Mosquitto's tools need no password; it, the port and queued messages are kept from run to run")
   func secondRun() async throws {
     let first = directory.broker(EmbeddedBrokerConfiguration.Login.home)
     try first.start()
     var session = MosquittoConfiguration(
       host: "127.0.0.1", port: first.port, clientID: "keeper", username: "threadkeeper",
-      password: first.password(of: "threadkeeper"), sessionExpiry: 3600,
-      subscriptions: [.init("threadkeeper/in/#")])
+      password: first.password(of: "threadkeeper"), sessionExpiry: 3600, subscriptions: [.init("threadkeeper/in/#")])
     let away = TestClient(session)
     try await away.ready()
     try await away.stop()
     let event = ["-q", "1", "-t", "threadkeeper/in/border-router/announce", "-m", "hello"]
     for (tool, user, arguments) in [
-      ("mosquitto_pub", "border-router", event),
-      ("mosquitto_sub", "monitor", ["-E", "-t", "threadkeeper/#"]),
+      ("mosquitto_pub", "border-router", event), ("mosquitto_sub", "monitor", ["-E", "-t", "threadkeeper/#"]),
     ] {
-      try Program.check(
-        tool, arguments, environment: ["XDG_CONFIG_HOME": first.clientConfigurationHome(of: user)])
+      try Program.check(tool, arguments, environment: ["XDG_CONFIG_HOME": first.clientConfigurationHome(of: user)])
       let withoutLogin = try Program.run(
         tool, arguments + ["-p", "\(first.port)"],
         environment: ["XDG_CONFIG_HOME": "/dev/null/none", "HOME": "/dev/null/none"])
@@ -124,8 +114,7 @@ struct EmbeddedBrokerTests {
     return error
   }
 
-  @Test("Two of one directory: the second one says that the first is there")
-  func twice() throws {
+  @Test("Two of one directory: the second one says that the first is there") func twice() throws {
     let first = directory.broker()
     try first.start()
     #expect(try error(directory.broker()).reason == .alreadyRunning)
@@ -136,8 +125,7 @@ struct EmbeddedBrokerTests {
     third.stop()
   }
 
-  @Test("A port that is taken is named; one that was kept is given up for a free one")
-  func takenPort() throws {
+  @Test("A port that is taken is named; one that was kept is given up for a free one") func takenPort() throws {
     let fake = try FakeBroker()
     let error = try error(directory.broker { $0.port = fake.port })
     #expect(error.reason == .portTaken && error.message.contains(":\(fake.port)"))
@@ -148,8 +136,9 @@ struct EmbeddedBrokerTests {
     broker.stop()
   }
 
-  @Test("Nonsense in its configuration: the end of the log is shown; no program: what to install")
-  func cannotRun() throws {
+  @Test("Nonsense in its configuration: the end of the log is shown; no program: what to install") func cannotRun()
+    throws
+  {
     let nonsense = try error(directory.broker { $0.extraConfiguration = ["nonsense true"] })
     #expect(nonsense.reason == .died && nonsense.message.contains("nonsense"))
     let none = try error(directory.broker { $0.program = "/dev/null/mosquitto" })
@@ -165,20 +154,17 @@ struct EmbeddedBrokerTests {
 
   /// Makes it, for everybody to read.
   private func makeReadable() throws {
-    try FileManager.default.createDirectory(
-      atPath: directory.path, withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: false)
     chmod(directory.path, 0o755)
   }
 
-  @Test("One that is there gets mode 0700, when it is this user's")
-  func own() throws {
+  @Test("One that is there gets mode 0700, when it is this user's") func own() throws {
     try makeReadable()
     try PrivateFile.makeDirectory(directory.path)
     #expect(try mode(directory.path) == 0o700)
   }
 
-  @Test("One of another user is refused by name, and left as it is, also for root")
-  func foreign() throws {
+  @Test("One of another user is refused by name, and left as it is, also for root") func foreign() throws {
     // Only root can give a directory away; for other users the system's own are another's.
     var path = "/usr"
     if geteuid() == 0 {

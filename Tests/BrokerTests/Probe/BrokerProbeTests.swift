@@ -3,22 +3,17 @@ import Testing
 
 @testable import Broker
 
-@Suite("A probe of a broker")
-struct BrokerProbeTests {
+@Suite("A probe of a broker") struct BrokerProbeTests {
   typealias Version = MosquittoConfiguration.ProtocolVersion
   private static let base = "threadkeeper"
 
   private func broker(extra: [String] = []) throws -> TestBroker {
     try TestBroker(
-      logins: [
-        .init("threadkeeper", role: .daemon), .init("hub"), .init("monitor", role: .monitor),
-      ], extraConfiguration: extra)
+      logins: [.init("threadkeeper", role: .daemon), .init("hub"), .init("monitor", role: .monitor)],
+      extraConfiguration: extra)
   }
 
-  private func probe(
-    _ broker: TestBroker, _ version: Version = .v5,
-    user: String? = "threadkeeper"
-  ) -> BrokerProbe {
+  private func probe(_ broker: TestBroker, _ version: Version = .v5, user: String? = "threadkeeper") -> BrokerProbe {
     var connection = broker.configuration(clientID: "threadkeeper", user: user)
     connection.protocolVersion = version
     return BrokerProbe(connection, within: .seconds(60))
@@ -36,14 +31,11 @@ struct BrokerProbeTests {
     return try #require(found, "let in: \(String(describing: client))")
   }
 
-  @Test(
-    "A broker that gives all clients of a login one client id is found out", arguments: Version.both
-  )
+  @Test("A broker that gives all clients of a login one client id is found out", arguments: Version.both)
   func sharedClientID(version: Version) async throws {
     // The option is the listener's.
     let port = try UnusedPort.next()
-    let broker = try broker(
-      extra: ["listener \(port) 127.0.0.1", "use_username_as_clientid true"])
+    let broker = try broker(extra: ["listener \(port) 127.0.0.1", "use_username_as_clientid true"])
     var probe = probe(broker, version)
     #expect(await !probe.sharesClientID())
     probe.connection.port = port
@@ -52,8 +44,8 @@ struct BrokerProbeTests {
 
   @Test(
     "With the access list the daemon publishes and reads everywhere, another login for itself only",
-    arguments: Version.both)
-  func withList(version: Version) async throws {
+    arguments: Version.both) func withList(version: Version) async throws
+  {
     let broker = try broker()
     let report = try await probe(broker, version).access(
       to: [Self.base], other: ("hub", broker.broker.password(of: "hub"))
@@ -77,12 +69,10 @@ struct BrokerProbeTests {
 
   @Test(
     "Without an access list everybody reads answers and speaks for others, with a login and without",
-    arguments: Version.both)
-  func open(version: Version) async throws {
+    arguments: Version.both) func open(version: Version) async throws
+  {
     let broker = try TestBroker()
-    let report = try await probe(broker, version, user: nil).access(
-      to: [Self.base], other: ("hub", "any")
-    ).get()
+    let report = try await probe(broker, version, user: nil).access(to: [Self.base], other: ("hub", "any")).get()
     for client in [try others(report.anonymous), try others(report.other)] {
       #expect(client.readsAnswers == .delivered && client.readsEvents == .delivered)
       #expect(client.speaksForOthers == .delivered && client.publishesStates == .delivered)
@@ -91,8 +81,9 @@ struct BrokerProbeTests {
     #expect(try others(report.anonymous).speaksForItself == nil)
   }
 
-  @Test("A login that may write nothing has each topic reported, and nothing is proven of others")
-  func narrow() async throws {
+  @Test("A login that may write nothing has each topic reported, and nothing is proven of others") func narrow()
+    async throws
+  {
     let broker = try broker()
     let report = try await probe(broker, user: "monitor").access(
       to: [Self.base], other: ("hub", broker.broker.password(of: "hub"))
@@ -105,52 +96,43 @@ struct BrokerProbeTests {
     #expect(hub.speaksForOthers.isDelivered == nil && hub.readsAnswers.isDelivered == nil)
   }
 
-  @Test("It says what the broker keeps below `in/`, and of which routers")
-  func retained() async throws {
+  @Test("It says what the broker keeps below `in/`, and of which routers") func retained() async throws {
     let broker = try broker()
     let publisher = try await TestPublisher.start(broker, user: "threadkeeper")
     for topic in ["in/hub/announce", "router/a1b2c3d4e5f60718/availability", "bridge/state"] {
       try await publisher.publish("\(Self.base)/\(topic)", "online", retain: true)
     }
     let report = try await probe(broker).access(to: [Self.base]).get()
-    #expect(
-      report.retained == [
-        "threadkeeper/in/hub/announce", "threadkeeper/router/a1b2c3d4e5f60718/availability",
-      ])
+    #expect(report.retained == ["threadkeeper/in/hub/announce", "threadkeeper/router/a1b2c3d4e5f60718/availability"])
   }
 
   @Test(
     "What the broker keeps of another program is not noted, also where the daemon reads its topics",
-    arguments: Version.both)
-  func retainedOfOthers(version: Version) async throws {
+    arguments: Version.both) func retainedOfOthers(version: Version) async throws
+  {
     let broker = try TestBroker()
     let publisher = try await TestPublisher.start(broker)
     for topic in [
-      "zigbee2mqtt/lamp/availability", "zigbee2mqtt/router/1/availability",
-      "\(Self.base)/router/1/2/availability", "\(Self.base)/in/hub/availability",
-    ] {
-      try await publisher.publish(topic, "online", retain: true)
-    }
+      "zigbee2mqtt/lamp/availability", "zigbee2mqtt/router/1/availability", "\(Self.base)/router/1/2/availability",
+      "\(Self.base)/in/hub/availability",
+    ] { try await publisher.publish(topic, "online", retain: true) }
     let report = try await probe(broker, version, user: nil).access(
       to: [Self.base], filters: ["zigbee2mqtt/#", "\(Self.base)/router/#"]
     ).get()
     #expect(report.retained == ["\(Self.base)/in/hub/availability"])
   }
 
-  @Test("Another login does not come with the daemon's certificate")
-  func certificate() async throws {
+  @Test("Another login does not come with the daemon's certificate") func certificate() async throws {
     let certificates = try TestCertificates.shared()
     let port = try UnusedPort.next()
     let broker = try TestBroker(extraConfiguration: [
-      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
-      "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
-      "require_certificate true",
+      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)", "certfile \(certificates.server)",
+      "keyfile \(certificates.serverKey)", "require_certificate true",
     ])
     var probe = probe(broker, user: nil)
     probe.connection.port = port
     probe.connection.tls = .init(
-      caFile: certificates.authority, certificateFile: certificates.client,
-      keyFile: certificates.clientKey)
+      caFile: certificates.authority, certificateFile: certificates.client, keyFile: certificates.clientKey)
     let report = try await probe.access(to: [Self.base], other: ("hub", "any")).get()
     #expect(report.own.allSatisfy { $0.outcome == .delivered })
     for client in [report.anonymous, try #require(report.other)] {
@@ -161,11 +143,11 @@ struct BrokerProbeTests {
     #expect(other.tls == .init(caFile: certificates.authority) && other.username == "hub")
   }
 
-  @Test("It retains nothing, and a client with the daemon's client ids keeps its connection")
-  func noTraces() async throws {
+  @Test("It retains nothing, and a client with the daemon's client ids keeps its connection") func noTraces()
+    async throws
+  {
     let broker = try broker()
-    let daemon = TestClient(
-      broker.configuration(clientID: "threadkeeper", user: "threadkeeper", "threadkeeper/#"))
+    let daemon = TestClient(broker.configuration(clientID: "threadkeeper", user: "threadkeeper", "threadkeeper/#"))
     try await daemon.ready()
     _ = try await probe(broker).access(to: [Self.base]).get()
     let later = try await TestSubscriber.start(broker, user: "threadkeeper", "threadkeeper/#")
@@ -177,18 +159,14 @@ struct BrokerProbeTests {
     #expect(heard.allSatisfy { $0.hasSuffix("/probe") || $0 == "threadkeeper/x" }, "\(heard)")
   }
 
-  @Test("Each home is tried by itself")
-  func homes() async throws {
+  @Test("Each home is tried by itself") func homes() async throws {
     let broker = try broker()
     let report = try await probe(broker).access(to: [Self.base, "elsewhere"]).get()
     #expect(report.own.count == 12 && report.other == nil)
-    for own in report.own {
-      #expect((own.outcome == .delivered) == (own.topic.base == Self.base), "\(own.topic.text)")
-    }
+    for own in report.own { #expect((own.outcome == .delivered) == (own.topic.base == Self.base), "\(own.topic.text)") }
   }
 
-  @Test("Why the broker is not reached is said in words")
-  func notReached() async throws {
+  @Test("Why the broker is not reached is said in words") func notReached() async throws {
     let broker = try broker()
     var wrong = probe(broker)
     wrong.connection.password = "wrong"
@@ -199,35 +177,30 @@ struct BrokerProbeTests {
     for (probe, reason) in [
       (wrong, MosquittoError.Reason.credentials), (gone, .nothingListens), (unknown, .unknownHost),
     ] {
-      let greeting = await #expect(throws: MosquittoError.self) {
-        try await probe.greeting().get()
-      }
+      let greeting = await #expect(throws: MosquittoError.self) { try await probe.greeting().get() }
       #expect(greeting?.reason == reason && greeting?.message.isEmpty == false)
-      let access = await #expect(throws: MosquittoError.self) {
-        try await probe.access(to: [Self.base]).get()
-      }
+      let access = await #expect(throws: MosquittoError.self) { try await probe.access(to: [Self.base]).get() }
       #expect(access?.reason == reason)
     }
     #expect(try await probe(broker).greeting().get().maximumQoS == 2)
   }
 
-  @Test("A broker that takes the connection and says nothing is given up at the limit")
-  func silence() async throws {
+  @Test("A broker that takes the connection and says nothing is given up at the limit") func silence() async throws {
     let broker = try FakeBroker()
     broker.change { $0.connectCode = nil }
     let probe = BrokerProbe(
-      MosquittoConfiguration(host: "127.0.0.1", port: broker.port, clientID: "threadkeeper"),
-      within: .milliseconds(300))
+      MosquittoConfiguration(host: "127.0.0.1", port: broker.port, clientID: "threadkeeper"), within: .milliseconds(300)
+    )
     let error = await #expect(throws: MosquittoError.self) { try await probe.greeting().get() }
     #expect(error?.reason == .noAnswer)
   }
 
-  @Test("What is published has arrived when the broker has taken it; what it refuses is named")
-  func publish() async throws {
+  @Test("What is published has arrived when the broker has taken it; what it refuses is named") func publish()
+    async throws
+  {
     let broker = try broker()
     let listener = try await TestSubscriber.start(broker, user: "threadkeeper", "threadkeeper/#")
-    let own = Publication(
-      topic: "threadkeeper/in/hub/announce", payload: [1], retain: true, token: 1)
+    let own = Publication(topic: "threadkeeper/in/hub/announce", payload: [1], retain: true, token: 1)
     let others = Publication(topic: "threadkeeper/bridge/state", payload: [1], token: 2)
     #expect(await probe(broker, user: "hub").publish([own]) == nil)
     let error = await probe(broker, user: "hub").publish([own, others])
@@ -239,19 +212,15 @@ struct BrokerProbeTests {
     try await late.wait { $0.map(\.topic) == [own.topic] && $0.allSatisfy(\.isRetained) }
   }
 
-  @Test("Whether a broker keeps a session while its client is away is found out")
-  func session() async throws {
+  @Test("Whether a broker keeps a session while its client is away is found out") func session() async throws {
     let real = try broker()
     #expect(try await probe(real).keepsSession().get())
-    let error = await #expect(throws: MosquittoError.self) {
-      try await probe(real, user: nil).keepsSession().get()
-    }
+    let error = await #expect(throws: MosquittoError.self) { try await probe(real, user: nil).keepsSession().get() }
     #expect(error?.reason == .credentials)
     let forgetful = try FakeBroker()
     forgetful.change { $0.sessionPresent = false }
     let other = BrokerProbe(
-      MosquittoConfiguration(host: "127.0.0.1", port: forgetful.port, clientID: "threadkeeper"),
-      within: .seconds(60))
+      MosquittoConfiguration(host: "127.0.0.1", port: forgetful.port, clientID: "threadkeeper"), within: .seconds(60))
     #expect(try await other.keepsSession().get() == false)
     let ids = forgetful.events.compactMap {
       if case .connected(let id, let cleanStart) = $0, !cleanStart { id } else { nil }
@@ -259,17 +228,13 @@ struct BrokerProbeTests {
     #expect(ids.count == 2 && Set(ids).count == 1)
   }
 
-  @Test("What a broker does not offer is known from its answer")
-  func offers() async throws {
-    let broker = try TestBroker(
-      receiveMaximum: 7, extraConfiguration: ["max_packet_size 100000"])
+  @Test("What a broker does not offer is known from its answer") func offers() async throws {
+    let broker = try TestBroker(receiveMaximum: 7, extraConfiguration: ["max_packet_size 100000"])
     let session = try await probe(broker, user: nil).greeting().get()
     #expect(session.maximumPacketSize == 100_000 && session.serverReceiveMaximum == 7)
   }
 }
 
 extension ProbeOutcome {
-  fileprivate var refusal: MosquittoError? {
-    if case .refused(let error) = self { error } else { nil }
-  }
+  fileprivate var refusal: MosquittoError? { if case .refused(let error) = self { error } else { nil } }
 }

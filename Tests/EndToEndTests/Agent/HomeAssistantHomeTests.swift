@@ -6,8 +6,7 @@ import ThreadDataset
 
 /// The agent between a Home Assistant and a daemon, as an enrolled login: no key is on the broker at any time. After a
 /// no: `HomeAssistantAgentTests` of `BorderRouterAgent`.
-@Suite("A home with Home Assistant's agent", .inTurns, .timeLimit(.minutes(30)))
-struct HomeAssistantHomeTests {
+@Suite("A home with Home Assistant's agent", .inTurns, .timeLimit(.minutes(30))) struct HomeAssistantHomeTests {
   private static let token = "eyJhbGciOiJIUzI1NiJ9.a-token-of-an-administrator.Wm4kqDcqTe7Y"
   private let running: RunningHome
   private let home: ThreadNetwork
@@ -30,27 +29,21 @@ struct HomeAssistantHomeTests {
     return try AgentProcess(
       .homeAssistant,
       [
-        "--url", fake.url, "--token-file",
-        try installation.directory.putSecret(Self.token, "token"), "--daemon",
+        "--url", fake.url, "--token-file", try installation.directory.putSecret(Self.token, "token"), "--daemon",
         try await installation.daemonLine(), "--key", key,
       ] + more, broker: running.broker, in: installation.directory)
   }
 
-  private func add(
-    _ network: ThreadNetwork, at seconds: UInt64 = 1, channel: UInt16? = nil,
-    isPreferred: Bool = false
-  ) throws {
+  private func add(_ network: ThreadNetwork, at seconds: UInt64 = 1, channel: UInt16? = nil, isPreferred: Bool = false)
+    throws
+  {
     let hex = try network.hex(at: seconds, channel: channel)
     fake.add(try OperationalDataset(hex: hex), isPreferred: isPreferred)
   }
 
-  private func topic(_ network: ThreadNetwork) -> String {
-    "threadkeeper/network/\(network.extendedPANID)"
-  }
+  private func topic(_ network: ThreadNetwork) -> String { "threadkeeper/network/\(network.extendedPANID)" }
 
-  @Test(
-    "What Home Assistant prefers becomes the preferred network, follows it, and stays when it is deleted there"
-  )
+  @Test("What Home Assistant prefers becomes the preferred network, follows it, and stays when it is deleted there")
   func mirrored() async throws {
     try add(guest)
     try add(home, isPreferred: true)
@@ -60,9 +53,7 @@ struct HomeAssistantHomeTests {
     }
     #expect(running.state(topic(guest))?["shared_by"]?.list == ["phones"])
     try add(home, at: 2, channel: 25)
-    try await running.until("the new channel") {
-      $0.state(topic(home))?["channel"]?.number == 25
-    }
+    try await running.until("the new channel") { $0.state(topic(home))?["channel"]?.number == 25 }
     for id in fake.ids { fake.delete(id) }
     let count = fake.commands.count
     try await eventually("two more looks") { fake.commands.count > count + 2 }
@@ -74,17 +65,14 @@ struct HomeAssistantHomeTests {
     try await running.stop()
   }
 
-  @Test(
-    "A token that is refused is an alert, with why and when the agent worked last, until it is replaced"
-  )
+  @Test("A token that is refused is an alert, with why and when the agent worked last, until it is replaced")
   func refusedToken() async throws {
     try add(home)
     let agent = try await agent()
     try await running.until("the network") { $0.state(topic(home)) != nil }
     func alert(_ event: String) async throws -> JSON {
       try await running.until("the alert") { !$0.alerts(event, "AgentNotWorking").isEmpty }
-      return try #require(
-        running.audience.look { $0.alerts(event, "AgentNotWorking").last })
+      return try #require(running.audience.look { $0.alerts(event, "AgentNotWorking").last })
     }
     _ = try installation.directory.putSecret("another", "token")
     let raised = try await alert("alert_raised")
@@ -100,15 +88,12 @@ struct HomeAssistantHomeTests {
     try await running.stop()
   }
 
-  @Test("With --write a person is asked once, and what the home prefers is preferred there")
-  func written() async throws {
+  @Test("With --write a person is asked once, and what the home prefers is preferred there") func written() async throws
+  {
     let hub = try SealingLogin("hub", "a1b2c3d4e5f60701")
     try await installation.enroll(hub)
-    try await running.publish(
-      hub.says("announce", home.hex(at: 3), to: try await installation.daemonLine()))
-    try await running.until("the preferred network") {
-      $0.state(hub.state)?["preferred"] == "match"
-    }
+    try await running.publish(hub.says("announce", home.hex(at: 3), to: try await installation.daemonLine()))
+    try await running.until("the preferred network") { $0.state(hub.state)?["preferred"] == "match" }
     try add(guest, isPreferred: true)
     try add(home)
     let agent = try await agent("--write")
@@ -125,8 +110,7 @@ struct HomeAssistantHomeTests {
     // What it has written is not left in its memory, which only root can read.
     if geteuid() == 0 {
       try await ProcessMemory.expectNone(
-        of: ProcessMemory.needles("the network key", home.networkKey), in: agent.identifier,
-        after: "it was written")
+        of: ProcessMemory.needles("the network key", home.networkKey), in: agent.identifier, after: "it was written")
     }
     #expect(agent.end() == .exit(0))
     #expect(agent.output.contains("it prefers the home's network"), "\(agent.output)")

@@ -5,8 +5,7 @@ import Testing
 
 /// Orders that are not the daemon's, that wait, or that come twice: `AdoptionOrderTests`, `OrderBookTests`; all that
 /// can become of one: `AdoptionMachineTests`.
-@Suite("The agent adopts a dataset", .inTurns, .timeLimit(.minutes(30)))
-struct OTBRAgentAdoptionTests {
+@Suite("The agent adopts a dataset", .inTurns, .timeLimit(.minutes(30))) struct OTBRAgentAdoptionTests {
   private let home: ThreadNetwork
   private let guest: ThreadNetwork
 
@@ -16,9 +15,9 @@ struct OTBRAgentAdoptionTests {
     guest = try ThreadNetwork("guest-thread")
   }
 
-  @Test(
-    "A router that is not the leader adopts once a person agrees; its neighbours never see the key")
-  func adopts() async throws {
+  @Test("A router that is not the leader adopts once a person agrees; its neighbours never see the key") func adopts()
+    async throws
+  {
     let running = try await RunningHome(more: AdoptingHome.settings)
     let installation = running.installation
     let routers = try await ThreadRouters(3)
@@ -30,8 +29,8 @@ struct OTBRAgentAdoptionTests {
     let neighbour = try routers.seen(1)
     func agent(_ router: Int) throws -> AgentProcess {
       try AgentProcess(
-        .otbr, [routers.url(router)], user: "router", broker: running.broker,
-        in: installation.directory, "--key", key, "--daemon", line, "--adopt")
+        .otbr, [routers.url(router)], user: "router", broker: running.broker, in: installation.directory, "--key", key,
+        "--daemon", line, "--adopt")
     }
     let hub = try agent(0)
     try await running.until("the preferred network") { $0.events("preferred_changed").count == 1 }
@@ -44,13 +43,9 @@ struct OTBRAgentAdoptionTests {
     try await running.until("the match, attached") {
       let state = $0.state(topic)
       return state?["preferred"] == "match" && state?["adoption"] == nil
-        && state?["current_ext_pan_id"]?.text == home.extendedPANID
-        && state?["thread_state"] == "router"
+        && state?["current_ext_pan_id"]?.text == home.extendedPANID && state?["thread_state"] == "router"
     }
-    #expect(
-      try routers.changes(2) == [
-        "PUT /node/state 200", "PUT /node/dataset/active 200", "PUT /node/state 200",
-      ])
+    #expect(try routers.changes(2) == ["PUT /node/state 200", "PUT /node/dataset/active 200", "PUT /node/state 200"])
     #expect(try routers.changes(0) == [])
     #expect(try routers.seen(1) == neighbour && routers.changes(1).isEmpty)
     #expect(try routers.get(1, "/node/state") == "leader")
@@ -67,9 +62,7 @@ struct OTBRAgentAdoptionTests {
     try await running.stop()
   }
 
-  @Test(
-    "A new router without a network is given one, and one that loses it keeps all, and gets it again"
-  )
+  @Test("A new router without a network is given one, and one that loses it keeps all, and gets it again")
   func withoutNetwork() async throws {
     let running = try await RunningHome(more: AdoptingHome.settings)
     let installation = running.installation
@@ -79,8 +72,8 @@ struct OTBRAgentAdoptionTests {
     let id = try routers.order(0, "form", home.hex()).agent
     let new = try routers.order(1, "reset").agent
     let agent = try AgentProcess(
-      .otbr, [routers.url(0), routers.url(1)], user: "router", broker: running.broker,
-      in: installation.directory, "--key", key, "--daemon", line, "--adopt")
+      .otbr, [routers.url(0), routers.url(1)], user: "router", broker: running.broker, in: installation.directory,
+      "--key", key, "--daemon", line, "--adopt")
     func topic(_ agent: String) -> String { "threadkeeper/router/\(agent)" }
     func adopt(_ router: String) async throws {
       try await running.until("the alert") {
@@ -91,8 +84,7 @@ struct OTBRAgentAdoptionTests {
       try await installation.decide("approve")
       try await running.until("the match, attached") {
         let state = $0.state(topic(router))
-        return state?["preferred"] == "match" && state?["adoption"] == nil
-          && state?["availability"] == "online"
+        return state?["preferred"] == "match" && state?["adoption"] == nil && state?["availability"] == "online"
       }
     }
     try await adopt(new)
@@ -135,8 +127,7 @@ struct OTBRAgentAdoptionTests {
       let (url, line, home) = (routers.url(0), daemon.keys.line, directory)
       restart = {
         try AgentProcess(
-          .otbr, [url], user: "router", broker: broker, in: home, "--key", key, "--daemon", line,
-          "--adopt")
+          .otbr, [url], user: "router", broker: broker, in: home, "--key", key, "--daemon", line, "--adopt")
       }
       agent = try restart()
       // The subscriptions are made with the connection, before anything is published on it.
@@ -146,8 +137,7 @@ struct OTBRAgentAdoptionTests {
     }
 
     var hasNote: Bool {
-      FileManager.default.fileExists(
-        atPath: directory.file(".local/state/threadkeeper/agent-adoption-\(id)"))
+      FileManager.default.fileExists(atPath: directory.file(".local/state/threadkeeper/agent-adoption-\(id)"))
     }
 
     func order(_ dataset: String) async throws {
@@ -160,20 +150,17 @@ struct OTBRAgentAdoptionTests {
     }
   }
 
-  @Test("A newer dataset of its own network is pending, complete, and changes all of that network")
-  func pending() async throws {
+  @Test("A newer dataset of its own network is pending, complete, and changes all of that network") func pending()
+    async throws
+  {
     let scene = try await Scene(2, on: guest)
     for router in 0..<2 { try scene.routers.order(router, "set", "delay_scale 0.02") }
     try await scene.order(guest.hex(at: 5, channel: 25))
     try await eventually("the change, and its report") {
       scene.agent.output.contains("its whole network changes in 60 s")
-        && scene.audience.look { heard in
-          heard.messages.contains { $0.topic == "threadkeeper/in/router/dataset" }
-        }
+        && scene.audience.look { heard in heard.messages.contains { $0.topic == "threadkeeper/in/router/dataset" } }
     }
-    try await eventually("the end") {
-      scene.agent.output.contains("it is on network \(guest.extendedPANID)")
-    }
+    try await eventually("the end") { scene.agent.output.contains("it is on network \(guest.extendedPANID)") }
     #expect(try scene.routers.changes(0) == ["PUT /node/dataset/pending 201"])
     for router in 0..<2 {
       #expect(try scene.routers.seen(router).count == 2)
@@ -182,8 +169,7 @@ struct OTBRAgentAdoptionTests {
     #expect(scene.agent.end() == .exit(0))
   }
 
-  @Test("An agent that is killed while Thread is disabled enables it when it runs again")
-  func killed() async throws {
+  @Test("An agent that is killed while Thread is disabled enables it when it runs again") func killed() async throws {
     let scene = try await Scene(1, on: guest)
     let disabled = ["PUT /node/state 200"]
     try scene.routers.order(0, "freeze_after", "PUT /node/state")
@@ -203,8 +189,7 @@ struct OTBRAgentAdoptionTests {
     #expect(second.output.contains("an adoption was not finished"))
   }
 
-  @Test("A stop while a router is put back ends when it is as it was")
-  func stopWhileRestoring() async throws {
+  @Test("A stop while a router is put back ends when it is as it was") func stopWhileRestoring() async throws {
     let scene = try await Scene(1, on: guest)
     try scene.routers.order(0, "fail", "PUT /node/dataset/active 500")
     try await scene.order(home.hex())

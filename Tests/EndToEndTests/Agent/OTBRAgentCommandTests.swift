@@ -2,8 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("The command of the agent", .inTurns, .timeLimit(.minutes(30)))
-struct OTBRAgentCommandTests {
+@Suite("The command of the agent", .inTurns, .timeLimit(.minutes(30))) struct OTBRAgentCommandTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory
   private let home: ThreadNetwork
@@ -15,21 +14,19 @@ struct OTBRAgentCommandTests {
   }
 
   /// With a proxy in the environment that does not answer: it is not used.
-  private func run(
-    _ arguments: [String], environment: [String: String] = [:], launcher: [String] = []
-  ) async throws -> ThreadkeeperBinary.Outcome {
+  private func run(_ arguments: [String], environment: [String: String] = [:], launcher: [String] = []) async throws
+    -> ThreadkeeperBinary.Outcome
+  {
     let proxy = "http://127.0.0.1:\(try UnusedPort.next())"
     let own = ["HOME": directory.path, "http_proxy": proxy]
-    return try await ThreadkeeperBinary.run(
-      arguments, environment: own.merging(environment) { $1 }, launcher: launcher)
+    return try await ThreadkeeperBinary.run(arguments, environment: own.merging(environment) { $1 }, launcher: launcher)
   }
 
   private func arguments(_ url: String, _ more: String...) -> [String] {
     AgentProcess.arguments(.otbr, [url], broker) + more
   }
 
-  @Test("A dry run prints what would be published, without a key, and publishes nothing")
-  func dryRun() async throws {
+  @Test("A dry run prints what would be published, without a key, and publishes nothing") func dryRun() async throws {
     let audience = try await Audience.start(broker)
     let routers = try await ThreadRouters(1)
     let none = try await run(arguments(routers.url(0), "--dry-run"))
@@ -41,8 +38,7 @@ struct OTBRAgentCommandTests {
     let id = try routers.order(0, "form", home.hex()).agent
     let outcome = try await run(arguments(routers.url(0), "--dry-run"))
     #expect(outcome.status == 0, "\(outcome.error)")
-    #expect(
-      outcome.output.hasPrefix("threadkeeper/in/attic/announce {") && outcome.output.contains(id))
+    #expect(outcome.output.hasPrefix("threadkeeper/in/attic/announce {") && outcome.output.contains(id))
     var needles = Needles()
     needles.add(home)
     #expect(needles.found(in: outcome.output + outcome.error) == [])
@@ -50,17 +46,16 @@ struct OTBRAgentCommandTests {
     #expect(audience.look { !$0.messages.contains { $0.topic.hasPrefix("threadkeeper/in/") } })
   }
 
-  @Test("Without libcurl it ends with 69, and says what to install")
-  func withoutLibrary() async throws {
+  @Test("Without libcurl it ends with 69, and says what to install") func withoutLibrary() async throws {
     // The loader takes the first file of that name, and this one is no library.
     for name in ["libcurl.so.4", "libcurl-gnutls.so.4"] { try directory.put("", name) }
-    let outcome = try await run(
-      arguments("http://127.0.0.1:1"), environment: ["LD_LIBRARY_PATH": directory.path])
+    let outcome = try await run(arguments("http://127.0.0.1:1"), environment: ["LD_LIBRARY_PATH": directory.path])
     #expect(outcome.status == 69 && outcome.error.contains("apt install libcurl4"), "\(outcome)")
   }
 
-  @Test("libcurl is in the agent of routers alone", .enabled(if: getuid() == 0, "only root looks"))
-  func library() async throws {
+  @Test("libcurl is in the agent of routers alone", .enabled(if: getuid() == 0, "only root looks")) func library()
+    async throws
+  {
     func hasLibrary(_ process: Int32) throws -> Bool {
       try Program.check("cat", ["/proc/\(process)/maps"]).contains("libcurl")
     }
@@ -79,8 +74,7 @@ struct OTBRAgentCommandTests {
     #expect(agent.end() == .exit(0) && other.end() == .exit(0))
   }
 
-  @Test(
-    "A name server that does not answer is given up in time", .enabled(if: PrivateMount.isPossible))
+  @Test("A name server that does not answer is given up in time", .enabled(if: PrivateMount.isPossible))
   func slowLookUp() async throws {
     try directory.put("nameserver 127.0.0.1\noptions timeout:30 attempts:3\n", "resolv.conf")
     try directory.put("hosts: files dns\n", "nsswitch.conf")
@@ -101,25 +95,21 @@ struct OTBRAgentCommandTests {
     let begin = ContinuousClock.now
     let outcome = try await run(
       arguments("http://attic.example", "--dry-run"),
-      launcher: ["/usr/bin/env", "unshare"] + (getuid() == 0 ? [] : ["--user", "--map-root-user"])
-        + ["--net", "--mount", "sh", "-ec", script, "sh", "/usr/bin/python3", "-c", server])
-    #expect(
-      outcome.status == 69
-        && outcome.output.contains("looking up attic.example takes too long"), "\(outcome)")
+      launcher: ["/usr/bin/env", "unshare"] + (getuid() == 0 ? [] : ["--user", "--map-root-user"]) + [
+        "--net", "--mount", "sh", "-ec", script, "sh", "/usr/bin/python3", "-c", server,
+      ])
+    #expect(outcome.status == 69 && outcome.output.contains("looking up attic.example takes too long"), "\(outcome)")
     #expect(begin.duration(to: .now) < .seconds(60))
   }
 
-  @Test("Options that make no sense together, and URLs that are none, are wrong usage")
-  func usage() async throws {
+  @Test("Options that make no sense together, and URLs that are none, are wrong usage") func usage() async throws {
     let good = "http://127.0.0.1:8081"
     for (wrong, words) in [
       (arguments(good, "--adopt"), "--daemon"), (arguments("https://hub"), "http://HOST:PORT"),
-      (arguments("http://anna:secret@hub"), "http://HOST:PORT"),
-      (arguments(good, good + "/"), "twice"),
+      (arguments("http://anna:secret@hub"), "http://HOST:PORT"), (arguments(good, good + "/"), "twice"),
       (arguments(good, "--name", "a", "--name", "b"), "more names"),
       (arguments(good, "--credential-sharing"), "terminal"),
-      (arguments(good, "--adopt", "--leave", "--daemon", "x"), "--leave"),
-      (arguments(good, "--hold", "-1"), "--hold"),
+      (arguments(good, "--adopt", "--leave", "--daemon", "x"), "--leave"), (arguments(good, "--hold", "-1"), "--hold"),
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
       (arguments(good, "--key", "/dev/null/none"), "--key needs --daemon"),
@@ -131,15 +121,12 @@ struct OTBRAgentCommandTests {
     }
     // What can never work with the broker, in words of the options.
     for (option, value) in [("--base-topic", "a/#"), ("--port", "0"), ("--host", "")] {
-      let outcome = try await run(
-        ["agent", "otbr", "http://127.0.0.1:1", "--username", "attic", option, value])
+      let outcome = try await run(["agent", "otbr", "http://127.0.0.1:1", "--username", "attic", option, value])
       #expect(outcome.status == 78 && outcome.error.contains(option), "\(outcome.error)")
     }
   }
 
-  @Test(
-    "The code of credential sharing is shown on the terminal beside the running agent, without a broker"
-  )
+  @Test("The code of credential sharing is shown on the terminal beside the running agent, without a broker")
   func credentialSharing() async throws {
     let audience = try await Audience.start(broker)
     let routers = try await ThreadRouters(1)
@@ -151,17 +138,12 @@ struct OTBRAgentCommandTests {
     let log = directory.file("agent.log")
     func share(_ more: [String]) throws -> TerminalSession {
       try TerminalSession(
-        ["agent", "otbr", routers.url(0), "--credential-sharing", "--router-user", "\(getuid())"]
-          + more,
-        environment: [
-          "PATH": "/usr/bin:/bin", "HOME": directory.path,
-          "THREADKEEPER_STATE_DIRECTORY": directory.path,
-        ], errorFile: log)
+        ["agent", "otbr", routers.url(0), "--credential-sharing", "--router-user", "\(getuid())"] + more,
+        environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path, "THREADKEEPER_STATE_DIRECTORY": directory.path],
+        errorFile: log)
     }
     // The login's own broker, too, gets nothing.
-    let session = try share([
-      "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", "attic",
-    ])
+    let session = try share(["--host", "127.0.0.1", "--port", "\(broker.port)", "--username", "attic"])
     try await session.until("Code of \(id), for 5 minutes: ")
     #expect(try await session.end() == 0)
     let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{9})/)).output.1
@@ -182,17 +164,16 @@ struct OTBRAgentCommandTests {
     #expect(running.end() == .exit(0))
   }
 
-  @Test("A password that the broker refuses is named, and a stop ends the agent all the same")
-  func refusedPassword() async throws {
+  @Test("A password that the broker refuses is named, and a stop ends the agent all the same") func refusedPassword()
+    async throws
+  {
     let strict = try TestBroker(logins: [.init("attic", role: .client)])
     let routers = try await ThreadRouters(1)
     try routers.order(0, "form", home.hex())
     let agent = try AgentProcess(
       .otbr, [routers.url(0)], broker: strict, in: directory, "--password-file",
       try directory.putSecret("not the password", "password"))
-    try await eventually("the warning") {
-      agent.output.contains("refused the user name or password of `attic`")
-    }
+    try await eventually("the warning") { agent.output.contains("refused the user name or password of `attic`") }
     #expect(!agent.output.contains("not the password"))
     #expect(agent.end() == .exit(0))
   }

@@ -5,8 +5,7 @@ import ThreadDataset
 
 /// The agent beside routers that answer as real ones do, a broker and a daemon. What it publishes when:
 /// `RouterMachineTests` and `RouterCensusTests`; under seal: `OTBRAgentAdoptionTests`.
-@Suite("The agent of OpenThread Border Routers", .inTurns, .timeLimit(.minutes(30)))
-struct OTBRAgentTests {
+@Suite("The agent of OpenThread Border Routers", .inTurns, .timeLimit(.minutes(30))) struct OTBRAgentTests {
   private let running: RunningHome
   private let home: ThreadNetwork
   private let guest: ThreadNetwork
@@ -20,16 +19,15 @@ struct OTBRAgentTests {
   /// One process for these routers. The first is called Attic.
   private func agent(_ routers: ThreadRouters, _ numbers: Int...) throws -> AgentProcess {
     try AgentProcess(
-      .otbr, numbers.map { routers.url($0) }, broker: running.broker,
-      in: running.installation.directory, "--name", "Attic")
+      .otbr, numbers.map { routers.url($0) }, broker: running.broker, in: running.installation.directory, "--name",
+      "Attic")
   }
 
   private func topic(_ agent: String) -> String { "threadkeeper/router/\(agent)" }
 
-  @Test(
-    "Where it is, its Thread state and its dataset are published as they change; its end is offline"
-  )
-  func changes() async throws {
+  @Test("Where it is, its Thread state and its dataset are published as they change; its end is offline") func changes()
+    async throws
+  {
     let installation = running.installation
     let routers = try await ThreadRouters(2)
     let id = try routers.order(0, "form", home.hex()).agent
@@ -47,13 +45,11 @@ struct OTBRAgentTests {
     try await running.until("configured for one network and on another") {
       let state = $0.state(topic(other))
       return state?["ext_pan_id"]?.text == guest.extendedPANID
-        && state?["current_ext_pan_id"]?.text == home.extendedPANID
-        && state?["preferred"] == "mismatch"
+        && state?["current_ext_pan_id"]?.text == home.extendedPANID && state?["preferred"] == "mismatch"
     }
     try await running.until("the alert that says both") {
       $0.alerts("alert_raised", "PreferredNetworkMismatch").contains {
-        $0["summary"]?.text?.hasSuffix(
-          #" is on "home" (\#(home.extendedPANID)) and configured for "guest""#) == true
+        $0["summary"]?.text?.hasSuffix(#" is on "home" (\#(home.extendedPANID)) and configured for "guest""#) == true
       }
     }
     // It loses its network: the changed dataset is published all the same.
@@ -71,26 +67,19 @@ struct OTBRAgentTests {
     let table = try await installation.run("routers")
     #expect(table.contains("detached") && table.contains(" on \(home.extendedPANID)"))
     #expect(
-      try await installation.run("status").contains(
-        "1 detached, 1 not on the network that they are configured for"))
+      try await installation.run("status").contains("1 detached, 1 not on the network that they are configured for"))
     try routers.order(0, "set", "never_attaches false")
     try await running.until("attached again") {
-      $0.state(topic(id))?["thread_state"] == "leader"
-        && !$0.alerts("alert_resolved", "RouterDetached").isEmpty
+      $0.state(topic(id))?["thread_state"] == "leader" && !$0.alerts("alert_resolved", "RouterDetached").isEmpty
     }
     func until(_ availability: String) async throws {
       try await running.until("both \(availability)") { heard in
-        [id, other].allSatisfy {
-          heard.state(topic($0))?["availability"]?.text == availability
-        }
+        [id, other].allSatisfy { heard.state(topic($0))?["availability"]?.text == availability }
       }
     }
     #expect(first.end() == .exit(0))
     try await until("offline")
-    #expect(
-      running.audience.look {
-        $0.events("message_rejected").isEmpty && $0.events("router_left").isEmpty
-      })
+    #expect(running.audience.look { $0.events("message_rejected").isEmpty && $0.events("router_left").isEmpty })
 
     // One that dies has a last will for each router.
     let second = try agent(routers, 0, 1)
@@ -112,9 +101,7 @@ struct OTBRAgentTests {
     try await running.stop()
   }
 
-  @Test(
-    "Refused, frozen, stopped and garbage are offline with the reason; a factory reset alone is a leave"
-  )
+  @Test("Refused, frozen, stopped and garbage are offline with the reason; a factory reset alone is a leave")
   func offline() async throws {
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
@@ -127,8 +114,7 @@ struct OTBRAgentTests {
     }
     try await until(nil, isOnline: true)
     for (bad, good, reason, words) in [
-      ("refuse", "listen", "unreachable", "is it off?"),
-      ("freeze", "thaw", "frozen", "it is frozen"),
+      ("refuse", "listen", "unreachable", "is it off?"), ("freeze", "thaw", "frozen", "it is frozen"),
       ("disable", "enable", "stopped", "Thread is stopped on it"),
     ] {
       try routers.order(0, bad)
@@ -146,8 +132,7 @@ struct OTBRAgentTests {
     try await until(nil, isOnline: true)
     for path in ["/node", "/node/state"] { try routers.order(0, "fail", "GET \(path) 500") }
     try await running.until("the status") {
-      $0.alerts("alert_raised", "BorderRouterOffline").last?["summary"]?.text?
-        .contains("HTTP status 500") == true
+      $0.alerts("alert_raised", "BorderRouterOffline").last?["summary"]?.text?.contains("HTTP status 500") == true
     }
     for path in ["/node", "/node/state"] { try routers.order(0, "fail", "GET \(path) 0") }
     try await until(nil, isOnline: true)
@@ -170,8 +155,9 @@ struct OTBRAgentTests {
     try await running.stop()
   }
 
-  @Test("A dataset that is not complete is kept, with what it lacks, and is never preferred")
-  func partial() async throws {
+  @Test("A dataset that is not complete is kept, with what it lacks, and is never preferred") func partial()
+    async throws
+  {
     let installation = running.installation
     let routers = try await ThreadRouters(1)
     let partial = try home.hex(lacking: [.channelMask, .pskc])
@@ -190,15 +176,13 @@ struct OTBRAgentTests {
     #expect(kept["lacks"] == ["Channel Mask", "PSKc"])
     #expect(try await installation.run("credentials", "list").contains("Channel Mask, PSKc"))
     #expect(try await installation.run("routers").contains("partial"))
-    let refused = try await installation.command(
-      "preferred", "set", home.extendedPANID, "--router", id)
+    let refused = try await installation.command("preferred", "set", home.extendedPANID, "--router", id)
     #expect(refused.status == 65 && refused.error.contains("it lacks Channel Mask, PSKc"))
     #expect(try await installation.command("preferred", "show").status == 66)
 
     try routers.order(0, "form", home.hex())
     try await running.until("the whole one") {
-      $0.state(topic(id))?["credentials"] == "stored"
-        && $0.state(topic(id))?["preferred"] == "match"
+      $0.state(topic(id))?["credentials"] == "stored" && $0.state(topic(id))?["preferred"] == "match"
         && !$0.alerts("alert_resolved", "CredentialsMissing").isEmpty
     }
     #expect(agent.end() == .exit(0))
@@ -212,8 +196,8 @@ struct OTBRAgentTests {
   /// Another user of the router's machine takes the place of its REST interface.
   @Test(
     "An untrusted listener is sent nothing, the router is offline, and --router-user trusts it",
-    .enabled(if: getuid() == 0, "only root can be two users"))
-  func untrusted() async throws {
+    .enabled(if: getuid() == 0, "only root can be two users")) func untrusted() async throws
+  {
     let routers = try await ThreadRouters(1)
     let id = try routers.order(0, "form", home.hex()).agent
     let agent = try agent(routers, 0)
@@ -227,23 +211,20 @@ struct OTBRAgentTests {
     // Raised before the other program listens, the alert is updated.
     try await running.until("untrusted") {
       $0.state(topic(id))?["offline_reason"] == "untrusted"
-        && $0.alertEvents.last { $0["alertname"] == "BorderRouterOffline" }?["reason"]
-          == "untrusted"
+        && $0.alertEvents.last { $0["alertname"] == "BorderRouterOffline" }?["reason"] == "untrusted"
     }
     #expect(agent.output.contains("a program of user \(Impostor.user) listens on port"))
     #expect(try Data(contentsOf: URL(fileURLWithPath: received)).isEmpty)
     // As the router's user it is asked.
     let trusting = try AgentProcess(
-      .otbr, [routers.url(0)], broker: running.broker, in: running.installation.directory,
-      "--router-user", Impostor.user)
+      .otbr, [routers.url(0)], broker: running.broker, in: running.installation.directory, "--router-user",
+      Impostor.user)
     try await eventually("a request") {
       try String(contentsOfFile: received, encoding: .utf8).hasPrefix("GET /node HTTP/1.1")
     }
     #expect(trusting.end() == .exit(0))
     impostor.signal(SIGKILL)
-    try await eventually("the router's own listener") {
-      (try? routers.order(0, "listen")) != nil
-    }
+    try await eventually("the router's own listener") { (try? routers.order(0, "listen")) != nil }
     try await untilOnline()
     #expect(agent.end() == .exit(0))
     try await running.stop()

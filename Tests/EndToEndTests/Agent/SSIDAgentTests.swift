@@ -4,8 +4,7 @@ import Testing
 
 /// The agent of an SSID beside a broker and a daemon. What it publishes when: `SSIDMachineTests`; what is read:
 /// `SSIDOutputTests` and `HostapdFileTests`.
-@Suite("The agent of an SSID", .inTurns, .timeLimit(.minutes(30)))
-struct SSIDAgentTests {
+@Suite("The agent of an SSID", .inTurns, .timeLimit(.minutes(30))) struct SSIDAgentTests {
   private let broker: TestBroker
   private let directory: TemporaryDirectory
   private let router = BorderRouter(number: 1)
@@ -15,9 +14,7 @@ struct SSIDAgentTests {
     directory = try TemporaryDirectory()
   }
 
-  @Test(
-    "A change of what the command prints is an ssid_changed, and in the router's state; it is sealed"
-  )
+  @Test("A change of what the command prints is an ssid_changed, and in the router's state; it is sealed")
   func command() async throws {
     let running = try await RunningHome(on: broker, more: "ssid: {reporters: [hall]}")
     let (installation, audience) = (running.installation, running.audience)
@@ -39,8 +36,7 @@ struct SSIDAgentTests {
     try await eventually("trouble") { agent.output.contains("the command ended with 1") }
     try directory.put("home \"wifi\" é 6\nnoise\n", "ssid")
     try await running.until("the change") {
-      $0.events("ssid_changed").count == 1
-        && $0.state(router.topic)?["ssid"] == "home \"wifi\" é 6"
+      $0.events("ssid_changed").count == 1 && $0.state(router.topic)?["ssid"] == "home \"wifi\" é 6"
     }
     let event = try #require(audience.look { $0.events("ssid_changed").first })
     #expect(event["ssid"] == "home \"wifi\" é 6" && event["previous_ssid"] == "home-wifi")
@@ -62,12 +58,10 @@ struct SSIDAgentTests {
     try await running.stop()
   }
 
-  @Test("SIGTERM ends it at once, also while a command runs or without a broker")
-  func stop() async throws {
+  @Test("SIGTERM ends it at once, also while a command runs or without a broker") func stop() async throws {
     let started = directory.file("started")
     let agent = try AgentProcess(
-      .ssid,
-      ["--command", "touch '\(started)'; sleep 600", "--timeout", "60", "--router", router.agent],
+      .ssid, ["--command", "touch '\(started)'; sleep 600", "--timeout", "60", "--router", router.agent],
       broker: broker, in: directory)
     try await eventually("the command") { FileManager.default.fileExists(atPath: started) }
     let start = ContinuousClock.now
@@ -87,23 +81,18 @@ struct SSIDAgentTests {
   private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(
       AgentProcess.arguments(.ssid, arguments, broker),
-      environment: AgentProcess.environment(directory).merging(
-        ["PATH": "\(directory.path):/usr/bin:/bin"]) { $1 })
+      environment: AgentProcess.environment(directory).merging(["PATH": "\(directory.path):/usr/bin:/bin"]) { $1 })
   }
 
-  @Test("A dry run prints what would be published, as hostapd or a command have it")
-  func dryRun() async throws {
+  @Test("A dry run prints what would be published, as hostapd or a command have it") func dryRun() async throws {
     let audience = try await Audience.start(broker)
     try directory.put("interface=wlan0\nssid=ap-wifi\nwpa_passphrase=Sesame-4711\n", "hostapd.conf")
     for (source, ssid) in [
-      (["--command", "echo home-wifi"], "home-wifi"),
-      (["--hostapd", directory.file("hostapd.conf")], "ap-wifi"),
+      (["--command", "echo home-wifi"], "home-wifi"), (["--hostapd", directory.file("hostapd.conf")], "ap-wifi"),
     ] {
       let outcome = try await run(source + ["--access-point", "hall", "--dry-run"])
       #expect(outcome.status == 0, "\(outcome.error)")
-      #expect(
-        outcome.output
-          == "threadkeeper/in/hall/ssid {\"access_point\":\"hall\",\"ssid\":\"\(ssid)\"}\n")
+      #expect(outcome.output == "threadkeeper/in/hall/ssid {\"access_point\":\"hall\",\"ssid\":\"\(ssid)\"}\n")
       #expect(!outcome.error.contains("Sesame-4711"))
     }
     try directory.put("ssid=secret-wifi\nignore_broadcast_ssid=1\n", "hidden.conf")
@@ -119,15 +108,14 @@ struct SSIDAgentTests {
       #expect(!(outcome.output + outcome.error).contains("secret-wifi"))
     }
     try await audience.caughtUp()
-    #expect(
-      audience.look { !$0.messages.contains { $0.topic == "threadkeeper/in/hall/ssid" } })
+    #expect(audience.look { !$0.messages.contains { $0.topic == "threadkeeper/in/hall/ssid" } })
   }
 
-  @Test("The guide's commands read what iw and nmcli escape, and fail as these do")
-  func documentedCommands() async throws {
+  @Test("The guide's commands read what iw and nmcli escape, and fail as these do") func documentedCommands()
+    async throws
+  {
     let guide = try ProjectFiles.text(of: "docs/guides/ssid.md")
-    let commands = guide.matches(of: #/(?m)^--command '(?<command>[^']+)'$/#)
-      .map { String($0.output.command) }
+    let commands = guide.matches(of: #/(?m)^--command '(?<command>[^']+)'$/#).map { String($0.output.command) }
     try #require(commands.count == 3)
     // It means something to a shell, `printf` and `sed`.
     let name = #"Café \x41 SSID: %s `$0`  "#
@@ -167,10 +155,8 @@ struct SSIDAgentTests {
         case "$*" in *wlan0*) cat '\(directory.file("output"))' ;; *) exit 9 ;; esac
         """, tool)
       let outcome = try await run(arguments)
-      let json = try #require(
-        outcome.output.firstRange(of: "{").map { outcome.output[$0.lowerBound...] }, "\(outcome)")
-      #expect(
-        try JSONDecoder().decode([String: String].self, from: Data(json.utf8))["ssid"] == name)
+      let json = try #require(outcome.output.firstRange(of: "{").map { outcome.output[$0.lowerBound...] }, "\(outcome)")
+      #expect(try JSONDecoder().decode([String: String].self, from: Data(json.utf8))["ssid"] == name)
       // No SSID: what the tool prints of an interface without one.
       try directory.put("Not connected.\n", "output")
       let none = try await run(arguments)
@@ -181,14 +167,12 @@ struct SSIDAgentTests {
     }
   }
 
-  @Test("No source or two, no router or two, and numbers out of range are wrong usage")
-  func usage() async throws {
+  @Test("No source or two, no router or two, and numbers out of range are wrong usage") func usage() async throws {
     let good = ["--router", router.agent, "--command", "echo a"]
     for (wrong, words) in [
       (["--router", router.agent], "--command"), (good + ["--hostapd", "file"], "Give one of"),
       (good + ["--bss", "wlan0"], "--hostapd"), (["--command", "echo a"], "--router"),
-      (good + ["--access-point", "hall"], "Give one of"),
-      (["--command", "echo a", "--router", "hub"], "hex digits"),
+      (good + ["--access-point", "hall"], "Give one of"), (["--command", "echo a", "--router", "hub"], "hex digits"),
       (good + ["--timeout", "0"], "--timeout"), (good + ["--timeout", "61"], "--timeout"),
       (["--router", router.agent, "--command", ""], "empty"),
       (["--access-point", "", "--command", "echo a"], "1 to 128"),

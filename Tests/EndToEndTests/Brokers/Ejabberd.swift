@@ -12,9 +12,7 @@ final class Ejabberd: Sendable {
   /// Nil before the first start.
   private let process = Mutex<ChildProcess?>(nil)
 
-  struct DoesNotStart: Error {
-    let log: String
-  }
+  struct DoesNotStart: Error { let log: String }
 
   /// - Parameter logins: names with their passwords.
   init(logins: [String: String]) throws {
@@ -22,8 +20,7 @@ final class Ejabberd: Sendable {
     port = try UnusedPort.next()
     self.logins = logins
     for name in ["spool", "log"] {
-      try FileManager.default.createDirectory(
-        atPath: directory.file(name), withIntermediateDirectories: false)
+      try FileManager.default.createDirectory(atPath: directory.file(name), withIntermediateDirectories: false)
     }
     try Data(
       """
@@ -38,9 +35,7 @@ final class Ejabberd: Sendable {
     try start()
   }
 
-  deinit {
-    end(SIGKILL)
-  }
+  deinit { end(SIGKILL) }
 
   func restart() throws {
     end(SIGTERM)
@@ -56,8 +51,7 @@ final class Ejabberd: Sendable {
   private func start() throws {
     guard let tree = DebianTool.ejabberd else { throw DoesNotStart(log: "there is none") }
     let erlang = "\(tree)/usr/lib/erlang"
-    let machine = try FileManager.default.contentsOfDirectory(atPath: erlang)
-      .first { $0.hasPrefix("erts-") }
+    let machine = try FileManager.default.contentsOfDirectory(atPath: erlang).first { $0.hasPrefix("erts-") }
     let programs = "\(erlang)/\(machine ?? "")/bin"
     let log = directory.file("output")
     try? FileManager.default.removeItem(atPath: log)
@@ -65,33 +59,25 @@ final class Ejabberd: Sendable {
     let started = try ChildProcess(
       "\(programs)/erlexec",
       [
-        "-noinput", "-noshell", "-mnesia", "dir", "\"\(directory.file("spool"))\"", "-s",
-        "ejabberd",
-        "-eval",
+        "-noinput", "-noshell", "-mnesia", "dir", "\"\(directory.file("spool"))\"", "-s", "ejabberd", "-eval",
         "[ejabberd_auth:try_register(U, <<\"localhost\">>, P) || {U, P} <- [\(users)]],"
           + " io:format(\"all are registered~n\").",
       ],
       environment: [
-        "PATH": "/usr/bin:/bin", "HOME": directory.path, "ROOTDIR": erlang, "BINDIR": programs,
-        "EMU": "beam", "PROGNAME": "erl", "ERL_LIBS": DebianTool.libraryPlace(in: tree),
-        "ERL_CRASH_DUMP_BYTES": "0", "LD_LIBRARY_PATH": DebianTool.libraryPlace(in: tree),
-        "EJABBERD_CONFIG_PATH": directory.file("ejabberd.yml"),
-        "EJABBERD_LOG_PATH": directory.file("log/ejabberd.log"),
-        "SPOOL_DIR": directory.file("spool"),
+        "PATH": "/usr/bin:/bin", "HOME": directory.path, "ROOTDIR": erlang, "BINDIR": programs, "EMU": "beam",
+        "PROGNAME": "erl", "ERL_LIBS": DebianTool.libraryPlace(in: tree), "ERL_CRASH_DUMP_BYTES": "0",
+        "LD_LIBRARY_PATH": DebianTool.libraryPlace(in: tree), "EJABBERD_CONFIG_PATH": directory.file("ejabberd.yml"),
+        "EJABBERD_LOG_PATH": directory.file("log/ejabberd.log"), "SPOOL_DIR": directory.file("spool"),
       ], streams: (.nothing, .file(log), .sameAsOutput))
     process.withLock { $0 = started }
     let end = ContinuousClock.now.advanced(by: .seconds(120))
     while !output.contains("all are registered") {
-      guard started.isRunning, ContinuousClock.now < end else {
-        throw DoesNotStart(log: output)
-      }
+      guard started.isRunning, ContinuousClock.now < end else { throw DoesNotStart(log: output) }
       usleep(20_000)
     }
   }
 
-  private var output: String {
-    (try? String(contentsOfFile: directory.file("output"), encoding: .utf8)) ?? ""
-  }
+  private var output: String { (try? String(contentsOfFile: directory.file("output"), encoding: .utf8)) ?? "" }
 }
 
 struct HouseEjabberd: HouseBroker {

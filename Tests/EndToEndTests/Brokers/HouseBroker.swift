@@ -19,22 +19,17 @@ protocol HouseBroker: Sendable {
 
 extension MosquittoConfiguration {
   /// A client of a test: impatient, and without a session.
-  static func house(
-    _ user: String?, _ password: String?, port: UInt16, _ filters: [String]
-  ) -> Self {
+  static func house(_ user: String?, _ password: String?, port: UInt16, _ filters: [String]) -> Self {
     MosquittoConfiguration(
-      host: "127.0.0.1", port: port, clientID: "test-\(UInt32.random(in: 0 ... .max))",
-      username: user, password: password, cleanStart: true,
-      subscriptions: filters.map { Subscription($0) },
+      host: "127.0.0.1", port: port, clientID: "test-\(UInt32.random(in: 0 ... .max))", username: user,
+      password: password, cleanStart: true, subscriptions: filters.map { Subscription($0) },
       reconnect: Backoff(initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
   }
 }
 
 struct HouseMosquitto: HouseBroker {
   /// How the daemon proves who it is on a port with TLS.
-  enum Proof {
-    case password, certificate
-  }
+  enum Proof { case password, certificate }
 
   let port: UInt16
   let settings: [String]
@@ -46,12 +41,10 @@ struct HouseMosquitto: HouseBroker {
     certificates = nil
     self.hasLogins = hasLogins
     broker = try TestBroker(
-      logins: hasLogins ? EmbeddedBrokerConfiguration.Login.home : [], persistence: true,
-      savesAtOnce: true)
+      logins: hasLogins ? EmbeddedBrokerConfiguration.Login.home : [], persistence: true, savesAtOnce: true)
     port = broker.port
     let password = broker.broker.password(of: "threadkeeper")
-    self.settings =
-      settings + (password.map { ["username: threadkeeper", "password: \($0)"] } ?? [])
+    self.settings = settings + (password.map { ["username: threadkeeper", "password: \($0)"] } ?? [])
   }
 
   /// A second port, with TLS, for the daemon; the others use the first one.
@@ -61,8 +54,8 @@ struct HouseMosquitto: HouseBroker {
     hasLogins = true
     port = try UnusedPort.next()
     var lines = [
-      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)",
-      "certfile \(certificates.server)", "keyfile \(certificates.serverKey)",
+      "listener \(port) 127.0.0.1", "cafile \(certificates.authority)", "certfile \(certificates.server)",
+      "keyfile \(certificates.serverKey)",
     ]
     var settings = ["tls:", "  ca_file: \(certificates.authority)"]
     var logins = EmbeddedBrokerConfiguration.Login.home
@@ -70,14 +63,11 @@ struct HouseMosquitto: HouseBroker {
     case .password: break
     case .certificate:
       lines += ["require_certificate true", "use_identity_as_username true"]
-      settings += [
-        "  cert_file: \(certificates.client)", "  key_file: \(certificates.clientKey)",
-      ]
+      settings += ["  cert_file: \(certificates.client)", "  key_file: \(certificates.clientKey)"]
       // The name in the certificate.
       logins.append(.init("client", role: .daemon))
     }
-    broker = try TestBroker(
-      logins: logins, persistence: true, savesAtOnce: true, extraConfiguration: lines)
+    broker = try TestBroker(logins: logins, persistence: true, savesAtOnce: true, extraConfiguration: lines)
     if proof == .password, let password = broker.broker.password(of: "threadkeeper") {
       settings = ["username: threadkeeper", "password: \(password)"] + settings
     }
@@ -87,9 +77,7 @@ struct HouseMosquitto: HouseBroker {
   var keepsSessions: Bool { true }
 
   func client(_ user: String, _ filters: String...) -> MosquittoConfiguration {
-    .house(
-      hasLogins ? user : nil, hasLogins ? broker.broker.password(of: user) : nil, port: broker.port,
-      filters)
+    .house(hasLogins ? user : nil, hasLogins ? broker.broker.password(of: user) : nil, port: broker.port, filters)
   }
 
   func restart() throws {

@@ -7,8 +7,7 @@ import ThreadRequests
 import Wire
 
 /// `docs/reference/asyncapi.yaml` and the schemas beside it.
-@Suite("The AsyncAPI document")
-struct AsyncAPITests {
+@Suite("The AsyncAPI document") struct AsyncAPITests {
   private let document: AsyncAPIDocument
   private let schemas: [String: JSON]
 
@@ -40,35 +39,26 @@ struct AsyncAPITests {
     for (name, object) in objects {
       let keys = object.keys
       #expect(
-        keys.isSuperset(of: required) && keys.isSubset(of: required.union(optional)),
-        "\(name): \(keys.sorted())", sourceLocation: location)
+        keys.isSuperset(of: required) && keys.isSubset(of: required.union(optional)), "\(name): \(keys.sorted())",
+        sourceLocation: location)
     }
   }
 
-  @Test("It has the form of AsyncAPI 3.0.0")
-  func form() {
+  @Test("It has the form of AsyncAPI 3.0.0") func form() {
     let root = document.root
     #expect(root["asyncapi"] == "3.0.0")
     expect(
       [("root", root)], have: ["asyncapi", "info", "channels", "operations"],
       and: ["defaultContentType", "servers", "components"])
-    expect(
-      [("info", root["info"] ?? .null)], have: ["title", "version"],
-      and: ["description", "license"])
+    expect([("info", root["info"] ?? .null)], have: ["title", "version"], and: ["description", "license"])
     expect(
       root.members("servers"), have: ["host", "protocol"],
       and: ["protocolVersion", "description", "variables", "security", "bindings"])
-    expect(
-      root.members("channels"), have: ["address", "messages"], and: ["description", "parameters"])
-    expect(
-      root.members("operations"), have: ["action", "channel"],
-      and: ["summary", "bindings", "reply"])
+    expect(root.members("channels"), have: ["address", "messages"], and: ["description", "parameters"])
+    expect(root.members("operations"), have: ["action", "channel"], and: ["summary", "bindings", "reply"])
     let components = root["components"] ?? .null
-    expect(
-      components.members("messages"), have: ["payload", "examples"], and: ["title", "contentType"])
-    expect(
-      components.members("parameters"), have: ["description"],
-      and: ["default", "examples", "enum"])
+    expect(components.members("messages"), have: ["payload", "examples"], and: ["title", "contentType"])
+    expect(components.members("parameters"), have: ["description"], and: ["default", "examples", "enum"])
     for (name, operation) in root.members("operations") {
       #expect(["send", "receive"].contains(operation["action"]?.text), "\(name)")
       let binding = operation["bindings"]?["mqtt"]
@@ -78,17 +68,13 @@ struct AsyncAPITests {
     }
   }
 
-  @Test("Every reference leads somewhere, and every parameter of an address is described")
-  func references() throws {
+  @Test("Every reference leads somewhere, and every parameter of an address is described") func references() throws {
     for object in all(document.root) {
       guard let reference = object["$ref"]?.text else { continue }
-      #expect(
-        reference.hasPrefix("./schemas/") || document.root.target(of: object) != nil,
-        "\(reference)")
+      #expect(reference.hasPrefix("./schemas/") || document.root.target(of: object) != nil, "\(reference)")
     }
     for (name, channel) in document.root.members("channels") {
-      let places = (channel["address"]?.text ?? "").matches(of: #/\{([a-z_]+)\}/#)
-        .map { String($0.output.1) }
+      let places = (channel["address"]?.text ?? "").matches(of: #/\{([a-z_]+)\}/#).map { String($0.output.1) }
       #expect(Set(places) == Set(channel.members("parameters").map(\.key)), "\(name)")
     }
     for (name, operation) in document.root.members("operations") {
@@ -103,20 +89,17 @@ struct AsyncAPITests {
     }
   }
 
-  @Test("Every channel is sent, received or answered on, and every schema is used by a message")
-  func usage() {
+  @Test("Every channel is sent, received or answered on, and every schema is used by a message") func usage() {
     let used = Set(document.operations.flatMap { [$0.channel, $0.reply ?? $0.channel] })
     #expect(used == Set(document.channels.map(\.name)))
-    let referenced = Set(
-      document.channels.flatMap(\.messages).map { $0.schema.prefix { $0 != "#" } }.map(String.init))
+    let referenced = Set(document.channels.flatMap(\.messages).map { $0.schema.prefix { $0 != "#" } }.map(String.init))
     // Nobody publishes an envelope alone: what is inside of one is not on the broker.
     #expect(referenced.union(["envelope.json"]) == Set(schemas.keys))
     let messages = Set(document.channels.flatMap(\.messages).map(\.name))
     #expect(messages.count == document.root["components"]?.members("messages").count)
   }
 
-  @Test("Each schema needs no other file, and what has one name is the same in all of them")
-  func definitions() {
+  @Test("Each schema needs no other file, and what has one name is the same in all of them") func definitions() {
     var known: [String: (file: String, definition: JSON)] = [:]
     // A request and its answer have the name of their command, each in its file.
     let commands = Set(RequestCommand.allCases.map { $0.rawValue.replacing("/", with: "_") })
@@ -128,16 +111,13 @@ struct AsyncAPITests {
         #expect(object.keys == ["$ref"], "\(file): draft-07 ignores what is beside \(reference)")
       }
       for (name, definition) in schema.members("definitions") where !commands.contains(name) {
-        if let other = known[name] {
-          #expect(other.definition == definition, "\(name) of \(file) and \(other.file)")
-        }
+        if let other = known[name] { #expect(other.definition == definition, "\(name) of \(file) and \(other.file)") }
         known[name] = (file, definition)
       }
     }
   }
 
-  @Test("What the daemon publishes has no field that is not listed, whatever the object")
-  func closed() throws {
+  @Test("What the daemon publishes has no field that is not listed, whatever the object") func closed() throws {
     for message in document.channels.filter({ document.sending($0) != nil }).flatMap(\.messages) {
       let file = String(message.schema.prefix { $0 != "#" })
       let schema = try #require(schemas[file], "\(message.schema)")
@@ -148,9 +128,7 @@ struct AsyncAPITests {
     }
   }
 
-  @Test(
-    "Every message has an example, which its schema allows",
-    .enabled(if: DebianTool.jsonSchema != nil))
+  @Test("Every message has an example, which its schema allows", .enabled(if: DebianTool.jsonSchema != nil))
   func examples() throws {
     let library = try #require(SchemaLibrary.shared)
     for channel in document.channels {
@@ -165,8 +143,7 @@ struct AsyncAPITests {
     }
   }
 
-  @Test("The schemas name what the code names")
-  func names() throws {
+  @Test("The schemas name what the code names") func names() throws {
     func names(_ file: String, _ path: String...) throws -> [String] {
       let schema = try #require(schemas[file])
       let found = path.reduce(Optional(schema)) { $0?[$1] }
@@ -174,42 +151,26 @@ struct AsyncAPITests {
       let names = found?["enum"] ?? found?["anyOf"]?.list.first?["enum"]
       return try #require(names?.list, "\(file): \(path)").compactMap(\.text)
     }
+    #expect(try names("alert.json", "properties", "alertname") == AlertName.allCases.map(\.word.description))
+    #expect(try Set(names("event.json", "properties", "event_type")) == Set(OutboundEventKind.allCases.map(\.rawValue)))
     #expect(
-      try names("alert.json", "properties", "alertname")
-        == AlertName.allCases.map(\.word.description))
-    #expect(
-      try Set(names("event.json", "properties", "event_type"))
-        == Set(OutboundEventKind.allCases.map(\.rawValue)))
-    #expect(
-      try Set(names("alert-event.json", "properties", "event_type"))
-        == Set(Alert.News.allCases.map(\.word.description)))
-    let rejections =
-      Rejection.Code.allCases.map(\.rawValue) + EnvelopeRefusal.allCases.map(\.rawValue)
+      try Set(names("alert-event.json", "properties", "event_type")) == Set(Alert.News.allCases.map(\.word.description))
+    )
+    let rejections = Rejection.Code.allCases.map(\.rawValue) + EnvelopeRefusal.allCases.map(\.rawValue)
     let datasets = DatasetError.Code.allCases.map(\.rawValue)
     #expect(try Set(names("event.json", "properties", "code")) == Set(rejections + datasets))
     #expect(
       try Set(names("answer.json", "definitions", "failure", "properties", "code"))
-        == Set(
-          rejections + datasets + AnswerCode.allCases.map(\.rawValue)))
+        == Set(rejections + datasets + AnswerCode.allCases.map(\.rawValue)))
     #expect(
       try Set(names("router.json", "properties", "adoption"))
         == Set(AdoptionState.allCases.compactMap(\.published?.rawValue)))
+    #expect(try names("router.json", "properties", "offline_reason") == OfflineReason.allCases.map(\.word.description))
+    #expect(try names("router.json", "properties", "credentials") == CredentialState.allCases.map(\.word.description))
+    #expect(try names("router.json", "definitions", "thread_state") == ThreadState.allCases.map(\.word.description))
+    #expect(try names("offline.json", "definitions", "sent_reason") == OfflineReason.reported.map(\.word.description))
     #expect(
-      try names("router.json", "properties", "offline_reason")
-        == OfflineReason.allCases.map(\.word.description))
-    #expect(
-      try names("router.json", "properties", "credentials")
-        == CredentialState.allCases.map(\.word.description))
-    #expect(
-      try names("router.json", "definitions", "thread_state")
-        == ThreadState.allCases.map(\.word.description))
-    #expect(
-      try names("offline.json", "definitions", "sent_reason")
-        == OfflineReason.reported.map(\.word.description))
-    #expect(
-      try names("announce.json", "definitions", "sent_thread_state")
-        == ThreadState.allCases.map(\.word.description))
-    #expect(
-      try Set(names("router.json", "definitions", "check")) == ["match", "mismatch", "none"])
+      try names("announce.json", "definitions", "sent_thread_state") == ThreadState.allCases.map(\.word.description))
+    #expect(try Set(names("router.json", "definitions", "check")) == ["match", "mismatch", "none"])
   }
 }

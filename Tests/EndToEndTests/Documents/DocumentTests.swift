@@ -4,86 +4,70 @@ import Home
 import TestKit
 import Testing
 
-@Suite("The documents")
-struct DocumentTests {
-  @Test("The README has fewer than 200 lines")
-  func readme() throws {
+@Suite("The documents") struct DocumentTests {
+  @Test("The README has fewer than 200 lines") func readme() throws {
     #expect(try MarkdownPage("README.md").lines.count < 200)
   }
 
-  @Test("The pages about the architecture and the code have at most 12 KB each")
-  func explanations() throws {
+  @Test("The pages about the architecture and the code have at most 12 KB each") func explanations() throws {
     for page in ["architecture", "code-map"] {
       let text = try ProjectFiles.text(of: "docs/explanation/\(page).md")
       #expect(text.utf8.count <= 12_288, "\(page)")
     }
   }
 
-  @Test("All pages below docs have at most 310,000 bytes together")
-  func size() throws {
+  @Test("All pages below docs have at most 310,000 bytes together") func size() throws {
     let pages = try ProjectFiles.below("docs").filter { $0.hasSuffix(".md") }
     let sizes = try pages.map { try ProjectFiles.text(of: $0).utf8.count }
     #expect(sizes.reduce(0, +) <= 310_000)
   }
 
-  @Test("No line has more than 120 columns, except in tables")
-  func columns() throws {
+  @Test("No line has more than 120 columns, except in tables") func columns() throws {
     for page in try ProjectFiles.pages() {
-      for line in page.lines
-      where line.text.count > 120 && !line.text.drop(while: { $0 == " " }).hasPrefix("|") {
+      for line in page.lines where line.text.count > 120 && !line.text.drop(while: { $0 == " " }).hasPrefix("|") {
         Issue.record("\(page.path):\(line.number) has \(line.text.count) columns")
       }
     }
   }
 
-  @Test("The documents use the plain words of the field")
-  func plainWords() throws {
+  @Test("The documents use the plain words of the field") func plainWords() throws {
     let words = #/\b(?i:octets?|installations?|anew|stranger)\b/#
     for page in try ProjectFiles.pages() {
       for line in page.lines {
         // Names of options and fields are in code, and stay what they are.
         let text = line.isCode ? "" : line.text.replacing(#/`[^`]*`/#, with: "")
-        for match in text.matches(of: words) {
-          Issue.record("\(page.path):\(line.number) says \(match.output)")
-        }
+        for match in text.matches(of: words) { Issue.record("\(page.path):\(line.number) says \(match.output)") }
       }
     }
   }
 
-  @Test("Every relative link leads to a file, and its anchor to a heading there")
-  func links() throws {
+  @Test("Every relative link leads to a file, and its anchor to a heading there") func links() throws {
     for page in try ProjectFiles.pages() {
       for link in page.links {
         let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let folder = URL(fileURLWithPath: "/" + page.path).deletingLastPathComponent()
         let target =
           parts[0].isEmpty
-          ? page.path
-          : String(folder.appendingPathComponent(String(parts[0])).standardized.path.dropFirst())
+          ? page.path : String(folder.appendingPathComponent(String(parts[0])).standardized.path.dropFirst())
         guard ProjectFiles.exists(target) else {
           Issue.record("\(page.path): \(link) leads to \(target), which is not there")
           continue
         }
         guard parts.count == 2 else { continue }
         let anchors = try MarkdownPage(target).anchors
-        #expect(
-          anchors.contains(String(parts[1])), "\(page.path): \(target) has no heading for \(link)")
+        #expect(anchors.contains(String(parts[1])), "\(page.path): \(target) has no heading for \(link)")
       }
     }
   }
 
-  @Test("Every page below docs is listed in the index")
-  func index() throws {
+  @Test("Every page below docs is listed in the index") func index() throws {
     let index = try MarkdownPage("docs/README.md")
     let listed = Set(index.links.map { "docs/" + $0.prefix { $0 != "#" } })
     let pages = try ProjectFiles.below("docs").filter { $0.hasSuffix(".md") }
-    for page in pages where page != index.path {
-      #expect(listed.contains(page), "\(page) is not in docs/README.md")
-    }
+    for page in pages where page != index.path { #expect(listed.contains(page), "\(page) is not in docs/README.md") }
   }
 
-  @Test("Every page that a source, a setting or an example names is there")
-  func mentions() throws {
+  @Test("Every page that a source, a setting or an example names is there") func mentions() throws {
     let folders = ["Sources", "Tests", "config", "examples"]
     let files = try folders.flatMap { try ProjectFiles.below($0) } + ["Makefile", "Package.swift"]
     for file in files {
@@ -94,19 +78,17 @@ struct DocumentTests {
     }
   }
 
-  @Test("Every setting that a message names is there")
-  func settings() throws {
+  @Test("Every setting that a message names is there") func settings() throws {
     let page = try ProjectFiles.text(of: "docs/reference/settings.md")
     let names = Set(page.matches(of: #/\| `([a-z_.]+)` \|/#).map { String($0.output.1) })
     let sections = Set(names.compactMap { $0.split(separator: ".").first.map(String.init) })
     for file in try ProjectFiles.below("Sources") where file.hasSuffix(".swift") {
-      let text = try ProjectFiles.text(of: file).split(separator: "\n")
-        .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+      let text = try ProjectFiles.text(of: file).split(separator: "\n").filter {
+        !$0.drop { $0 == " " }.hasPrefix("//")
+      }.joined(separator: "\n")
       // In backquotes, also with a value after it.
       for mention in text.matches(of: #/`([a-z_]+)\.([a-z_.]+)(`|: )/#) {
-        let (section, name) = (
-          String(mention.output.1), "\(mention.output.1).\(mention.output.2)"
-        )
+        let (section, name) = (String(mention.output.1), "\(mention.output.1).\(mention.output.2)")
         guard sections.contains(section) else { continue }
         let isThere = names.contains(name) || names.contains { $0.hasPrefix(name + ".") }
         #expect(isThere, "\(file) names \(name)")
@@ -114,23 +96,17 @@ struct DocumentTests {
     }
   }
 
-  @Test("The page about alerts has every alert")
-  func alerts() throws {
+  @Test("The page about alerts has every alert") func alerts() throws {
     let text = try ProjectFiles.text(of: "docs/reference/alerts.md")
-    for name in AlertName.allCases {
-      #expect(text.contains("| `\(name.word)` |"), "\(name) is missing")
-    }
+    for name in AlertName.allCases { #expect(text.contains("| `\(name.word)` |"), "\(name) is missing") }
   }
 }
 
-@Suite("Commands in the documents")
-struct DocumentedCommandsTests {
+@Suite("Commands in the documents") struct DocumentedCommandsTests {
   /// A command of the program with its options, as the program describes itself.
   private struct Command: Decodable {
     struct Argument: Decodable {
-      struct Name: Decodable {
-        let name: String
-      }
+      struct Name: Decodable { let name: String }
       let names: [Name]?
     }
     let commandName: String
@@ -140,22 +116,17 @@ struct DocumentedCommandsTests {
 
     func has(_ name: String) -> Bool { subcommands?.contains { $0.commandName == name } == true }
 
-    var options: Set<String> {
-      Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name))
-    }
+    var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.map(\.name)) }
   }
 
-  private struct Description: Decodable {
-    let command: Command
-  }
+  private struct Description: Decodable { let command: Command }
 
   private static func program() async throws -> Command {
     let outcome = try await ThreadkeeperBinary.run("--experimental-dump-help")
     return try JSONDecoder().decode(Description.self, from: Data(outcome.output.utf8)).command
   }
 
-  @Test("Each command that a page has people type is there, with its options")
-  func commands() async throws {
+  @Test("Each command that a page has people type is there, with its options") func commands() async throws {
     let program = try await Self.program()
     var checked = 0
     for page in try ProjectFiles.pages() {
@@ -166,9 +137,7 @@ struct DocumentedCommandsTests {
         checked += 1
         var command = program
         var rest = words[...]
-        while let word = rest.first,
-          let next = command.subcommands?.first(where: { $0.commandName == word })
-        {
+        while let word = rest.first, let next = command.subcommands?.first(where: { $0.commandName == word }) {
           command = next
           rest = rest.dropFirst()
         }
@@ -192,8 +161,7 @@ struct DocumentedCommandsTests {
     #expect(checked > 80)
   }
 
-  @Test("The reference of the commands names every one of them")
-  func reference() async throws {
+  @Test("The reference of the commands names every one of them") func reference() async throws {
     let text = try ProjectFiles.text(of: "docs/reference/commands.md")
     func check(_ command: Command, below parents: [String]) {
       for child in command.subcommands ?? [] where child.commandName != "help" {
@@ -208,17 +176,14 @@ struct DocumentedCommandsTests {
 
   /// The words after `threadkeeper`, up to a pipe, a redirection or a comment; nil where it is not called.
   private static func invocation(in line: String) -> [String]? {
-    guard
-      let match = line.firstMatch(
-        of: #/^(?:\$ |sudo |sudo -u [a-z]+ )?threadkeeper (?<rest>[a-z][^|#<>&]*)/#)
+    guard let match = line.firstMatch(of: #/^(?:\$ |sudo |sudo -u [a-z]+ )?threadkeeper (?<rest>[a-z][^|#<>&]*)/#)
     else { return nil }
     return match.output.rest.split(separator: " ").map(String.init)
   }
 }
 
 /// What people do with an example of settings: they put it to the end of the file that the package has made.
-@Suite("Settings of the documents, pasted into the packaged ones", .timeLimit(.minutes(10)))
-struct SnippetTests {
+@Suite("Settings of the documents, pasted into the packaged ones", .timeLimit(.minutes(10))) struct SnippetTests {
   private struct Snippet: CustomStringConvertible {
     let description: String
     var lines: [String]
@@ -228,8 +193,7 @@ struct SnippetTests {
   private static func snippets(_ sections: Set<Substring>) throws -> [Snippet] {
     let guides = try ProjectFiles.below("docs/guides").filter { $0.hasSuffix(".md") }
     var found: [Snippet] = []
-    for path in try ["README.md"] + guides + ProjectFiles.below("docs/reference")
-    where path.hasSuffix(".md") {
+    for path in try ["README.md"] + guides + ProjectFiles.below("docs/reference") where path.hasSuffix(".md") {
       var open: Snippet?
       var indent = 0
       for line in try MarkdownPage(path).lines {
@@ -248,19 +212,16 @@ struct SnippetTests {
     return found
   }
 
-  @Test("Each works, or its error names each line to change; changed there, it works")
-  func paste() async throws {
-    let packaged = try ProjectFiles.text(of: "config/threadkeeper.yaml")
-      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let sections = Set(
-      packaged.filter { $0.first?.isLetter == true }.map { $0.prefix { $0 != ":" } })
+  @Test("Each works, or its error names each line to change; changed there, it works") func paste() async throws {
+    let packaged = try ProjectFiles.text(of: "config/threadkeeper.yaml").split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map(String.init)
+    let sections = Set(packaged.filter { $0.first?.isLetter == true }.map { $0.prefix { $0 != ":" } })
     let snippets = try Self.snippets(sections)
     #expect(snippets.count >= 8)
     let directory = try TemporaryDirectory()
     let file = directory.file("threadkeeper.yaml")
-    for name in ["mqtt_password", "http_token"] {
-      try directory.putSecret("Sesame-71a-Sesame-71a", name)
-    }
+    for name in ["mqtt_password", "http_token"] { try directory.putSecret("Sesame-71a-Sesame-71a", name) }
     try directory.putSecret("host=db.example.net dbname=threadkeeper", "store_url")
     func check(_ lines: [String]) async throws -> ThreadkeeperBinary.Outcome {
       try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: file))
@@ -279,15 +240,13 @@ struct SnippetTests {
   }
 
   /// Does what the errors say.
-  private func follow(
-    _ errors: String, _ packaged: [String], _ snippet: Snippet
-  ) throws -> [String] {
+  private func follow(_ errors: String, _ packaged: [String], _ snippet: Snippet) throws -> [String] {
     var file = packaged
     var rest = snippet.lines
     for error in errors.split(separator: "\n") where error.contains("duplicate key") {
       let match = try #require(
-        String(error).firstMatch(of: #/duplicate key `(\w+)`, first given on line (\d+): (.*)/#),
-        "\(snippet): \(error)")
+        String(error).firstMatch(of: #/duplicate key `(\w+)`, first given on line (\d+): (.*)/#), "\(snippet): \(error)"
+      )
       let section = match.output.1
       let line = try #require(Int(match.output.2))
       let remedy = match.output.3
@@ -304,9 +263,7 @@ struct SnippetTests {
       for change in remedy.matches(of: #/`([\w.]+)` on line (\d+)/#) {
         let key = change.output.1.split(separator: ".").last ?? ""
         let number = try #require(Int(change.output.2))
-        let place = own.firstIndex {
-          $0.trimmingCharacters(in: .whitespaces).hasPrefix("\(key):")
-        }
+        let place = own.firstIndex { $0.trimmingCharacters(in: .whitespaces).hasPrefix("\(key):") }
         let index = try #require(place, "\(snippet): \(error)")
         #expect(file[number - 1].trimmingCharacters(in: .whitespaces).hasPrefix("\(key):"))
         file[number - 1] = own.remove(at: index)

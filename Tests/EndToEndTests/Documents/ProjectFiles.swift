@@ -2,8 +2,8 @@ import Foundation
 
 /// The checkout that the tests were built from.
 enum ProjectFiles {
-  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../..").standardized
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../..")
+    .standardized
 
   static func text(of path: String) throws -> String {
     try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
@@ -20,9 +20,7 @@ enum ProjectFiles {
       at: place, includingPropertiesForKeys: [.isRegularFileKey], options: [.skipsHiddenFiles])
     var paths: [String] = []
     while let file = all?.nextObject() as? URL {
-      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
-        continue
-      }
+      guard try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else { continue }
       paths.append(String(file.standardized.path.dropFirst(root.path.count + 1)))
     }
     return paths.sorted()
@@ -55,8 +53,7 @@ struct MarkdownPage {
     var isCode = false
     var lines: [Line] = []
     let text = try ProjectFiles.text(of: path)
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let isFence = line.drop { $0 == " " }.hasPrefix("```")
       if isFence { isCode.toggle() }
       lines.append(Line(number: index + 1, text: String(line), isCode: isCode || isFence))
@@ -69,16 +66,16 @@ struct MarkdownPage {
 
   /// What links lead to, without those to other sites.
   var links: [String] {
-    prose.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.output.1) }
-      .filter { $0.firstMatch(of: #/^[a-z]+:/#) == nil }
+    prose.matches(of: #/\]\(([^)\s]+)\)/#).map { String($0.output.1) }.filter { $0.firstMatch(of: #/^[a-z]+:/#) == nil }
   }
 
   /// The headings as the anchors that GitHub and GitLab make of them.
   var anchors: Set<String> {
     Set(
       lines.filter { !$0.isCode && $0.text.hasPrefix("#") }.map { line in
-        let title = line.text.drop { $0 == "#" }.drop { $0 == " " }
-          .replacing(#/\[([^\]]*)\]\([^)]*\)/#) { String($0.output.1) }
+        let title = line.text.drop { $0 == "#" }.drop { $0 == " " }.replacing(#/\[([^\]]*)\]\([^)]*\)/#) {
+          String($0.output.1)
+        }
         return String(
           title.lowercased().compactMap { character -> Character? in
             switch character {
@@ -92,7 +89,8 @@ struct MarkdownPage {
 
   /// The shell commands of all fences, in order, with lines that end in a backslash joined.
   var shellLines: [String] {
-    lines.filter(\.isCode).map(\.text).joined(separator: "\n").replacing("\\\n", with: " ")
-      .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    lines.filter(\.isCode).map(\.text).joined(separator: "\n").replacing("\\\n", with: " ").split(separator: "\n").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
   }
 }

@@ -3,16 +3,15 @@ import TestKit
 import Testing
 
 /// The short forms are in `BrokerTests`.
-@Suite("A broker that comes and goes for minutes", .serialized)
-struct BrokerSoakTests {
+@Suite("A broker that comes and goes for minutes", .serialized) struct BrokerSoakTests {
   /// Each begins with a new daemon: one whose connections end again and again waits for up to a minute.
   private static let scenes = 3
   private static let rounds = 5
 
   @Test(
     "A broker that is stopped and killed under load, and forgets, gets its state back",
-    .enabled(if: Soak.broker.isWanted, "`make soak` runs it"))
-  func soakBroker() async throws {
+    .enabled(if: Soak.broker.isWanted, "`make soak` runs it")) func soakBroker() async throws
+  {
     try await Soak.broker.measure { ledger in
       for _ in 1...Self.scenes {
         try await stops(ledger)
@@ -55,15 +54,12 @@ struct BrokerSoakTests {
       broker.kill()
       try broker.start()
       let audience = try await Audience.start(broker, "threadkeeper/#")
-      try await audience.until("all that was retained, and the alert", within: .seconds(120)) {
-        heard in
+      try await audience.until("all that was retained, and the alert", within: .seconds(120)) { heard in
         home.routers.allSatisfy { heard.state($0.topic)?["credentials"] == "stored" }
           && heard.state("threadkeeper/bridge/state") == ["state": "online"]
           && heard.latest.values.contains { JSON($0)?["alertname"] == "SessionLost" }
       }
-      try await eventually("the intake") {
-        try await installation.status()["intake"]?["state"] == "running"
-      }
+      try await eventually("the intake") { try await installation.status()["intake"]?["state"] == "running" }
       ledger.lose(try await home.missing(version, in: installation))
       ledger.round()
     }
@@ -73,8 +69,8 @@ struct BrokerSoakTests {
 
   @Test(
     "Another client takes the session of the intake over, again and again, and goes",
-    .enabled(if: Soak.takeover.isWanted, "`make soak` runs it"))
-  func soakTakeover() async throws {
+    .enabled(if: Soak.takeover.isWanted, "`make soak` runs it")) func soakTakeover() async throws
+  {
     try await Soak.takeover.measure { ledger in
       let broker = try TestBroker()
       let installation = try Installation(broker, mqtt: ["client_id: contested"])

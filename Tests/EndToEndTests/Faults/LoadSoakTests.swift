@@ -4,22 +4,20 @@ import TestKit
 import Testing
 
 /// The short forms are in `BrokerTests` and `FloodTests`.
-@Suite("More than usual", .serialized)
-struct LoadSoakTests {
+@Suite("More than usual", .serialized) struct LoadSoakTests {
   private static let backlog: UInt64 = 100_000
   private static let routers = 10_000
   private static let flood: UInt64 = 100_000
 
   @Test(
     "100,000 messages that waited while the daemon was away are all taken",
-    .enabled(if: Soak.backlog.isWanted, "`make soak` runs it"))
-  func soakBacklog() async throws {
+    .enabled(if: Soak.backlog.isWanted, "`make soak` runs it")) func soakBacklog() async throws
+  {
     try await Soak.backlog.measure { ledger in
       let broker = try TestBroker()
       let port = try UnusedPort.next()
       let installation = try Installation(
-        port: broker.port, hold: 60, more: "http: {enabled: true, port: \(port)}",
-        logLevel: "info")
+        port: broker.port, hold: 60, more: "http: {enabled: true, port: \(port)}", logLevel: "info")
       var daemon = try await installation.start()
       try Soak.check(try await daemon.stop() == .exit(0), "it did not stop:\n\(daemon.log)")
       let publisher = LoadPublisher(try HomeLoad(), rate: 0, to: broker)
@@ -34,9 +32,7 @@ struct LoadSoakTests {
       let seconds = begin.duration(to: .now).components.seconds
       ledger.lose(try await publisher.load.lost(in: installation))
       let metrics = try await RawAnswer.get("/metrics", port: Int(port)).body
-      let taken = metrics.split(separator: "\n").first {
-        $0.hasPrefix("threadkeeper_messages_received_total ")
-      }
+      let taken = metrics.split(separator: "\n").first { $0.hasPrefix("threadkeeper_messages_received_total ") }
       let count = taken?.split(separator: " ").last.flatMap { UInt64($0) } ?? 0
       try Soak.check(count >= publisher.load.acknowledged, "only \(count) messages are counted")
       ledger.name("`messages_received_total` \(count), \(seconds) s after the start")
@@ -47,8 +43,8 @@ struct LoadSoakTests {
 
   @Test(
     "10,000 routers: a broker that forgets all of them gets all of them again",
-    .enabled(if: Soak.forget.isWanted, "`make soak` runs it"))
-  func soakForget() async throws {
+    .enabled(if: Soak.forget.isWanted, "`make soak` runs it")) func soakForget() async throws
+  {
     try await Soak.forget.measure { ledger in
       let broker = try TestBroker()
       let installation = try Installation(port: broker.port, hold: 0, logLevel: "info")
@@ -62,10 +58,8 @@ struct LoadSoakTests {
       broker.kill()
       try broker.start()
       let audience = try await Audience.start(broker, "threadkeeper/#")
-      try await audience.until("all that was retained, and the alert", within: .seconds(180)) {
-        heard in
-        heard.latest.count { $0.key.hasPrefix("threadkeeper/router/") && !$0.value.isEmpty }
-          >= Self.routers
+      try await audience.until("all that was retained, and the alert", within: .seconds(180)) { heard in
+        heard.latest.count { $0.key.hasPrefix("threadkeeper/router/") && !$0.value.isEmpty } >= Self.routers
           && heard.latest.values.contains { $0.contains("SessionLost") }
       }
       ledger.lose(try await home.missing(1, in: installation))
@@ -77,20 +71,18 @@ struct LoadSoakTests {
 
   @Test(
     "A login that floods is refused and counted, and what others report meanwhile is stored",
-    .enabled(if: Soak.flood.isWanted, "`make soak` runs it"))
-  func soakFlood() async throws {
+    .enabled(if: Soak.flood.isWanted, "`make soak` runs it")) func soakFlood() async throws
+  {
     try await Soak.flood.measure { ledger in
       let broker = try TestBroker()
       let installation = try Installation(
-        port: broker.port, hold: 0, more: "limits: {events_burst: 1000, routers_per_team: 1000}",
-        logLevel: "info")
+        port: broker.port, hold: 0, more: "limits: {events_burst: 1000, routers_per_team: 1000}", logLevel: "info")
       let daemon = try await installation.start()
       let audience = try await Audience.start(broker, "threadkeeper/bridge/health")
       let home = try ReportingHome(10)
       let publisher = try await TestPublisher.start(broker)
       let flood = FloodingLogin(count: Self.flood)
-      let mallory = MosquittoClient(
-        broker.configuration(clientID: "mallory"), handler: flood)
+      let mallory = MosquittoClient(broker.configuration(clientID: "mallory"), handler: flood)
       let flooding = Task { try await mallory.run() }
       defer { flooding.cancel() }
       var version = 0
@@ -106,28 +98,25 @@ struct LoadSoakTests {
       mallory.stop()
       ledger.lose(try await home.missing(version, in: installation))
       try await audience.until("the count of what was refused", within: .seconds(120)) {
-        ($0.state("threadkeeper/bridge/health")?["messages_rejected"]?.number ?? 0)
-          > Int64(Self.flood) / 2
+        ($0.state("threadkeeper/bridge/health")?["messages_rejected"]?.number ?? 0) > Int64(Self.flood) / 2
       }
       let refused = audience.state("threadkeeper/bridge/health")?["messages_rejected"]?.number ?? 0
       let wait = slowest / .seconds(1)
       ledger.name(
-        "`rate_limited`, `messages_rejected` \(refused); others waited \((wait * 10).rounded() / 10) s at most"
-      )
+        "`rate_limited`, `messages_rejected` \(refused); others waited \((wait * 10).rounded() / 10) s at most")
       try await installation.checkStop(daemon)
     }
   }
 }
 
 /// The short form is `KillTests`.
-@Suite("kill -9 for minutes", .serialized)
-struct KillSoakTests {
+@Suite("kill -9 for minutes", .serialized) struct KillSoakTests {
   private static let kills = 300
 
   @Test(
     "300 kills at any moment, at 2,000 messages a second, lose nothing that the broker took",
-    .enabled(if: Soak.kill.isWanted, "`make soak` runs it"))
-  func soakKill() async throws {
+    .enabled(if: Soak.kill.isWanted, "`make soak` runs it")) func soakKill() async throws
+  {
     try await Soak.kill.measure { ledger in
       let broker = try TestBroker()
       let installation = try Installation(port: broker.port, hold: 60, logLevel: "notice")
@@ -138,9 +127,7 @@ struct KillSoakTests {
       for kill in 1...Self.kills {
         // One of three in its first steps, the others at work. How long those take depends on the machine.
         if !kill.isMultiple(of: 3) {
-          try await eventually("the daemon to be online") {
-            count("online", witness) > online || !daemon.isRunning
-          }
+          try await eventually("the daemon to be online") { count("online", witness) > online || !daemon.isRunning }
         }
         try await Task.sleep(for: .milliseconds(.random(in: 1...600)))
         try Soak.check(daemon.isRunning, "it ended by itself:\n\(daemon.log)")
@@ -177,9 +164,7 @@ private final class FloodingLogin: MosquittoHandler {
 
   var isDone: Bool { state.withLock { $0.acknowledged >= count } }
 
-  func connected(_ session: MosquittoSession) {
-    state.withLock { $0.sent = $0.acknowledged }
-  }
+  func connected(_ session: MosquittoSession) { state.withLock { $0.sent = $0.acknowledged } }
 
   func received(_ batch: [IncomingMessage]) throws {}
 
@@ -193,9 +178,7 @@ private final class FloodingLogin: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
-    state.withLock { $0.acknowledged += 1 }
-  }
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) { state.withLock { $0.acknowledged += 1 } }
 
   func disconnected(_ event: MosquittoDisconnection) {}
 }

@@ -39,9 +39,7 @@ private struct ProxyScene {
     case .blackHole:
       relay.begin(fault)
       try await publisher.publish(try home.reports(version))
-      try Soak.check(
-        try await home.missing(version, in: installation) > 0, "something came through a black hole"
-      )
+      try Soak.check(try await home.missing(version, in: installation) > 0, "something came through a black hole")
       relay.begin(nil)
     case .duplicates:
       relay.hangUp(then: fault)
@@ -65,9 +63,7 @@ private struct ProxyScene {
     let before = losses
     relay.begin(.blackHole)
     try await publisher.publish(try home.reports(version))
-    try await eventually(within: .seconds(150), "the daemon to give the connection up") {
-      losses > before
-    }
+    try await eventually(within: .seconds(150), "the daemon to give the connection up") { losses > before }
     relay.hangUp()
     try await home.stored(version, in: installation, within: .seconds(120))
   }
@@ -78,8 +74,7 @@ private struct ProxyScene {
     try await scene.check(version)
     try await scene.health.until("health with duplicates and reconnects", within: .seconds(120)) {
       guard let state = $0.state("threadkeeper/bridge/health") else { return false }
-      return state["duplicates_ignored"]?.number ?? 0 > 0
-        && state["intake_reconnects"]?.number ?? 0 > 0
+      return state["duplicates_ignored"]?.number ?? 0 > 0 && state["intake_reconnects"]?.number ?? 0 > 0
     }
     let state = scene.health.state("threadkeeper/bridge/health")
     try await installation.checkStop(daemon)
@@ -100,24 +95,21 @@ private struct ProxyScene {
   private var losses: Int { daemon.log.components(separatedBy: "intake disconnected").count }
 }
 
-@Suite("A way to the broker that fails", .inTurns, .timeLimit(.minutes(30)))
-struct ProxyTests {
-  @Test("Lost acknowledgements, cuts, silence, duplicates, slowness: every report is stored, once")
-  func eachOnce() async throws {
+@Suite("A way to the broker that fails", .inTurns, .timeLimit(.minutes(30))) struct ProxyTests {
+  @Test("Lost acknowledgements, cuts, silence, duplicates, slowness: every report is stored, once") func eachOnce()
+    async throws
+  {
     var scene = try await ProxyScene.start()
     for fault in ProxyScene.faults(cutAfter: 1_000) { try await scene.round(fault) }
     _ = try await scene.end()
   }
 }
 
-@Suite("A way to the broker that fails for minutes", .serialized)
-struct ProxySoakTests {
+@Suite("A way to the broker that fails for minutes", .serialized) struct ProxySoakTests {
   /// Each begins with a new daemon: one whose connections are cut again and again waits for up to a minute.
   private static let scenes = 6
 
-  @Test(
-    "Any order of the faults, and a long silence",
-    .enabled(if: Soak.proxy.isWanted, "`make soak` runs it"))
+  @Test("Any order of the faults, and a long silence", .enabled(if: Soak.proxy.isWanted, "`make soak` runs it"))
   func soakProxy() async throws {
     try await Soak.proxy.measure { ledger in
       for number in 1...Self.scenes {

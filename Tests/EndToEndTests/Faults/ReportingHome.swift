@@ -30,9 +30,7 @@ final class ReportingHome: Sendable {
   }
 
   /// Waits until all of them are stored.
-  func stored(
-    _ version: Int, in installation: Installation, within limit: Duration = .seconds(60)
-  ) async throws {
+  func stored(_ version: Int, in installation: Installation, within limit: Duration = .seconds(60)) async throws {
     try await eventually(within: limit, "report \(version) of all routers") {
       try await missing(version, in: installation) == 0
     }
@@ -51,8 +49,7 @@ extension Installation {
   /// Ends the run of a fault when an item cannot be read, or the store is not what its manifest says.
   func checkStore() throws {
     let report = try verify()
-    try Soak.check(
-      report.matchesManifest && report.unreadable.isEmpty, "the store does not verify: \(report)")
+    try Soak.check(report.matchesManifest && report.unreadable.isEmpty, "the store does not verify: \(report)")
   }
 }
 
@@ -66,9 +63,7 @@ struct RelayedHome {
   let health: Audience
   private let broker: TestBroker
 
-  static func start(
-    routers: Int = 20, variables: [String: String] = [:]
-  ) async throws -> RelayedHome {
+  static func start(routers: Int = 20, variables: [String: String] = [:]) async throws -> RelayedHome {
     let broker = try TestBroker()
     let relay = try Relay(to: broker.port)
     let installation = try Installation(port: relay.port, hold: 0, variables: variables)
@@ -87,7 +82,6 @@ struct RelayedHome {
     ledger?.lose(missing)
     try Soak.check(missing == 0, "\(missing) reports are lost")
     let status = try await installation.json("status")
-    try Soak.check(
-      status["store"]?["condition"] == "healthy", "the store is not healthy: \(status)")
+    try Soak.check(status["store"]?["condition"] == "healthy", "the store is not healthy: \(status)")
   }
 }

@@ -21,8 +21,7 @@ private final class ResourceScene {
     manager = try NoticeReceiver("@threadkeeper-test-\(UInt64.random(in: 0 ... .max))")
     // Swift's report of a crash needs memory too, and stands still without.
     scene = try await .start(
-      routers: routers,
-      variables: ["NOTIFY_SOCKET": manager.address, "SWIFT_BACKTRACE": "enable=no"])
+      routers: routers, variables: ["NOTIFY_SOCKET": manager.address, "SWIFT_BACKTRACE": "enable=no"])
     daemon = scene.daemon
   }
 
@@ -45,9 +44,7 @@ private final class ResourceScene {
     try await scene.publisher.publish(try scene.home.reports(version))
     try limit("--nofile=1024:")
     try await scene.home.stored(version, in: installation, within: .seconds(120))
-    try await eventually("the status of a daemon that is connected") {
-      self.notices().contains("STATUS=Connected")
-    }
+    try await eventually("the status of a daemon that is connected") { self.notices().contains("STATUS=Connected") }
     try Soak.check(daemon.isRunning, "it ended:\n\(daemon.log)")
   }
 
@@ -116,26 +113,22 @@ private final class ResourceScene {
   /// Only a daemon that has ended need not have the limit.
   private func limit(_ option: String) throws {
     let result = try Program.run("prlimit", ["--pid", "\(daemon.identifier)", option])
-    try Soak.check(
-      result.status == 0 || !daemon.isRunning, "prlimit \(option) ended with: \(result.output)")
+    try Soak.check(result.status == 0 || !daemon.isRunning, "prlimit \(option) ended with: \(result.output)")
   }
 
   private func count(_ words: String) -> Int { daemon.log.components(separatedBy: words).count - 1 }
 }
 
-@Suite("A system that gives the daemon nothing more", .inTurns, .timeLimit(.minutes(30)))
-struct ResourceTests {
-  @Test("Without open files the daemon says so, and is connected again when there are some")
-  func files() async throws {
+@Suite("A system that gives the daemon nothing more", .inTurns, .timeLimit(.minutes(30))) struct ResourceTests {
+  @Test("Without open files the daemon says so, and is connected again when there are some") func files() async throws {
     let scene = try await ResourceScene()
     try await scene.withoutFiles()
     try await scene.end()
   }
 
-  @Test(
-    "A daemon that gets a part of the memory that it needs ends, or is killed, and loses nothing"
-  )
-  func memory() async throws {
+  @Test("A daemon that gets a part of the memory that it needs ends, or is killed, and loses nothing") func memory()
+    async throws
+  {
     let scene = try await ResourceScene(routers: 200)
     // It may have what it needs before it gets less.
     for share in [0.25, 0.2, 0.15, 0.1, 0.05] where scene.ends + scene.kills == 0 {
@@ -146,10 +139,8 @@ struct ResourceTests {
   }
 }
 
-@Suite("A system that gives nothing more, again and again", .serialized)
-struct ResourceSoakTests {
-  @Test("Without open files", .enabled(if: Soak.files.isWanted, "`make soak` runs it"))
-  func soakFiles() async throws {
+@Suite("A system that gives nothing more, again and again", .serialized) struct ResourceSoakTests {
+  @Test("Without open files", .enabled(if: Soak.files.isWanted, "`make soak` runs it")) func soakFiles() async throws {
     try await Soak.files.measure { ledger in
       // A daemon whose connections end again and again waits longer and longer.
       for _ in 1...3 {
@@ -164,22 +155,19 @@ struct ResourceSoakTests {
     }
   }
 
-  @Test("Without memory", .enabled(if: Soak.memory.isWanted, "`make soak` runs it"))
-  func soakMemory() async throws {
+  @Test("Without memory", .enabled(if: Soak.memory.isWanted, "`make soak` runs it")) func soakMemory() async throws {
     try await Soak.memory.measure { ledger in
       let rounds = 12
       let scene = try await ResourceScene(routers: 500)
       for round in 1...rounds {
         // From far too little to nearly enough, at first at once, then anywhere until the end of its work.
         try await scene.withoutMemory(
-          share: Double(round) / Double(rounds + 1),
-          after: .milliseconds(round <= 4 ? 0 : .random(in: 0...150)))
+          share: Double(round) / Double(rounds + 1), after: .milliseconds(round <= 4 ? 0 : .random(in: 0...150)))
         ledger.round()
       }
       try Soak.check(scene.ends > 1, "it had enough in most of \(rounds) rounds")
       ledger.name(
-        "its end, \(scene.ends) times; killed \(scene.kills) times, \(scene.killsBeforeReady) of them at the start"
-      )
+        "its end, \(scene.ends) times; killed \(scene.kills) times, \(scene.killsBeforeReady) of them at the start")
       try await scene.end(ledger)
     }
   }

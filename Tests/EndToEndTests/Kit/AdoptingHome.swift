@@ -23,9 +23,7 @@ struct AdoptingHome: Sendable {
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - isEnrolled: the router seals what it says.
   ///   - othersAre: so do all other publishers.
-  init(
-    more: String = "", mqtt: [String] = [], isEnrolled: Bool = true, othersAre: Bool = true
-  ) async throws {
+  init(more: String = "", mqtt: [String] = [], isEnrolled: Bool = true, othersAre: Bool = true) async throws {
     running = try await RunningHome(mqtt: mqtt, more: Self.settings + more)
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
@@ -34,40 +32,29 @@ struct AdoptingHome: Sendable {
     try await running.installation.enroll(hub)
     line = try await running.installation.daemonLine()
     try await running.publish(hub.says("announce", home.hex(), to: line))
-    try await running.until("the preferred network") {
-      $0.state(hub.state)?["preferred"] == "match"
-    }
+    try await running.until("the preferred network") { $0.state(hub.state)?["preferred"] == "match" }
     if isEnrolled {
       if othersAre { Recorder.current?.allPublishersAreEnrolled() }
       try await running.installation.enroll(router)
       try await running.publish(router.says("announce", guest.hex(), to: line))
     } else {
-      try await running.publish(
-        BorderRouter(router.agent, user: "router").announces(try guest.hex()))
+      try await running.publish(BorderRouter(router.agent, user: "router").announces(try guest.hex()))
     }
   }
 
   /// What the router was sent.
-  func messages(_ heard: Audience.Heard) -> [IncomingMessage] {
-    heard.messages.filter { $0.topic == Self.topic }
-  }
+  func messages(_ heard: Audience.Heard) -> [IncomingMessage] { heard.messages.filter { $0.topic == Self.topic } }
 
   var messages: [IncomingMessage] { audience.look(messages) }
 
-  func untilSent() async throws {
-    try await running.until("the message") { !messages($0).isEmpty }
-  }
+  func untilSent() async throws { try await running.until("the message") { !messages($0).isEmpty } }
 
   /// The bodies of what the router was sent.
-  func opened() throws -> [JSON] {
-    try messages.map { try router.identity.opens($0, from: line) }
-  }
+  func opened() throws -> [JSON] { try messages.map { try router.identity.opens($0, from: line) } }
 
   /// The newest alert about it, once that is for this reason.
   func failed(_ reason: String) async throws -> JSON {
-    func alert(_ heard: Audience.Heard) -> JSON? {
-      heard.alerts("alert_raised", "AdoptionFailed").last
-    }
+    func alert(_ heard: Audience.Heard) -> JSON? { heard.alerts("alert_raised", "AdoptionFailed").last }
     try await running.until("the alert \(reason)") { alert($0)?["reason"]?.text == reason }
     return try #require(audience.look(alert))
   }

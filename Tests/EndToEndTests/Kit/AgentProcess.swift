@@ -20,10 +20,7 @@ final class AgentProcess: Sendable {
     var options: [String] {
       switch self {
       case .otbr:
-        [
-          "--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "10",
-          "--router-user", "\(getuid())",
-        ]
+        ["--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "10", "--router-user", "\(getuid())"]
       case .ssid: ["--interval", "1"]
       case .homeAssistant: ["--poll", "1", "--home-assistant-user", "\(getuid())"]
       }
@@ -37,8 +34,7 @@ final class AgentProcess: Sendable {
   ///   - environment: besides that of all agents.
   ///   - directory: its home, for what it prints, and with programs that come before those of the system.
   init(
-    _ kind: Kind, _ arguments: [String], user: String? = nil,
-    environment: [String: String] = [:], broker: TestBroker,
+    _ kind: Kind, _ arguments: [String], user: String? = nil, environment: [String: String] = [:], broker: TestBroker,
     in directory: TemporaryDirectory, _ more: String...
   ) throws {
     process = try DaemonProcess(
@@ -47,18 +43,14 @@ final class AgentProcess: Sendable {
       errorFile: directory.file("agent-\(UInt32.random(in: 0 ... .max)).log"), keepsOutput: true)
   }
 
-  static func arguments(
-    _ kind: Kind, _ arguments: [String], user: String? = nil, _ broker: TestBroker
-  ) -> [String] {
+  static func arguments(_ kind: Kind, _ arguments: [String], user: String? = nil, _ broker: TestBroker) -> [String] {
     ["agent", kind.rawValue] + kind.options + arguments + [
       "--host", "127.0.0.1", "--port", "\(broker.port)", "--username", user ?? kind.user,
     ]
   }
 
   static func environment(_ directory: TemporaryDirectory) -> [String: String] {
-    [
-      "PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": directory.path,
-    ]
+    ["PATH": "\(directory.path):/usr/bin:/bin", "HOME": directory.path, "TMPDIR": directory.path]
   }
 
   var output: String { process.log }
@@ -90,10 +82,6 @@ enum Impostor {
           connection.close()
       """
     return try ChildProcess(
-      "/usr/bin/env",
-      [
-        "python3", "-c", program, String(try #require(url.split(separator: ":").last)), received,
-        user,
-      ])
+      "/usr/bin/env", ["python3", "-c", program, String(try #require(url.split(separator: ":").last)), received, user])
   }
 }

@@ -15,14 +15,10 @@ struct AskingHome: Sendable {
   func program() throws -> TerminalSession {
     try TerminalSession(
       program: ThreadClientExampleTests.program, ["preferred"],
-      environment: installation.environment.merging([
-        "THREADKEEPER_STORE_PATH": installation.storePath
-      ]) { $1 })
+      environment: installation.environment.merging(["THREADKEEPER_STORE_PATH": installation.storePath]) { $1 })
   }
 
-  func waiting() async throws -> [JSON] {
-    try await installation.json("consent", "list")["pending"]?.list ?? []
-  }
+  func waiting() async throws -> [JSON] { try await installation.json("consent", "list")["pending"]?.list ?? [] }
 
   /// The id of the one question that waits.
   func question() async throws -> String {
@@ -42,9 +38,7 @@ struct AskingHome: Sendable {
     let home = try ThreadNetwork("home-thread")
     let publisher = try await TestPublisher.start(broker)
     try await publisher.publish([BorderRouter(agent).announces(try home.hex())])
-    try await eventually("the preferred network") {
-      try await installation.command("preferred", "show").status == 0
-    }
+    try await eventually("the preferred network") { try await installation.command("preferred", "show").status == 0 }
     return AskingHome(broker: broker, installation: installation, daemon: daemon, home: home)
   }
 }

@@ -24,9 +24,7 @@ struct AsyncAPIDocument: Sendable {
     let messages: [Message]
 
     /// Levels of the address; a parameter is nil.
-    var levels: [String?] {
-      (address ?? "").split(separator: "/").map { $0.hasPrefix("{") ? nil : String($0) }
-    }
+    var levels: [String?] { (address ?? "").split(separator: "/").map { $0.hasPrefix("{") ? nil : String($0) } }
   }
 
   struct Operation: Sendable {
@@ -56,8 +54,7 @@ struct AsyncAPIDocument: Sendable {
         messages: channel.members("messages").map { name, message in
           let target = root.target(of: message) ?? message
           return Message(
-            name: name,
-            schema: (target["payload"]?["$ref"]?.text ?? "").replacing("./schemas/", with: ""),
+            name: name, schema: (target["payload"]?["$ref"]?.text ?? "").replacing("./schemas/", with: ""),
             isText: target["contentType"]?.text == "text/plain",
             examples: (target["examples"]?.list ?? []).compactMap { $0["payload"] })
         })
@@ -65,8 +62,7 @@ struct AsyncAPIDocument: Sendable {
     operations = root.members("operations").map { name, operation in
       let binding = operation["bindings"]?["mqtt"]
       return Operation(
-        name: name, isSent: operation["action"]?.text == "send",
-        channel: operation["channel"]?.referenced ?? "",
+        name: name, isSent: operation["action"]?.text == "send", channel: operation["channel"]?.referenced ?? "",
         reply: operation["reply"]?["channel"]?.referenced, qos: binding?["qos"]?.number,
         isRetained: binding?["retain"].map { $0 == .bool(true) })
     }
@@ -83,8 +79,9 @@ struct AsyncAPIDocument: Sendable {
   ///   - base: the base topic of a home, which has any number of levels.
   func channel(of topic: String, below base: String) -> Channel? {
     guard topic.utf8.starts(with: "\(base)/".utf8) else { return nil }
-    let levels = String(decoding: topic.utf8.dropFirst(base.utf8.count + 1), as: UTF8.self)
-      .split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let levels = String(decoding: topic.utf8.dropFirst(base.utf8.count + 1), as: UTF8.self).split(
+      separator: "/", omittingEmptySubsequences: false
+    ).map(String.init)
     let found = channels.filter { channel in
       guard channel.address?.hasPrefix("{base}/") == true else { return false }
       let own = channel.levels.dropFirst()
@@ -99,9 +96,7 @@ struct AsyncAPIDocument: Sendable {
   func channel(named name: String) -> Channel? { channels.first { $0.name == name } }
 
   /// The operation by which the daemon publishes there.
-  func sending(_ channel: Channel) -> Operation? {
-    operations.first { $0.isSent && $0.channel == channel.name }
-  }
+  func sending(_ channel: Channel) -> Operation? { operations.first { $0.isSent && $0.channel == channel.name } }
 }
 
 extension JSON {

@@ -27,16 +27,11 @@ final class Audience: Sendable {
   private let client: TestClient
   private let heard: Holder
 
-  private final class Holder: Sendable {
-    let state = Mutex(Heard())
-  }
+  private final class Holder: Sendable { let state = Mutex(Heard()) }
 
   /// Returns when the subscription holds; what is retained may still follow, until `caughtUp` has returned.
-  static func start(_ broker: TestBroker, user: String? = nil, _ filter: String = "#") async throws
-    -> Audience
-  {
-    var configuration = broker.configuration(
-      clientID: "audience-\(UInt32.random(in: 0 ... .max))", user: user, filter)
+  static func start(_ broker: TestBroker, user: String? = nil, _ filter: String = "#") async throws -> Audience {
+    var configuration = broker.configuration(clientID: "audience-\(UInt32.random(in: 0 ... .max))", user: user, filter)
     // A broker that is killed forgets it anyway; one that is not must not tell things twice.
     configuration.cleanStart = true
     configuration.sessionExpiry = 0
@@ -71,12 +66,8 @@ final class Audience: Sendable {
   func state(_ topic: String) -> JSON? { look { $0.state(topic) } }
 
   /// Waits until what was heard fulfils a condition.
-  func until(
-    _ what: String, within limit: Duration = .seconds(60), _ condition: (Heard) -> Bool
-  ) async throws {
-    do {
-      try await eventually(within: limit, what) { look(condition) }
-    } catch let error as TimedOut {
+  func until(_ what: String, within limit: Duration = .seconds(60), _ condition: (Heard) -> Bool) async throws {
+    do { try await eventually(within: limit, what) { look(condition) } } catch let error as TimedOut {
       let lines = look { heard in
         (heard.events.suffix(12) + heard.alertEvents.suffix(6)).map(\.description)
           + heard.latest.keys.sorted().suffix(30)

@@ -19,16 +19,13 @@ struct BorderRouter: Sendable {
   /// A router of a fleet: the number in the last bytes of its id.
   init(number: Int, user: String = "border-router") {
     let digits = String(number, radix: 16)
-    self.init(
-      "a1b2c3d4" + String(repeating: "0", count: 8 - digits.count) + digits, user: user)
+    self.init("a1b2c3d4" + String(repeating: "0", count: 8 - digits.count) + digits, user: user)
   }
 
   var topic: String { "\(base)/router/\(agent)" }
 
   /// Of its device in Home Assistant.
-  var device: String {
-    "homeassistant/device/threadkeeper/threadkeeper_\(base)_\(agent)/config"
-  }
+  var device: String { "homeassistant/device/threadkeeper/threadkeeper_\(base)_\(agent)/config" }
 
   func says(_ kind: String, _ fields: (String, String)...) -> Publication {
     let all = [("border_agent_id", "\"\(agent)\"")] + fields
@@ -36,13 +33,9 @@ struct BorderRouter: Sendable {
     return Publication(topic: "\(base)/in/\(user)/\(kind)", payload: Array("{\(body)}".utf8))
   }
 
-  func announces(_ dataset: String, sequence: UInt64? = nil) -> Publication {
-    says("announce", dataset, sequence)
-  }
+  func announces(_ dataset: String, sequence: UInt64? = nil) -> Publication { says("announce", dataset, sequence) }
 
-  func changes(to dataset: String, sequence: UInt64? = nil) -> Publication {
-    says("dataset", dataset, sequence)
-  }
+  func changes(to dataset: String, sequence: UInt64? = nil) -> Publication { says("dataset", dataset, sequence) }
 
   private func says(_ kind: String, _ dataset: String, _ sequence: UInt64?) -> Publication {
     let field = ("dataset", "\"\(dataset)\"")
@@ -68,8 +61,7 @@ struct SealingLogin: Sendable {
   func says(_ kind: String, _ dataset: String?, to line: String) throws -> Publication {
     let more = dataset.map { #","name":"Living room","dataset":"\#($0)""# } ?? ""
     return try identity.seals(
-      #"{"border_agent_id":"\#(agent)"\#(more)}"#, to: line,
-      at: "threadkeeper/in/\(user)/\(kind)")
+      #"{"border_agent_id":"\#(agent)"\#(more)}"#, to: line, at: "threadkeeper/in/\(user)/\(kind)")
   }
 
   /// The topic of its router's state.
@@ -82,17 +74,16 @@ extension Identity {
   /// - Parameters:
   ///   - id: of one that counts once and lives for minutes; nil: the number of the message is the time.
   ///   - more: fields beside the envelope, with a comma before each.
-  func seals(
-    _ body: String, to line: String, at topic: String, id: String? = nil, _ more: String = ""
-  ) throws -> Publication {
+  func seals(_ body: String, to line: String, at topic: String, id: String? = nil, _ more: String = "") throws
+    -> Publication
+  {
     let now = Date().timeIntervalSince1970
     let envelope = try Envelope.seal(
       Array(body.utf8), to: try PublicIdentity(line: line), from: self,
       at: .init(
-        topic: topic, order: id.map { .identifier($0) } ?? .sequence(UInt64(now * 1_000_000)),
-        now: Int64(now), lifetime: id.map { _ in Envelope.longestLifetime }))
-    return Publication(
-      topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("\(more)}".utf8))
+        topic: topic, order: id.map { .identifier($0) } ?? .sequence(UInt64(now * 1_000_000)), now: Int64(now),
+        lifetime: id.map { _ in Envelope.longestLifetime }))
+    return Publication(topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("\(more)}".utf8))
   }
 
   /// The body of a message that is sealed to this one.
@@ -122,12 +113,10 @@ struct AdvertisedRouter: Sendable {
 
   var text: [[UInt8]] {
     [
-      Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8),
-      Array("nn=\(network.name)".utf8), Array("tv=1.4.0".utf8),
-      Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
-      Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []),
-      Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0], Array("pt=".utf8) + [0, 0, 0, partition],
-      Array("sb=".utf8) + [0, 0, 0, 0b10_000],
+      Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8), Array("nn=\(network.name)".utf8),
+      Array("tv=1.4.0".utf8), Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
+      Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []), Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0],
+      Array("pt=".utf8) + [0, 0, 0, partition], Array("sb=".utf8) + [0, 0, 0, 0b10_000],
     ]
   }
 }

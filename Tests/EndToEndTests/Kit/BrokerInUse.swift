@@ -9,9 +9,7 @@ final class BrokerInUse: Sendable {
   private let directory: TemporaryDirectory
   private let process: ChildProcess
 
-  struct DoesNotStart: Error {
-    let log: String
-  }
+  struct DoesNotStart: Error { let log: String }
 
   /// - Parameters:
   ///   - house: what the house has in a file of its own, beside the listener. `$` stands for the directory
@@ -28,8 +26,7 @@ final class BrokerInUse: Sendable {
     func write(_ text: String, _ name: String) throws {
       try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file(name)))
     }
-    try FileManager.default.createDirectory(
-      atPath: directory.file("conf.d"), withIntermediateDirectories: false)
+    try FileManager.default.createDirectory(atPath: directory.file("conf.d"), withIntermediateDirectories: false)
     for (name, text) in files { try write(text, name) }
     // All at once: one start of the program for each login would take long.
     let file = "passwords"
@@ -38,15 +35,13 @@ final class BrokerInUse: Sendable {
     // As root, Mosquitto would become a user that cannot read this directory.
     let main =
       (geteuid() == 0 ? ["user root"] : []) + [
-        "persistence true", "persistence_location \(directory.path)/",
-        "log_dest file \(directory.file("log"))", "include_dir \(directory.file("conf.d"))",
+        "persistence true", "persistence_location \(directory.path)/", "log_dest file \(directory.file("log"))",
+        "include_dir \(directory.file("conf.d"))",
       ]
     try write(main.joined(separator: "\n") + "\n", "mosquitto.conf")
-    let lines =
-      ["listener \(port) 127.0.0.1"] + house.map { $0.replacing("$", with: directory.path) }
+    let lines = ["listener \(port) 127.0.0.1"] + house.map { $0.replacing("$", with: directory.path) }
     try write(lines.joined(separator: "\n") + "\n", "conf.d/house.conf")
-    try write(
-      addition.replacing("/etc/mosquitto/", with: "\(directory.path)/"), "conf.d/threadkeeper.conf")
+    try write(addition.replacing("/etc/mosquitto/", with: "\(directory.path)/"), "conf.d/threadkeeper.conf")
     process = try ChildProcess(
       "/usr/sbin/mosquitto", ["-c", directory.file("mosquitto.conf")],
       streams: (.nothing, .file(directory.file("output")), .sameAsOutput))
@@ -63,9 +58,7 @@ final class BrokerInUse: Sendable {
   }
 
   var log: String {
-    ["log", "output"].map {
-      (try? String(contentsOfFile: directory.file($0), encoding: .utf8)) ?? ""
-    }.joined()
+    ["log", "output"].map { (try? String(contentsOfFile: directory.file($0), encoding: .utf8)) ?? "" }.joined()
   }
 
   /// A path among its files.
@@ -89,9 +82,7 @@ final class BrokerInUse: Sendable {
   var settings: [String] { ["username: threadkeeper", "password: threadkeeper-pw"] }
 
   /// Someone who publishes; without a login for nil.
-  func publisher(_ login: String?) async throws -> TestPublisher {
-    TestPublisher(configuration(login, []))
-  }
+  func publisher(_ login: String?) async throws -> TestPublisher { TestPublisher(configuration(login, [])) }
 
   /// Someone who listens; returns when the broker has answered the subscriptions.
   func audience(_ login: String?, _ filter: String = "#") async throws -> Audience {
@@ -102,11 +93,10 @@ final class BrokerInUse: Sendable {
 
   private func configuration(_ login: String?, _ filters: [String]) -> MosquittoConfiguration {
     MosquittoConfiguration(
-      host: "127.0.0.1", port: port, clientID: "test-\(UInt32.random(in: 0 ... .max))",
-      username: login, password: login.map { "\($0)-pw" }, cleanStart: true,
+      host: "127.0.0.1", port: port, clientID: "test-\(UInt32.random(in: 0 ... .max))", username: login,
+      password: login.map { "\($0)-pw" }, cleanStart: true,
       subscriptions: filters.map { MosquittoConfiguration.Subscription($0) },
-      reconnect: MosquittoConfiguration.Backoff(
-        initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
+      reconnect: MosquittoConfiguration.Backoff(initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
   }
 }
 
@@ -121,8 +111,7 @@ final class PasswordBroker: Sendable {
   init(_ user: String, _ password: String) throws {
     Recorder.current?.note("the password of \(user)", password)
     broker = try TestBroker(
-      logins: [.init("monitor", role: .monitor), .init(user, role: .daemon, password: password)],
-      persistence: true)
+      logins: [.init("monitor", role: .monitor), .init(user, role: .daemon, password: password)], persistence: true)
   }
 
   /// Gives a user another password, and has the broker read its file again: whoever is connected with

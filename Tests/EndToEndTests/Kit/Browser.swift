@@ -8,9 +8,7 @@ import TestKit
 /// Messages are JSON that a zero byte ends, on descriptors 3 and 4 of the browser (`--remote-debugging-pipe`):
 /// https://chromedevtools.github.io/devtools-protocol/
 final class Browser: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   private typealias Answer = CheckedContinuation<JSON, any Error>
 
@@ -48,11 +46,7 @@ final class Browser: Sendable {
       environment: [
         "LD_LIBRARY_PATH": DebianTool.libraries, "HOME": directory.path, "PATH": "/usr/bin:/bin",
         "TMPDIR": directory.path,
-      ],
-      streams: (
-        .descriptor(pipe.writing), .descriptor(pipe.writing),
-        .file(directory.file("chromium.log"))
-      ))
+      ], streams: (.descriptor(pipe.writing), .descriptor(pipe.writing), .file(directory.file("chromium.log"))))
     pipe.closeWriting()
     // A process that is killed closes the pipe, with which the browser ends as well.
     atexit { (try? Browser.shared.get())?.end() }
@@ -66,25 +60,17 @@ final class Browser: Sendable {
   }
 
   /// What `confirm` was asked in a session so far. Each is answered with yes.
-  func questions(of session: String) -> [String] {
-    state.withLock { $0.questions[session] ?? [] }
-  }
+  func questions(of session: String) -> [String] { state.withLock { $0.questions[session] ?? [] } }
 
   /// Calls a method and waits for its result.
   ///
   /// - Parameters:
   ///   - parameters: JSON.
   ///   - session: of a page; nil: the browser itself.
-  func call(
-    _ method: String, _ parameters: String = "{}", session: String? = nil
-  ) async throws -> JSON {
-    do {
-      return try await withCheckedThrowingContinuation {
-        send(method, parameters, session, answer: $0)
-      }
-    } catch let failure as Failure {
-      throw Failure(description: "\(method): \(failure)")
-    }
+  func call(_ method: String, _ parameters: String = "{}", session: String? = nil) async throws -> JSON {
+    do { return try await withCheckedThrowingContinuation { send(method, parameters, session, answer: $0) } } catch let
+      failure as Failure
+    { throw Failure(description: "\(method): \(failure)") }
   }
 
   /// Calls a method whose result nobody waits for.
@@ -92,9 +78,7 @@ final class Browser: Sendable {
     send(method, parameters, session, answer: nil)
   }
 
-  private func send(
-    _ method: String, _ parameters: String, _ session: String?, answer: Answer?
-  ) {
+  private func send(_ method: String, _ parameters: String, _ session: String?, answer: Answer?) {
     let id = state.withLock { state -> Int? in
       guard !state.hasEnded else { return nil }
       state.last += 1
@@ -157,9 +141,7 @@ final class Browser: Sendable {
       } else {
         answer?.resume(returning: message["result"] ?? .null)
       }
-    } else if message["method"] == "Page.javascriptDialogOpening",
-      let session = message["sessionId"]?.text
-    {
+    } else if message["method"] == "Page.javascriptDialogOpening", let session = message["sessionId"]?.text {
       let question = message["params"]?["message"]?.text ?? ""
       state.withLock { $0.questions[session, default: []].append(question) }
       post("Page.handleJavaScriptDialog", #"{"accept":true}"#, session: session)

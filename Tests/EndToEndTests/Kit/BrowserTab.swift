@@ -34,13 +34,11 @@ final class BrowserTab: Sendable {
 
   init(width: Int = 1_000, height: Int = 900) async throws {
     browser = try Browser.shared.get()
-    context = try #require(
-      try await browser.call("Target.createBrowserContext")["browserContextId"]?.text)
+    context = try #require(try await browser.call("Target.createBrowserContext")["browserContextId"]?.text)
     let target = try await browser.call(
       "Target.createTarget", #"{"url":"about:blank","browserContextId":"\#(context)"}"#)
     let id = try #require(target["targetId"]?.text)
-    let attached = try await browser.call(
-      "Target.attachToTarget", #"{"targetId":"\#(id)","flatten":true}"#)
+    let attached = try await browser.call("Target.attachToTarget", #"{"targetId":"\#(id)","flatten":true}"#)
     session = try #require(attached["sessionId"]?.text)
     try await call("Page.enable")
     // Others have the focus of the window meanwhile.
@@ -48,30 +46,25 @@ final class BrowserTab: Sendable {
     try await resize(width: width, height: height)
   }
 
-  deinit {
-    browser.post("Target.disposeBrowserContext", #"{"browserContextId":"\#(context)"}"#)
-  }
+  deinit { browser.post("Target.disposeBrowserContext", #"{"browserContextId":"\#(context)"}"#) }
 
   /// What `confirm` was asked so far.
   var questions: [String] { browser.questions(of: session) }
 
-  @discardableResult
-  func call(_ method: String, _ parameters: String = "{}") async throws -> JSON {
+  @discardableResult func call(_ method: String, _ parameters: String = "{}") async throws -> JSON {
     try await browser.call(method, parameters, session: session)
   }
 
   func resize(width: Int, height: Int, isPhone: Bool = false, scale: Int = 1) async throws {
     try await call(
       "Emulation.setDeviceMetricsOverride",
-      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":\#(scale),"mobile":\#(isPhone)}"#
-    )
+      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":\#(scale),"mobile":\#(isPhone)}"#)
   }
 
   /// - Parameter scheme: `light`, `dark`.
   func prefer(colorScheme scheme: String) async throws {
     try await call(
-      "Emulation.setEmulatedMedia",
-      #"{"features":[{"name":"prefers-color-scheme","value":"\#(scheme)"}]}"#)
+      "Emulation.setEmulatedMedia", #"{"features":[{"name":"prefers-color-scheme","value":"\#(scheme)"}]}"#)
   }
 
   /// Opens an address and waits until the status page has something to show there.
@@ -81,13 +74,10 @@ final class BrowserTab: Sendable {
   }
 
   /// The value of an expression; a promise's is waited for.
-  @discardableResult
-  func evaluate(_ expression: String) async throws -> JSON {
-    let text = String(
-      decoding: try JSONEncoder().encode(expression), as: UTF8.self)
+  @discardableResult func evaluate(_ expression: String) async throws -> JSON {
+    let text = String(decoding: try JSONEncoder().encode(expression), as: UTF8.self)
     let answer = try await call(
-      "Runtime.evaluate",
-      #"{"expression":\#(text),"returnByValue":true,"awaitPromise":true,"userGesture":true}"#)
+      "Runtime.evaluate", #"{"expression":\#(text),"returnByValue":true,"awaitPromise":true,"userGesture":true}"#)
     if let wrong = answer["exceptionDetails"] {
       throw Browser.Failure(description: "\(expression.prefix(200)): \(wrong)")
     }
@@ -96,9 +86,7 @@ final class BrowserTab: Sendable {
 
   /// Waits until an expression is true. While a page is left for another one, there is none.
   func wait(_ expression: String) async throws {
-    do {
-      try await eventually(expression) { (try? await evaluate(expression)) == true }
-    } catch {
+    do { try await eventually(expression) { (try? await evaluate(expression)) == true } } catch {
       let text = try await evaluate("document.body?.innerText ?? ''")
       throw Browser.Failure(description: "\(expression) is not true of:\n\(text.text ?? "")")
     }
@@ -136,9 +124,7 @@ final class BrowserTab: Sendable {
   }
 
   /// - Parameter type: `mousePressed`, `mouseReleased`.
-  func mouse(
-    _ type: String, at place: (x: Int64, y: Int64), button: String = "left"
-  ) async throws {
+  func mouse(_ type: String, at place: (x: Int64, y: Int64), button: String = "left") async throws {
     try await call(
       "Input.dispatchMouseEvent",
       #"{"type":"\#(type)","x":\#(place.x),"y":\#(place.y),"button":"\#(button)","clickCount":1}"#)
@@ -168,13 +154,10 @@ final class BrowserTab: Sendable {
     guard Self.takesPictures else { return }
     for scheme in ["light", "dark"] {
       try await prefer(colorScheme: scheme)
-      for (device, width, height, scale) in [
-        ("phone", 390, 844, 2), ("desktop", 1_280, 900, 1),
-      ] {
+      for (device, width, height, scale) in [("phone", 390, 844, 2), ("desktop", 1_280, 900, 1)] {
         try await resize(width: width, height: height, isPhone: device == "phone", scale: scale)
         try await wait("innerWidth === \(width)")
-        let file = ProjectFiles.root.appendingPathComponent(
-          "docs/images/\(name)-\(device)-\(scheme).png")
+        let file = ProjectFiles.root.appendingPathComponent("docs/images/\(name)-\(device)-\(scheme).png")
         try await picture().write(to: file)
       }
     }

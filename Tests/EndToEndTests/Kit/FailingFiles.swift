@@ -8,15 +8,14 @@ struct PreloadedLibrary: Sendable {
 
   /// - Returns: nil where it cannot be compiled.
   init?(_ name: String) {
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../Doubles/\(name).c").standardized.path
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../../Doubles/\(name).c"
+    ).standardized.path
     guard let directory = try? TemporaryDirectory() else { return nil }
     self.directory = directory
     path = directory.file("\(name).so")
     let arguments = ["-shared", "-fPIC", "-o", path, source, "-ldl"]
-    let isMade = ["cc", "clang", "gcc"].contains { compiler in
-      (try? Program.run(compiler, arguments))?.status == 0
-    }
+    let isMade = ["cc", "clang", "gcc"].contains { compiler in (try? Program.run(compiler, arguments))?.status == 0 }
     if !isMade { return nil }
   }
 }
@@ -47,13 +46,11 @@ final class FailingFiles: Sendable {
     directory = try TemporaryDirectory()
     storePath = directory.file("disk/store")
     try FileManager.default.createDirectory(
-      atPath: directory.file("disk"), withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+      atPath: directory.file("disk"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     // As the kernel has it.
     let disk = URL(fileURLWithPath: directory.file("disk")).resolvingSymlinksInPath().path
     variables = [
-      "LD_PRELOAD": Self.library?.path ?? "", "FAILING_FILES": disk,
-      "FAILING_SWITCH": directory.file("fault"),
+      "LD_PRELOAD": Self.library?.path ?? "", "FAILING_FILES": disk, "FAILING_SWITCH": directory.file("fault"),
     ]
   }
 
@@ -92,8 +89,7 @@ final class PrivateMount: Sendable {
     for user in [["--user", "--map-root-user"], []] {
       let input = try PrivatePipe()
       let output = try PrivatePipe()
-      let script =
-        "mount -t tmpfs -o size=\(megabytes)m,mode=700 tmpfs '\(path)' && echo ready && exec cat"
+      let script = "mount -t tmpfs -o size=\(megabytes)m,mode=700 tmpfs '\(path)' && echo ready && exec cat"
       let holder = try ChildProcess(
         "/usr/bin/env", ["unshare"] + user + ["--mount", "sh", "-c", script],
         streams: (.descriptor(input.reading), .descriptor(output.writing), .nothing))
@@ -123,8 +119,7 @@ final class PrivateMount: Sendable {
   var launcher: [String] { enter }
 
   /// Runs a shell script there; throws when it fails.
-  @discardableResult
-  func run(_ script: String) throws -> String {
+  @discardableResult func run(_ script: String) throws -> String {
     try Program.check(enter[0], Array(enter.dropFirst()) + ["sh", "-c", script])
   }
 

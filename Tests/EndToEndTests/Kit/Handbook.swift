@@ -2,9 +2,7 @@ import Foundation
 
 /// A document of the project, taken apart into what it tells people to type.
 struct Handbook {
-  struct Missing: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Missing: Error, CustomStringConvertible { let description: String }
 
   private let text: String
   private let name: String
@@ -52,8 +50,7 @@ struct Handbook {
   /// The arguments of the command `threadkeeper acl` below a heading, as a shell would pass them.
   func accessListArguments(below heading: String) throws -> [String] {
     let block = try block(below: heading, with: "threadkeeper acl")
-    let command = block.components(separatedBy: "threadkeeper acl")[1]
-      .replacing("\\\n", with: " ")
+    let command = block.components(separatedBy: "threadkeeper acl")[1].replacing("\\\n", with: " ")
     let end = command.firstIndex { "|>\n".contains($0) } ?? command.endIndex
     return ["acl"] + command[..<end].split(separator: " ").map(String.init)
   }

@@ -42,10 +42,8 @@ struct HomeLoad: LoadContents {
 
   fileprivate static func router(_ number: UInt64) -> BorderRouter {
     switch Kind(number) {
-    case .hub, .newRouter:
-      BorderRouter(number: 0x1_0000 + Int(number), user: "user-\(number / 50 % users)")
-    case .dataset, .name:
-      BorderRouter(number: Int(number % settled) + 1, user: "user-\(number % settled % users)")
+    case .hub, .newRouter: BorderRouter(number: 0x1_0000 + Int(number), user: "user-\(number / 50 % users)")
+    case .dataset, .name: BorderRouter(number: Int(number % settled) + 1, user: "user-\(number % settled % users)")
     }
   }
 

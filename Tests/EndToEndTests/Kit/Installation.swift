@@ -26,8 +26,7 @@ final class Installation: Sendable {
   ///     `limits` a home has room for the load of a test.
   ///   - storePath: somewhere else than in the directory.
   init(
-    port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "",
-    logLevel: String = "debug",
+    port: UInt16?, mqtt: [String] = [], hold: Int = 1, more: String = "", logLevel: String = "debug",
     storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]
   ) throws {
     self.launcher = launcher
@@ -35,13 +34,11 @@ final class Installation: Sendable {
     self.storePath = storePath ?? directory.file("store")
     configuration = directory.file("threadkeeper.yaml")
     environment = [
-      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin",
-      "HOME": directory.path, "TMPDIR": directory.path,
-      "THREADKEEPER_STATE_DIRECTORY": directory.file("state"),
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin", "HOME": directory.path,
+      "TMPDIR": directory.path, "THREADKEEPER_STATE_DIRECTORY": directory.file("state"),
     ].merging(variables) { $1 }
     for line in mqtt where line.hasPrefix("password:") {
-      let password = line.dropFirst("password:".count).trimmingCharacters(
-        in: CharacterSet(charactersIn: " '\""))
+      let password = line.dropFirst("password:".count).trimmingCharacters(in: CharacterSet(charactersIn: " '\""))
       Recorder.current?.note("the daemon's password", password)
     }
     let broker = port.map { ["host: 127.0.0.1", "port: \($0)"] } ?? ["host: embedded"]
@@ -64,21 +61,18 @@ final class Installation: Sendable {
   }
 
   convenience init(
-    _ broker: TestBroker, mqtt: [String] = [], hold: Int = 1, more: String = "",
-    storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]
+    _ broker: TestBroker, mqtt: [String] = [], hold: Int = 1, more: String = "", storePath: String? = nil,
+    launcher: [String] = [], variables: [String: String] = [:]
   ) throws {
     try self.init(
-      port: broker.port, mqtt: mqtt, hold: hold, more: more, storePath: storePath,
-      launcher: launcher, variables: variables)
+      port: broker.port, mqtt: mqtt, hold: hold, more: more, storePath: storePath, launcher: launcher,
+      variables: variables)
   }
 
   /// Starts the daemon and does not wait for it.
-  func launch(
-    stateDirectory: String? = nil, environment more: [String: String] = [:]
-  ) throws -> DaemonProcess {
+  func launch(stateDirectory: String? = nil, environment more: [String: String] = [:]) throws -> DaemonProcess {
     try DaemonProcess(
-      ["run", "--config", configuration]
-        + (stateDirectory.map { ["--state-directory", $0] } ?? []), launcher: launcher,
+      ["run", "--config", configuration] + (stateDirectory.map { ["--state-directory", $0] } ?? []), launcher: launcher,
       environment: environment.merging(more) { $1 },
       errorFile: directory.file("daemon-\(UInt64.random(in: 0 ... .max)).log"))
   }
@@ -100,8 +94,7 @@ final class Installation: Sendable {
             description: "the daemon ended instead of getting ready; it wrote:\n\(daemon.log)")
         }
         status = try await daemonStatus()
-        return status?["pid"]?.number == Int64(daemon.identifier)
-          && status?["intake"]?["state"] == "running"
+        return status?["pid"]?.number == Int64(daemon.identifier) && status?["intake"]?["state"] == "running"
       }
     } catch is TimedOut {
       throw DaemonProcess.Unexpected(
@@ -116,10 +109,8 @@ final class Installation: Sendable {
   private struct StatusReply: Decodable, Sendable { var status: JSON }
   private struct Performed: Decodable, Sendable { var reply: JSON }
 
-  private static let status = VarlinkMethod<VarlinkNothing, StatusReply>(
-    "io.threadkeeper.Status", "Get", for: .owner)
-  private static let perform = VarlinkMethod<JSON, Performed>(
-    "io.threadkeeper.Admin", "Perform", for: .owner)
+  private static let status = VarlinkMethod<VarlinkNothing, StatusReply>("io.threadkeeper.Status", "Get", for: .owner)
+  private static let perform = VarlinkMethod<JSON, Performed>("io.threadkeeper.Admin", "Perform", for: .owner)
 
   /// What `threadkeeper status` has from a daemon, without running it each time; nil where none answers.
   private func daemonStatus() async throws -> JSON? {
@@ -159,8 +150,7 @@ final class Installation: Sendable {
   }
 
   /// Approves or denies the one question that waits, once there is one; its id.
-  @discardableResult
-  func decide(_ verb: String, _ more: String...) async throws -> String {
+  @discardableResult func decide(_ verb: String, _ more: String...) async throws -> String {
     let id = try await question()["id"]?.text ?? ""
     try await run(["consent", verb, id] + more)
     return id
@@ -168,36 +158,29 @@ final class Installation: Sendable {
 
   /// The store's key is secret from when it is made.
   private func noteStoreKey() {
-    guard let text = try? String(contentsOfFile: directory.file("store.key"), encoding: .utf8)
-    else { return }
+    guard let text = try? String(contentsOfFile: directory.file("store.key"), encoding: .utf8) else { return }
     Recorder.current?.note("the store's key", Array(Data(hex: text)))
   }
 
   /// Runs one of the other commands on this installation.
   func command(_ arguments: String..., environment more: [String: String] = [:]) async throws
     -> ThreadkeeperBinary.Outcome
-  {
-    try await command(arguments, environment: more)
-  }
+  { try await command(arguments, environment: more) }
 
   func command(_ arguments: [String], environment more: [String: String] = [:]) async throws
     -> ThreadkeeperBinary.Outcome
   {
     try await ThreadkeeperBinary.run(
-      arguments + ["--config", configuration], environment: environment.merging(more) { $1 },
-      launcher: launcher)
+      arguments + ["--config", configuration], environment: environment.merging(more) { $1 }, launcher: launcher)
   }
 
   /// The same for a command that must succeed; what it prints.
-  @discardableResult
-  func run(_ arguments: String...) async throws -> String { try await run(arguments) }
+  @discardableResult func run(_ arguments: String...) async throws -> String { try await run(arguments) }
 
-  @discardableResult
-  func run(_ arguments: [String]) async throws -> String {
+  @discardableResult func run(_ arguments: [String]) async throws -> String {
     let outcome = try await command(arguments)
     guard outcome.status == 0 else {
-      throw DaemonProcess.Unexpected(
-        description: "\(arguments) ended with \(outcome.status): \(outcome.error)")
+      throw DaemonProcess.Unexpected(description: "\(arguments) ended with \(outcome.status): \(outcome.error)")
     }
     return outcome.output
   }
@@ -245,29 +228,23 @@ final class Installation: Sendable {
     guard StoreLock.holder(of: location) == nil, let id = BorderAgentID(hex: agent) else {
       return try await json("credentials", "get", agent, "--show-secrets")["dataset"]?.text
     }
-    let keychain = try Keychain.open(
-      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    let keychain = try Keychain.open(at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
     defer { keychain.close() }
     let records = SealedRecords(keychain)
-    let home = try StoredHome(
-      "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
-    return try home.withDataset(of: .router(id), in: records) {
-      try OperationalDataset(bytes: Array($0)).hex
-    }
+    let home = try StoredHome("home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+    return try home.withDataset(of: .router(id), in: records) { try OperationalDataset(bytes: Array($0)).hex }
   }
 
   /// All homes as they are on disk, with or without a daemon.
   func homes() throws -> [String: Home] {
-    let keychain = try Keychain.open(
-      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    let keychain = try Keychain.open(at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
     defer { keychain.close() }
     return try HomeSnapshot.read(SealedRecords(keychain)).homes
   }
 
   /// Every change that the audit has, as `actor: action`, with or without a daemon.
   func audit() throws -> [String] {
-    let keychain = try Keychain.open(
-      at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
+    let keychain = try Keychain.open(at: location, with: .keyFile(path: directory.file("store.key")), access: .readOnly)
     defer { keychain.close() }
     var records: [AuditEntry] = []
     try keychain.forEachAuditRecord(after: 0) { records.append(AuditEntry($0)) }
@@ -283,32 +260,25 @@ final class Installation: Sendable {
   /// The daemon's line, which clients seal to; somebody has to be enrolled.
   func daemonLine() async throws -> String {
     let keys = try await json("clients", "list")["daemon"]
-    guard let line = keys?["line"]?.text else {
-      throw DaemonProcess.Unexpected(description: "the daemon has no keys")
-    }
+    guard let line = keys?["line"]?.text else { throw DaemonProcess.Unexpected(description: "the daemon has no keys") }
     return line
   }
 
   /// Where the daemon's local API listens.
   var socketPath: String { storePath + "/varlink.sock" }
 
-  var location: StoreLocation {
-    StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor")
-  }
+  var location: StoreLocation { StoreLocation(directory: storePath, anchorDirectory: storePath + ".anchor") }
 
   /// Makes the store, as `setup` and the first start do.
   func makeStore() throws {
     let result = SettingsLoader.load(file: configuration, environment: environment)
-    guard let settings = result.settings else {
-      throw DaemonProcess.Unexpected(description: "\(result.problems)")
-    }
+    guard let settings = result.settings else { throw DaemonProcess.Unexpected(description: "\(result.problems)") }
     try OpenStore.create(settings).close()
   }
 
   /// Opens every item of the store; nobody else may have it open for writing.
   func verify() throws -> VerificationReport {
-    let keychain = try Keychain.open(
-      at: location, with: .keyFile(path: directory.file("store.key")))
+    let keychain = try Keychain.open(at: location, with: .keyFile(path: directory.file("store.key")))
     defer { keychain.close() }
     return try keychain.verify(.everything)
   }

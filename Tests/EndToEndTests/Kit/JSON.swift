@@ -14,10 +14,9 @@ enum JSON: Hashable, Sendable {
   /// `nil` for what is no JSON. Not by a decoder: it throws at each value until it has found the type, and the tests'
   /// library takes note of where each error is thrown.
   init?(_ text: String) {
-    guard
-      let value = try? JSONSerialization.jsonObject(
-        with: Data(text.utf8), options: .fragmentsAllowed)
-    else { return nil }
+    guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed) else {
+      return nil
+    }
     self.init(value)
   }
 
@@ -37,16 +36,12 @@ enum JSON: Hashable, Sendable {
     }
   }
 
-  subscript(_ key: String) -> JSON? {
-    if case .object(let fields) = self { fields[key] } else { nil }
-  }
+  subscript(_ key: String) -> JSON? { if case .object(let fields) = self { fields[key] } else { nil } }
 
   var text: String? { if case .text(let text) = self { text } else { nil } }
   var number: Int64? { if case .number(let number) = self { number } else { nil } }
   var list: [JSON] { if case .list(let list) = self { list } else { [] } }
-  var keys: Set<String> {
-    if case .object(let fields) = self { Set(fields.keys) } else { [] }
-  }
+  var keys: Set<String> { if case .object(let fields) = self { Set(fields.keys) } else { [] } }
 }
 
 extension JSON: Decodable {
@@ -70,8 +65,7 @@ extension JSON: Decodable {
   }
 }
 
-extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral
-{
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
   init(stringLiteral value: String) { self = .text(value) }
   init(integerLiteral value: Int64) { self = .number(value) }
   init(booleanLiteral value: Bool) { self = .bool(value) }
@@ -79,9 +73,7 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Express
 
 extension JSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
   init(arrayLiteral elements: JSON...) { self = .list(elements) }
-  init(dictionaryLiteral elements: (String, JSON)...) {
-    self = .object(Dictionary(elements) { $1 })
-  }
+  init(dictionaryLiteral elements: (String, JSON)...) { self = .object(Dictionary(elements) { $1 }) }
 }
 
 extension JSON: CustomStringConvertible {
@@ -130,8 +122,7 @@ extension JSON {
       }
     case .sequence(let nodes): self = .list(nodes.map { JSON($0) })
     case .mapping(let members):
-      self = .object(
-        Dictionary(members.map { (JSON($0.key).text ?? "", JSON($0.value)) }) { $1 })
+      self = .object(Dictionary(members.map { (JSON($0.key).text ?? "", JSON($0.value)) }) { $1 })
     }
   }
 }

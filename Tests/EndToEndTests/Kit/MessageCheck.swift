@@ -36,8 +36,7 @@ struct MessageCheck {
     var questions: [Question] = []
     var unknown: [String] = []
     for message in messages {
-      let base = homes.filter { message.topic.utf8.starts(with: "\($0)/".utf8) }
-        .max { $0.utf8.count < $1.utf8.count }
+      let base = homes.filter { message.topic.utf8.starts(with: "\($0)/".utf8) }.max { $0.utf8.count < $1.utf8.count }
       let isInbound = base.map { "\(message.topic)/".utf8.starts(with: "\($0)/in/".utf8) } ?? false
       guard let channel = channel(of: message.topic, below: base) else {
         if isInbound {
@@ -47,9 +46,7 @@ struct MessageCheck {
         }
         continue
       }
-      if !isInbound, let qos = document.sending(channel)?.qos,
-        Int64(message.qos.rawValue) != qos
-      {
+      if !isInbound, let qos = document.sending(channel)?.qos, Int64(message.qos.rawValue) != qos {
         complaints.append("\(message.topic) has QoS \(message.qos.rawValue), not \(qos)")
       }
       // An empty payload is a message of its own, where a channel has one.
@@ -76,17 +73,14 @@ struct MessageCheck {
 
   private func channel(of topic: String, below base: String?) -> AsyncAPIDocument.Channel? {
     if let base { return document.channel(of: topic, below: base) }
-    guard topic.hasSuffix("/config"), topic.contains("/device/threadkeeper/threadkeeper_") else {
-      return nil
-    }
+    guard topic.hasSuffix("/config"), topic.contains("/device/threadkeeper/threadkeeper_") else { return nil }
     return document.channel(named: "homeAssistantDevice")
   }
 
   /// Nil for each that one of its schemas allows. Equal ones are asked about once: states are often published as they
   /// were.
   private func problems(_ questions: [Question]) throws -> [SchemaLibrary.Problem?] {
-    let different = Set(
-      questions.flatMap { one in one.schemas.map { Pair(schema: $0, payload: one.payload) } })
+    let different = Set(questions.flatMap { one in one.schemas.map { Pair(schema: $0, payload: one.payload) } })
     let pairs = Array(different)
     let found = try library.problems(pairs.map { ($0.schema, $0.payload) })
     let answers = Dictionary(uniqueKeysWithValues: zip(pairs, found))
@@ -126,12 +120,8 @@ private struct Refusals {
     return invalid.compactMap { topic, problems in
       let start = String(decoding: topic.utf8.prefix(400), as: UTF8.self)
       let isRequest = topic.login("/in/").map { topic.hasPrefix("\($0)/request/") } ?? false
-      let login = topic.login("/in/").map {
-        $0.replacing("/in/", with: "/out/", maxReplacements: 1)
-      }
-      let refused =
-        events[start, default: 0]
-        + (isRequest ? login.flatMap { answers[$0] } ?? 0 : 0)
+      let login = topic.login("/in/").map { $0.replacing("/in/", with: "/out/", maxReplacements: 1) }
+      let refused = events[start, default: 0] + (isRequest ? login.flatMap { answers[$0] } ?? 0 : 0)
       guard problems.count > refused else { return nil }
       return "\(topic): the schema does not allow what the daemon has not refused: \(problems[0])"
     }
@@ -140,9 +130,7 @@ private struct Refusals {
 
 extension String {
   /// What is before an end; nil for what does not end so.
-  fileprivate func base(before end: String) -> String? {
-    hasSuffix(end) ? String(dropLast(end.count)) : nil
-  }
+  fileprivate func base(before end: String) -> String? { hasSuffix(end) ? String(dropLast(end.count)) : nil }
 
   /// `<base>/in/<user>` of a topic below it; nil for another one.
   fileprivate func login(_ direction: String) -> String? {
@@ -186,8 +174,7 @@ final class SchemaLibrary: Sendable {
     output = try PrivatePipe()
     let root = ProjectFiles.root.path
     process = try ChildProcess(
-      DebianTool.python,
-      ["\(root)/.ci/schema-check.py", "\(root)/\(AsyncAPIDocument.schemas)"],
+      DebianTool.python, ["\(root)/.ci/schema-check.py", "\(root)/\(AsyncAPIDocument.schemas)"],
       environment: ["PYTHONPATH": packages],
       streams: (.descriptor(input.reading), .descriptor(output.writing), .nothing))
     input.closeReading()
@@ -205,9 +192,7 @@ final class SchemaLibrary: Sendable {
       let part = rest.prefix(Self.most)
       rest = rest.dropFirst(part.count)
       let question = part.map { [$0.schema, Data($0.payload).base64EncodedString()] }
-      let answer = try turn.withLock { read in
-        try ask(JSONEncoder().encode(question) + [0x0A], &read)
-      }
+      let answer = try turn.withLock { read in try ask(JSONEncoder().encode(question) + [0x0A], &read) }
       let found = try JSONDecoder().decode([[String]?].self, from: Data(answer))
       guard found.count == part.count else { throw Ended() }
       problems += found.map { $0.map { Problem(pointer: $0[0], text: $0[1]) } }
@@ -215,18 +200,14 @@ final class SchemaLibrary: Sendable {
     return problems
   }
 
-  func problem(_ schema: String, _ payload: [UInt8]) throws -> Problem? {
-    try problems([(schema, payload)])[0]
-  }
+  func problem(_ schema: String, _ payload: [UInt8]) throws -> Problem? { try problems([(schema, payload)])[0] }
 
   private func ask(_ question: Data, _ read: inout [UInt8]) throws -> [UInt8] {
     try question.withUnsafeBytes { bytes in
       var sent = 0
       while sent < bytes.count {
         // The pipe is a socket: its end must not end the tests.
-        let count = send(
-          input.writing, bytes.baseAddress.map { $0 + sent }, bytes.count - sent,
-          Int32(MSG_NOSIGNAL))
+        let count = send(input.writing, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
         if count < 0, errno == EINTR { continue }
         guard count > 0 else { throw Ended() }
         sent += count

@@ -26,9 +26,8 @@ struct Needles: Sendable {
   /// Adds a secret that a test has by itself, once. Values that stand in documentation are no secret, and
   /// occur in addresses: they are left out.
   mutating func note(_ name: String, _ secret: [UInt8]) {
-    guard !all.contains(where: { $0.bytes == Data(secret.prefix(8)) }),
-      secret.count >= 16, Set(secret.prefix(8)).count > 5, Set(secret.suffix(8)).count > 5,
-      !secret.starts(with: [0x00, 0x11, 0x22, 0x33])
+    guard !all.contains(where: { $0.bytes == Data(secret.prefix(8)) }), secret.count >= 16,
+      Set(secret.prefix(8)).count > 5, Set(secret.suffix(8)).count > 5, !secret.starts(with: [0x00, 0x11, 0x22, 0x33])
     else { return }
     add(name, secret)
   }
@@ -61,9 +60,7 @@ struct Needles: Sendable {
   }
 
   /// The names of the needles that are in there.
-  func found(in haystack: Data) -> [String] {
-    all.filter { haystack.range(of: $0.bytes) != nil }.map(\.name)
-  }
+  func found(in haystack: Data) -> [String] { all.filter { haystack.range(of: $0.bytes) != nil }.map(\.name) }
 
   func found(in text: String) -> [String] { found(in: Data(text.utf8)) }
 
@@ -93,12 +90,10 @@ struct Needles: Sendable {
   func found(below directory: String) throws -> (finds: [String], files: Int) {
     var finds: [String] = []
     var files = 0
-    let paths =
-      FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
+    let paths = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String } ?? []
     for path in paths {
       // What is gone meanwhile, or no file, is nothing to look at.
-      guard let content = try? Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(path)"))
-      else { continue }
+      guard let content = try? Data(contentsOf: URL(fileURLWithPath: "\(directory)/\(path)")) else { continue }
       files += 1
       finds += found(in: content).map { "\(path): \($0)" }
     }
@@ -129,9 +124,7 @@ private struct Haystack {
       bytes.copyBytes(to: UnsafeMutableRawBufferPointer(buffer))
       buffer[bytes.count] = 0
       var end = 0
-      while let start = buffer.baseAddress.map({ $0 + end }),
-        let zero = memchr(start, 0, bytes.count - end)
-      {
+      while let start = buffer.baseAddress.map({ $0 + end }), let zero = memchr(start, 0, bytes.count - end) {
         zero.storeBytes(of: 1, as: UInt8.self)
         end += zero - UnsafeMutableRawPointer(start) + 1
       }

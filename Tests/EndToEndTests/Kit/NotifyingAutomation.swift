@@ -10,9 +10,7 @@ struct NotifyingAutomation {
     let message: String
   }
 
-  struct Unsupported: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Unsupported: Error, CustomStringConvertible { let description: String }
 
   /// The topic filter that it waits for.
   let topic: String
@@ -22,10 +20,8 @@ struct NotifyingAutomation {
 
   /// - Parameter text: a list with one automation.
   init(_ text: String) throws {
-    guard let automation = try YAMLNode.read(text)?.list.first,
-      let trigger = automation["triggers"]?.list.first, trigger["trigger"]?.text == "mqtt",
-      let topic = trigger["topic"]?.text,
-      let actions = automation["actions"]
+    guard let automation = try YAMLNode.read(text)?.list.first, let trigger = automation["triggers"]?.list.first,
+      trigger["trigger"]?.text == "mqtt", let topic = trigger["topic"]?.text, let actions = automation["actions"]
     else { throw Unsupported(description: "no list with an automation that waits for a topic") }
     self.topic = topic
     self.actions = actions
@@ -57,12 +53,9 @@ struct NotifyingAutomation {
     }
     switch action["action"]?.text {
     case "persistent_notification.create":
-      notifications[try data("notification_id")] = Notification(
-        title: try data("title"), message: try data("message"))
-    case "persistent_notification.dismiss":
-      notifications[try data("notification_id")] = nil
-    case let other:
-      throw Unsupported(description: "the action \(other ?? "without a name")")
+      notifications[try data("notification_id")] = Notification(title: try data("title"), message: try data("message"))
+    case "persistent_notification.dismiss": notifications[try data("notification_id")] = nil
+    case let other: throw Unsupported(description: "the action \(other ?? "without a name")")
     }
   }
 }
@@ -110,9 +103,7 @@ private struct Trigger {
   private func value(of expression: Substring) throws -> String {
     let parts = expression.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     let prefix = "trigger.payload_json."
-    if parts == ["trigger.topic.split('/')", "last"] {
-      return topic.split(separator: "/").last.map(String.init) ?? ""
-    }
+    if parts == ["trigger.topic.split('/')", "last"] { return topic.split(separator: "/").last.map(String.init) ?? "" }
     guard let name = parts.first, name.hasPrefix(prefix),
       let text = payload?[String(name.dropFirst(prefix.count))]?.text
     else { throw Unsupported(description: "\(expression) has no text in \(topic)") }
@@ -131,13 +122,9 @@ private struct Trigger {
 }
 
 extension YAMLNode {
-  var text: String? {
-    if case .scalar(let scalar) = content { scalar.text } else { nil }
-  }
+  var text: String? { if case .scalar(let scalar) = content { scalar.text } else { nil } }
 
-  var list: [YAMLNode] {
-    if case .sequence(let nodes) = content { nodes } else { [] }
-  }
+  var list: [YAMLNode] { if case .sequence(let nodes) = content { nodes } else { [] } }
 
   subscript(_ name: String) -> YAMLNode? {
     guard case .mapping(let pairs) = content else { return nil }

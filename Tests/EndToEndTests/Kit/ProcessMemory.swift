@@ -23,13 +23,10 @@ enum ProcessMemory {
   }
 
   /// memmem(3), which the module Glibc does not show.
-  private static var find:
-    @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer?
-  {
+  private static var find: @convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer? {
     unsafeBitCast(
       dlsym(nil, "memmem"),
-      to: (@convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer?)
-        .self)
+      to: (@convention(c) (UnsafeRawPointer?, Int, UnsafeRawPointer?, Int) -> UnsafeRawPointer?).self)
   }
 
   /// Where each thread stands on its stack.
@@ -39,9 +36,7 @@ enum ProcessMemory {
       let place = "/proc/\(process)/task/\(thread)"
       guard let call = try? Program.check("cat", ["\(place)/syscall"]),
         let name = try? Program.check("cat", ["\(place)/comm"]),
-        let pointer = call.split(separator: " ").dropLast().last.flatMap({
-          Int($0.dropFirst(2), radix: 16)
-        })
+        let pointer = call.split(separator: " ").dropLast().last.flatMap({ Int($0.dropFirst(2), radix: 16) })
       else { return nil }
       return (name.trimmingCharacters(in: .newlines), pointer)
     }
@@ -73,8 +68,7 @@ enum ProcessMemory {
         for needle in needles where find(room, count, needle.bytes, needle.bytes.count) != nil {
           let stack = stacks.first { ends[0] <= $0.pointer && $0.pointer < ends[1] }
           let owner = stack.map { "the stack of \($0.thread)" }
-          finds.insert(
-            "\(needle.name) in \(fields.count > 5 ? String(fields[5]) : owner ?? "other memory")")
+          finds.insert("\(needle.name) in \(fields.count > 5 ? String(fields[5]) : owner ?? "other memory")")
         }
       }
     }
@@ -82,16 +76,13 @@ enum ProcessMemory {
   }
 
   /// Waits until nothing of it is found there: what is on its way to the disk or the broker may be there for a moment.
-  static func expectNone(of needles: [Needle], in process: Int32, after event: String) async throws
-  {
+  static func expectNone(of needles: [Needle], in process: Int32, after event: String) async throws {
     var finds: Set<String> = []
     do {
       try await eventually(within: .seconds(30), "rest") {
         finds = try Self.finds(of: needles, in: process)
         return finds.isEmpty
       }
-    } catch is TimedOut {
-      Issue.record("left in memory after \(event): \(finds.sorted().joined(separator: "; "))")
-    }
+    } catch is TimedOut { Issue.record("left in memory after \(event): \(finds.sorted().joined(separator: "; "))") }
   }
 }

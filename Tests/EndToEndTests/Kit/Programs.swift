@@ -9,9 +9,7 @@ enum DebianTool {
   static let busybox = find("busybox", in: "busybox")
 
   /// The directory in which ejabberd and Erlang are unpacked.
-  static let ejabberd = [tools("ejabberd")].first { tree in
-    !libraryPlace(in: tree).isEmpty
-  }
+  static let ejabberd = [tools("ejabberd")].first { tree in !libraryPlace(in: tree).isEmpty }
 
   /// The directory of `tree` that has the libraries of this machine's architecture; empty without one.
   static func libraryPlace(in tree: String) -> String {
@@ -20,14 +18,12 @@ enum DebianTool {
   }
 
   /// The browser itself: the script of the same name looks for it elsewhere.
-  static let chromium =
-    ["/usr/lib/chromium/chromium", tools("chromium") + "/usr/lib/chromium/chromium"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
+  static let chromium = ["/usr/lib/chromium/chromium", tools("chromium") + "/usr/lib/chromium/chromium"].first {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
 
   /// The rules of axe-core, as JavaScript.
-  static let axe = [tools("axe") + "/axe.min.js"].first {
-    FileManager.default.isReadableFile(atPath: $0)
-  }
+  static let axe = [tools("axe") + "/axe.min.js"].first { FileManager.default.isReadableFile(atPath: $0) }
 
   static let python = "/usr/bin/python3"
 
@@ -35,24 +31,24 @@ enum DebianTool {
   static let jsonSchema: String? =
     !FileManager.default.isExecutableFile(atPath: python)
     ? nil
-    : ["", tools("python3-fastjsonschema")].map { $0 + "/usr/lib/python3/dist-packages" }
-      .first { FileManager.default.fileExists(atPath: $0 + "/fastjsonschema/__init__.py") }
+    : ["", tools("python3-fastjsonschema")].map { $0 + "/usr/lib/python3/dist-packages" }.first {
+      FileManager.default.fileExists(atPath: $0 + "/fastjsonschema/__init__.py")
+    }
 
   /// What its libraries need, where they are unpacked.
   static var libraries: String {
     let base = tools("chromium") + "/usr/lib"
     let places = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []
-    return places.filter { $0.contains("-linux-") }
-      .flatMap { ["\(base)/\($0)", "\(base)/\($0)/pulseaudio"] }.joined(separator: ":")
+    return places.filter { $0.contains("-linux-") }.flatMap { ["\(base)/\($0)", "\(base)/\($0)/pulseaudio"] }.joined(
+      separator: ":")
   }
 
-  private static func tools(_ package: String) -> String {
-    ProjectFiles.root.path + "/.build/test-tools/\(package)"
-  }
+  private static func tools(_ package: String) -> String { ProjectFiles.root.path + "/.build/test-tools/\(package)" }
 
   private static func find(_ program: String, in package: String) -> String? {
-    ["", tools(package)].flatMap { ["\($0)/usr/bin/\(program)", "\($0)/bin/\(program)"] }
-      .first { FileManager.default.isExecutableFile(atPath: $0) }
+    ["", tools(package)].flatMap { ["\($0)/usr/bin/\(program)", "\($0)/bin/\(program)"] }.first {
+      FileManager.default.isExecutableFile(atPath: $0)
+    }
   }
 }
 
@@ -70,15 +66,15 @@ extension Program {
     _ file: String, by program: String = "/bin/sh", _ arguments: [String], input: String = "",
     _ variables: [String: String]
   ) async throws -> Result {
-    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../examples/\(file)").standardized.path
+    let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../../examples/\(file)"
+    ).standardized.path
     let environment = ["PATH": "\(tools):/usr/local/bin:/usr/bin:/bin"].merging(variables) { $1 }
     return try await withCheckedThrowingContinuation { continuation in
       Thread {
         continuation.resume(
           with: Swift.Result {
-            try run(
-              program, [script] + arguments, input: Array(input.utf8), environment: environment)
+            try run(program, [script] + arguments, input: Array(input.utf8), environment: environment)
           })
       }.start()
     }
@@ -92,8 +88,7 @@ extension TemporaryDirectory {
   }
 
   /// A line that only its user reads; its path.
-  @discardableResult
-  func putSecret(_ line: String, _ name: String) throws -> String {
+  @discardableResult func putSecret(_ line: String, _ name: String) throws -> String {
     try put(line + "\n", name)
     chmod(file(name), 0o600)
     return file(name)

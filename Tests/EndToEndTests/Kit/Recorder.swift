@@ -49,8 +49,7 @@ final class Recorder: TestBrokerObserver {
 
   /// Begins to listen, in the background. The broker is there until this has heard all.
   func listen(to broker: TestBroker) {
-    listen(
-      broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"), broker)
+    listen(broker.configuration(clientID: Self.clientID, user: broker.observerLogin, "#"), broker)
   }
 
   /// The same for the broker that a daemon has started itself, with the daemon's own login: that one may
@@ -60,26 +59,23 @@ final class Recorder: TestBrokerObserver {
       (try? String(contentsOfFile: "\(directory)/broker/\(file)", encoding: .utf8)) ?? ""
     }
     let logins = read("logins").split(separator: "\n").map { $0.split(separator: "\t") }
-    for login in logins where login.count == 2 {
-      note("the password of \(login[0])", String(login[1]))
-    }
+    for login in logins where login.count == 2 { note("the password of \(login[0])", String(login[1])) }
     guard let port = UInt16(read("port").filter(\.isNumber)),
       let password = logins.first(where: { $0.first == "threadkeeper" })?.last,
       state.withLock({ $0.ports.insert(port).inserted })
     else { return }
     listen(
       MosquittoConfiguration(
-        host: "127.0.0.1", port: port, clientID: Self.clientID, username: "threadkeeper",
-        password: String(password), subscriptions: [.init("#")],
-        reconnect: MosquittoConfiguration.Backoff(
-          initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2)))
+        host: "127.0.0.1", port: port, clientID: Self.clientID, username: "threadkeeper", password: String(password),
+        subscriptions: [.init("#")],
+        reconnect: MosquittoConfiguration.Backoff(initial: .milliseconds(20), ceiling: .milliseconds(200), jitter: 0.2))
+    )
   }
 
   private static var clientID: String { "recorder-\(UInt32.random(in: 0 ... .max))" }
 
   private func listen(_ configuration: MosquittoConfiguration, _ broker: TestBroker? = nil) {
-    let ear = RecorderEar(configuration, broker: broker) {
-      [weak self, beforeHearing] batch in
+    let ear = RecorderEar(configuration, broker: broker) { [weak self, beforeHearing] batch in
       beforeHearing()
       let others = batch.filter { !$0.topic.contains("/\(configuration.clientID)/") }
       self?.state.withLock { $0.messages += others }
@@ -88,9 +84,7 @@ final class Recorder: TestBrokerObserver {
   }
 
   /// Returns when all subscriptions hold whose broker is there.
-  func ready() async throws {
-    for ear in state.withLock({ $0.ears }) { try await ear.client.ready() }
-  }
+  func ready() async throws { for ear in state.withLock({ $0.ears }) { try await ear.client.ready() } }
 
   /// Returns when all has come that any broker has taken until now. One that has ended and is not there again
   /// tells no more; what it has taken last may be lost.
@@ -115,14 +109,10 @@ final class Recorder: TestBrokerObserver {
   // MARK: What is secret
 
   /// A secret of bytes, such as a network key.
-  func note(_ name: String, _ secret: [UInt8]) {
-    state.withLock { $0.needles.note(name, secret) }
-  }
+  func note(_ name: String, _ secret: [UInt8]) { state.withLock { $0.needles.note(name, secret) } }
 
   /// A secret of text, such as a password.
-  func note(_ name: String, _ secret: String) {
-    state.withLock { $0.needles.note(name, secret) }
-  }
+  func note(_ name: String, _ secret: String) { state.withLock { $0.needles.note(name, secret) } }
 
   /// From now on nothing at all may show a secret, and nothing may have until now.
   func allPublishersAreEnrolled() { state.withLock { $0.hearsSealedOnly = true } }
@@ -130,9 +120,7 @@ final class Recorder: TestBrokerObserver {
   // MARK: The search
 
   func finds() -> [Find] {
-    let (messages, needles, isSealed) = state.withLock {
-      ($0.messages, $0.needles, $0.hearsSealedOnly)
-    }
+    let (messages, needles, isSealed) = state.withLock { ($0.messages, $0.needles, $0.hearsSealedOnly) }
     let published = messages.filter { message in
       let topic = message.topic
       return isSealed || !(topic.contains("/in/") || topic.hasSuffix("/in"))
@@ -145,26 +133,19 @@ final class Recorder: TestBrokerObserver {
       ]
       return Data(parts.joined(separator: [0x0A]))
     }
-    return needles.found(inAll: texts).map {
-      Find(topic: published[$0.place].topic, needles: $0.names)
-    }
+    return needles.found(inAll: texts).map { Find(topic: published[$0.place].topic, needles: $0.names) }
   }
 
   /// What was found is a failure of the test; so is that nobody has listened, or not to all of it.
-  func check() async {
-    for complaint in await complaints() + messageComplaints() { Issue.record("\(complaint)") }
-  }
+  func check() async { for complaint in await complaints() + messageComplaints() { Issue.record("\(complaint)") } }
 
   /// What `docs/reference/asyncapi.yaml` does not allow. Nothing where the package that validates is not to be had:
   /// the suite about the document is skipped then, which says so.
   private func messageComplaints() -> [String] {
     guard let library = SchemaLibrary.shared else { return [] }
     do {
-      return try MessageCheck(document: AsyncAPIDocument.shared.get(), library: library)
-        .complaints(about: messages)
-    } catch {
-      return ["no message could be validated: \(error)"]
-    }
+      return try MessageCheck(document: AsyncAPIDocument.shared.get(), library: library).complaints(about: messages)
+    } catch { return ["no message could be validated: \(error)"] }
   }
 
   /// What is wrong with what was published, or with the hearing of it.

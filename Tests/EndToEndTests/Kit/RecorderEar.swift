@@ -16,8 +16,7 @@ struct RecorderEar: Sendable {
 
   /// - Parameter heard: called with all that comes.
   init(
-    _ configuration: MosquittoConfiguration, broker: TestBroker?,
-    heard: @escaping @Sendable ([IncomingMessage]) -> Void
+    _ configuration: MosquittoConfiguration, broker: TestBroker?, heard: @escaping @Sendable ([IncomingMessage]) -> Void
   ) {
     var configuration = configuration
     configuration.cleanStart = false
@@ -71,9 +70,7 @@ struct RecorderEar: Sendable {
         if record.messages.contains(where: { $0.topic == topic }) { return nil }
         try? await Task.sleep(for: .milliseconds(2))
       }
-      guard ContinuousClock.now < deadline else {
-        return "\(name) was not heard out: \(broker?.broker.logTail ?? "")"
-      }
+      guard ContinuousClock.now < deadline else { return "\(name) was not heard out: \(broker?.broker.logTail ?? "")" }
     }
     return hasSubscribed ? nil : "\(name) was never listened to"
   }

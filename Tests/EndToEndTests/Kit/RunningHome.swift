@@ -29,9 +29,8 @@ final class RunningHome: Sendable {
   ///   - more: further sections of the settings.
   ///   - hasPage: with the status page, and without discovery.
   init(
-    on broker: TestBroker? = nil, logins: [EmbeddedBrokerConfiguration.Login] = [],
-    mqtt: [String] = [], hold: Int = 0, more: String = "", hasPage: Bool = false,
-    variables: [String: String] = [:]
+    on broker: TestBroker? = nil, logins: [EmbeddedBrokerConfiguration.Login] = [], mqtt: [String] = [], hold: Int = 0,
+    more: String = "", hasPage: Bool = false, variables: [String: String] = [:]
   ) async throws {
     let broker = try broker ?? TestBroker(logins: logins, persistence: !logins.isEmpty)
     self.broker = broker
@@ -42,12 +41,10 @@ final class RunningHome: Sendable {
       """
     let password = broker.broker.password(of: "threadkeeper")
     installation = try Installation(
-      broker,
-      mqtt: mqtt + (password.map { ["username: threadkeeper", "password: '\($0)'"] } ?? []),
-      hold: hold, more: hasPage ? "\(more)\n\(page)" : more, variables: variables)
+      broker, mqtt: mqtt + (password.map { ["username: threadkeeper", "password: '\($0)'"] } ?? []), hold: hold,
+      more: hasPage ? "\(more)\n\(page)" : more, variables: variables)
     let isOpen = password == nil
-    audience = try await Audience.start(
-      broker, user: isOpen ? nil : "monitor", isOpen ? "#" : "threadkeeper/#")
+    audience = try await Audience.start(broker, user: isOpen ? nil : "monitor", isOpen ? "#" : "threadkeeper/#")
     publisher = try await TestPublisher.start(broker, user: isOpen ? nil : "border-router")
     running = Mutex(nil)
     try await start()
@@ -55,9 +52,7 @@ final class RunningHome: Sendable {
 
   /// The one that was started last.
   var daemon: DaemonProcess {
-    guard let daemon = running.withLock({ $0 }) else {
-      preconditionFailure("a home begins with a daemon")
-    }
+    guard let daemon = running.withLock({ $0 }) else { preconditionFailure("a home begins with a daemon") }
     return daemon
   }
 
@@ -78,16 +73,11 @@ final class RunningHome: Sendable {
   /// The state of a topic, as it was published last.
   func state(_ topic: String) -> JSON? { audience.state(topic) }
 
-  func publish(_ publications: Publication...) async throws {
-    try await publisher.publish(publications)
-  }
+  func publish(_ publications: Publication...) async throws { try await publisher.publish(publications) }
 
   /// Waits until what was heard fulfils a condition.
-  func until(
-    _ what: String, within limit: Duration = .seconds(60), _ condition: (Audience.Heard) -> Bool
-  ) async throws {
-    try await audience.until(what, within: limit, condition)
-  }
+  func until(_ what: String, within limit: Duration = .seconds(60), _ condition: (Audience.Heard) -> Bool) async throws
+  { try await audience.until(what, within: limit, condition) }
 
   /// A program asks for the preferred network's credentials, until a person has decided.
   func ask() -> Task<Bool, any Error> {
@@ -97,9 +87,7 @@ final class RunningHome: Sendable {
 
   /// The name of the preferred network; nil: none is.
   var preferred: String? {
-    get async throws {
-      try await installation.status()["preferred_networks"]?.list.first?["network_name"]?.text
-    }
+    get async throws { try await installation.status()["preferred_networks"]?.list.first?["network_name"]?.text }
   }
 }
 
@@ -125,8 +113,9 @@ extension RunningHome {
   /// Sends a request to the status page, with a body of JSON.
   func post(_ path: String, _ body: String, _ headers: String...) async throws -> RawAnswer {
     let lines =
-      ["POST \(path) HTTP/1.1", "Host: localhost", "Content-Length: \(body.utf8.count)"]
-      + ["Content-Type: application/json"] + headers
+      ["POST \(path) HTTP/1.1", "Host: localhost", "Content-Length: \(body.utf8.count)"] + [
+        "Content-Type: application/json"
+      ] + headers
     let connection = try await RawConnection(port: Int(port))
     try await connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
     return try RawAnswer(await connection.readToEnd())
@@ -135,12 +124,9 @@ extension RunningHome {
   /// Waits until a state of the page has all of these.
   func untilPage(_ parts: String...) async throws {
     let connection = try await RawConnection(port: Int(port))
-    try await connection.send(
-      "GET /events HTTP/1.1\r\nHost: localhost\r\n\(Self.shownToken)\r\n\r\n")
+    try await connection.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\(Self.shownToken)\r\n\r\n")
     var text = ""
-    while !text.split(separator: "\n").contains(where: { line in
-      parts.allSatisfy { line.contains($0) }
-    }) {
+    while !text.split(separator: "\n").contains(where: { line in parts.allSatisfy { line.contains($0) } }) {
       let more = try await connection.read()
       try #require(!more.isEmpty, "\(text)")
       text += more

@@ -37,8 +37,8 @@ final class TerminalSession: Sendable {
   ///   - program: threadkeeper unless given.
   ///   - errorFile: where standard error goes; the terminal unless given.
   init(
-    program: String = ThreadkeeperBinary.executable.path, _ arguments: [String],
-    environment: [String: String], errorFile: String? = nil
+    program: String = ThreadkeeperBinary.executable.path, _ arguments: [String], environment: [String: String],
+    errorFile: String? = nil
   ) throws {
     var controller: Int32 = -1
     var terminal: Int32 = -1
@@ -49,14 +49,10 @@ final class TerminalSession: Sendable {
     defer { close(terminal) }
     // A session of its own, with this terminal as the one that controls it.
     process = try ChildProcess(
-      "/usr/bin/setsid",
-      ["--ctty", "--wait", program] + arguments,
+      "/usr/bin/setsid", ["--ctty", "--wait", program] + arguments,
       // Swift's runtime would take Ctrl-\ for a crash, and ask questions of its own.
       environment: environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
-      streams: (
-        .descriptor(terminal), .descriptor(terminal),
-        errorFile.map { .file($0) } ?? .descriptor(terminal)
-      ))
+      streams: (.descriptor(terminal), .descriptor(terminal), errorFile.map { .file($0) } ?? .descriptor(terminal)))
     let shown = Shown()
     self.controller = controller
     self.shown = shown
@@ -104,9 +100,7 @@ final class TerminalSession: Sendable {
   /// Waits until the terminal has shown a text so many times.
   func until(_ text: String, count: Int = 1) async throws {
     do {
-      try await eventually(within: .seconds(60)) {
-        screen.components(separatedBy: text).count > count
-      }
+      try await eventually(within: .seconds(60)) { screen.components(separatedBy: text).count > count }
     } catch is TimedOut {
       throw DaemonProcess.Unexpected(
         description: "`\(text)` is not shown \(count) times; the terminal shows:\n\(screen)")
@@ -114,19 +108,14 @@ final class TerminalSession: Sendable {
   }
 
   /// Waits until a question hides what is typed.
-  func untilHidden() async throws {
-    try await eventually("a hidden question") { !isEchoing }
-  }
+  func untilHidden() async throws { try await eventually("a hidden question") { !isEchoing } }
 
   /// Waits for the end, and for all that was shown; the exit status, or a signal's number with a minus.
   func end() async throws -> Int32 {
     do {
-      try await eventually(within: .seconds(60)) {
-        !isRunning && shown.isComplete.load(ordering: .acquiring)
-      }
+      try await eventually(within: .seconds(60)) { !isRunning && shown.isComplete.load(ordering: .acquiring) }
     } catch is TimedOut {
-      throw DaemonProcess.Unexpected(
-        description: "the command does not end; the terminal shows:\n\(screen)")
+      throw DaemonProcess.Unexpected(description: "the command does not end; the terminal shows:\n\(screen)")
     }
     switch process.wait() {
     case .exit(let status): return status

@@ -24,14 +24,12 @@ struct ThreadNetwork: Sendable {
     guard let key = NetworkKey(bytes: self.networkKey), let pskc = PSKc(bytes: self.pskc),
       let network = other?.dataset.extendedPANID ?? ExtendedPANID(bytes: Self.random(8)),
       let prefix = MeshLocalPrefix(bytes: [0xFD] + Self.random(7)),
-      let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]),
-      let timestamp = Timestamp(seconds: 1)
+      let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]), let timestamp = Timestamp(seconds: 1)
     else { throw Unfit() }
     extendedPANID = network.description
     dataset = try OperationalDataset([
-      .activeTimestamp(timestamp), .channel(Channel(number: channel)),
-      .channelMask(ChannelMask(channels: 11...26)), .extendedPANID(network),
-      .meshLocalPrefix(prefix), .networkKey(key), .networkName(name),
+      .activeTimestamp(timestamp), .channel(Channel(number: channel)), .channelMask(ChannelMask(channels: 11...26)),
+      .extendedPANID(network), .meshLocalPrefix(prefix), .networkKey(key), .networkName(name),
       .panID(.random(in: 1...0xFFFD)), .pskc(pskc), .securityPolicy(policy),
     ])
   }
@@ -44,16 +42,12 @@ struct ThreadNetwork: Sendable {
   ///   - timestamp: seconds of the Active Timestamp.
   ///   - channel: another than the network's first one.
   ///   - types: what is left out.
-  func hex(
-    at timestamp: UInt64 = 1, channel: UInt16? = nil, lacking types: [TLVType] = []
-  ) throws -> String {
+  func hex(at timestamp: UInt64 = 1, channel: UInt16? = nil, lacking types: [TLVType] = []) throws -> String {
     guard let timestamp = Timestamp(seconds: timestamp) else { throw Unfit() }
     var result = try dataset.replacing(.activeTimestamp(timestamp))
     if let channel { result = try result.replacing(.channel(Channel(number: channel))) }
     return types.reduce(result) { $0.removing($1) }.hex
   }
 
-  private static func random(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in .random(in: 0 ... .max) }
-  }
+  private static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
 }

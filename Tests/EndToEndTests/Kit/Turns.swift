@@ -17,13 +17,11 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
   let isRecursive = true
 
   // A suite contains tests, which wait for themselves.
-  func scopeProvider(for test: Test, testCase: Test.Case?) -> Turns? {
-    test.isSuite ? nil : self
-  }
+  func scopeProvider(for test: Test, testCase: Test.Case?) -> Turns? { test.isSuite ? nil : self }
 
-  func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-  ) async throws {
+  func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void)
+    async throws
+  {
     guard testCase != nil else {
       await Queue.shared.enter(first: test.traits.contains { $0 is BeginsFirst })
       defer { Queue.shared.leave() }
@@ -33,9 +31,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
     Self.note(test)
     let recorder = Recorder()
     defer { recorder.end() }
-    do {
-      try await recorder.observe(function)
-    } catch {
+    do { try await recorder.observe(function) } catch {
       await recorder.check()
       throw error
     }
@@ -44,9 +40,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
 
   /// Notes when a test begins, for `.ci/slowest`.
   private static func note(_ test: Test) {
-    guard let file = ProcessInfo.processInfo.environment["TEST_TURNS"],
-      let output = fopen(file, "a")
-    else { return }
+    guard let file = ProcessInfo.processInfo.environment["TEST_TURNS"], let output = fopen(file, "a") else { return }
     fputs("\(Date.now.timeIntervalSince1970) \(test.id)\n", output)
     fclose(output)
   }
@@ -70,9 +64,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
 
     private let state: Mutex<State>
 
-    init(places: Int) {
-      state = Mutex(State(places: places))
-    }
+    init(places: Int) { state = Mutex(State(places: places)) }
 
     func enter(first: Bool) async {
       await withCheckedContinuation { continuation in
@@ -102,9 +94,7 @@ struct Turns: SuiteTrait, TestTrait, TestScoping {
 /// See `Turns`.
 struct BeginsFirst: TestTrait {}
 
-extension Trait where Self == BeginsFirst {
-  static var beginsFirst: Self { BeginsFirst() }
-}
+extension Trait where Self == BeginsFirst { static var beginsFirst: Self { BeginsFirst() } }
 
 extension Trait where Self == Turns {
   /// See `Turns`.

@@ -8,10 +8,9 @@ import Testing
 /// mostly wait.
 @Suite(
   "Faults of nodes", .serialized, .timeLimit(.minutes(30)),
-  .enabled(if: PostgresServer.isAvailable, "there is no PostgreSQL"))
-struct NodeFaults {
-  @Test("kill -9 of nodes, which start again", .enabled(if: FleetFault.kill.isWanted))
-  func faultKill() async throws {
+  .enabled(if: PostgresServer.isAvailable, "there is no PostgreSQL")) struct NodeFaults
+{
+  @Test("kill -9 of nodes, which start again", .enabled(if: FleetFault.kill.isWanted)) func faultKill() async throws {
     let fault = FleetFault.kill
     try await fault.measure(limit: 3) { ledger in
       var plan = TestFleet.Plan()
@@ -44,8 +43,9 @@ struct NodeFaults {
   }
 
   // Without a short form: the next one waits for the end of a lease as well, and is harder.
-  @Test("A node is lost, and another one takes its shards", .enabled(if: FleetFault.lost.isLong))
-  func faultLost() async throws {
+  @Test("A node is lost, and another one takes its shards", .enabled(if: FleetFault.lost.isLong)) func faultLost()
+    async throws
+  {
     let fault = FleetFault.lost
     try await fault.measure(limit: 15) { ledger in
       let (run, nodes) = try await FleetRun.start(nodes: "node-a")
@@ -65,8 +65,8 @@ struct NodeFaults {
 
   @Test(
     "A node that stood still longer than its lease changes nothing when it goes on",
-    .enabled(if: FleetFault.zombie.isWanted))
-  func faultZombie() async throws {
+    .enabled(if: FleetFault.zombie.isWanted)) func faultZombie() async throws
+  {
     let fault = FleetFault.zombie
     try await fault.measure(limit: 15) { ledger in
       let (run, nodes) = try await FleetRun.start(nodes: "node-a")
@@ -98,8 +98,8 @@ struct NodeFaults {
 
   @Test(
     "A node that is stopped gives its shards away within 2 s, and so does one that is drained",
-    .enabled(if: FleetFault.drain.isWanted))
-  func faultDrain() async throws {
+    .enabled(if: FleetFault.drain.isWanted)) func faultDrain() async throws
+  {
     let fault = FleetFault.drain
     try await fault.measure(limit: 5) { ledger in
       let (run, nodes) = try await FleetRun.start(nodes: "node-a")
@@ -110,12 +110,9 @@ struct NodeFaults {
         let now = ContinuousClock.now
         if round.isMultiple(of: 2) {
           try await fleet.check("fleet", "drain", owner.name)
-          try await eventually("the shards of \(owner.name)") {
-            try fleet.shards(of: owner.name).isEmpty
-          }
+          try await eventually("the shards of \(owner.name)") { try fleet.shards(of: owner.name).isEmpty }
         } else {
-          try Soak.check(
-            try await owner.stop() == .exit(0), "it did not stop:\n\(TestFleet.logs([owner]))")
+          try Soak.check(try await owner.stop() == .exit(0), "it did not stop:\n\(TestFleet.logs([owner]))")
           let seconds = (ContinuousClock.now - now) / .seconds(1)
           if fault.isLong { try Soak.check(seconds <= 2, "it took \(seconds) s to stop") }
           let kept = try fleet.shards(of: owner.name)
@@ -136,8 +133,8 @@ struct NodeFaults {
 
   @Test(
     "Of nodes that want one shard one gets it, and each change of hands is one claim",
-    .enabled(if: FleetFault.contest.isWanted))
-  func faultContest() async throws {
+    .enabled(if: FleetFault.contest.isWanted)) func faultContest() async throws
+  {
     let fault = FleetFault.contest
     try await fault.measure(limit: 5) { ledger in
       var plan = TestFleet.Plan()
@@ -156,8 +153,7 @@ struct NodeFaults {
       for _ in 1...rounds {
         let holders = await servers()
         try Soak.check(holders.count == 1, "\(holders.count) nodes serve the shard")
-        try Soak.check(
-          try fleet.shards(of: holders[0].name) == [1], "another one has its lease")
+        try Soak.check(try fleet.shards(of: holders[0].name) == [1], "another one has its lease")
         for node in nodes.values { try await fleet.ready(node) }
         let now = ContinuousClock.now
         try await holders[0].stop()

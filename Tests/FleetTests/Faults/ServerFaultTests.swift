@@ -8,10 +8,11 @@ import Testing
 /// `NodeFaults`.
 @Suite(
   "Faults of a fleet's servers", .serialized, .timeLimit(.minutes(30)),
-  .enabled(if: PostgresServer.isAvailable, "there is no PostgreSQL"))
-struct ServerFaults {
-  @Test("PostgreSQL crashes and comes back", .enabled(if: FleetFault.postgres.isWanted))
-  func faultPostgres() async throws {
+  .enabled(if: PostgresServer.isAvailable, "there is no PostgreSQL")) struct ServerFaults
+{
+  @Test("PostgreSQL crashes and comes back", .enabled(if: FleetFault.postgres.isWanted)) func faultPostgres()
+    async throws
+  {
     let fault = FleetFault.postgres
     try await fault.measure { ledger in
       let server = try PostgresServer()
@@ -38,8 +39,8 @@ struct ServerFaults {
 
   @Test(
     "A connection is cut at a commit: before its end, after it was sent, before its answer",
-    .enabled(if: FleetFault.commit.isWanted))
-  func faultCommit() async throws {
+    .enabled(if: FleetFault.commit.isWanted)) func faultCommit() async throws
+  {
     let fault = FleetFault.commit
     try await fault.measure { ledger in
       let relay = try Relay(toPostgres: PostgresServer.shared().socketPath)
@@ -58,8 +59,8 @@ struct ServerFaults {
     }
   }
 
-  @Test("A synchronous standby is promoted", .enabled(if: FleetFault.standby.isWanted))
-  func faultStandby() async throws {
+  @Test("A synchronous standby is promoted", .enabled(if: FleetFault.standby.isWanted)) func faultStandby() async throws
+  {
     let fault = FleetFault.standby
     try await fault.measure { ledger in
       // Who was promoted has no standby, so each round begins with new servers.
@@ -84,8 +85,7 @@ struct ServerFaults {
     }
   }
 
-  @Test("The broker is started again", .enabled(if: FleetFault.broker.isWanted))
-  func faultBroker() async throws {
+  @Test("The broker is started again", .enabled(if: FleetFault.broker.isWanted)) func faultBroker() async throws {
     let fault = FleetFault.broker
     try await fault.measure { ledger in
       let (run, nodes) = try await FleetRun.start(nodes: "node-a", "node-b")
@@ -103,8 +103,8 @@ struct ServerFaults {
 
   @Test(
     "No home sees another's routers or credentials, and topics of no home change nothing",
-    .enabled(if: FleetFault.isolation.isWanted))
-  func faultIsolation() async throws {
+    .enabled(if: FleetFault.isolation.isWanted)) func faultIsolation() async throws
+  {
     let fault = FleetFault.isolation
     try await fault.measure { ledger in
       var plan = TestFleet.Plan()
@@ -117,16 +117,12 @@ struct ServerFaults {
       let payload = Array(#"{"border_agent_id":"ffffffffffffffff","dataset":"\#(dataset)"}"#.utf8)
       let foreign = ["1/home-9", "9/home-1", "1/1/home-1", "home-1", "01/home-1", "1/Home-1"]
       try await publisher.publish(
-        foreign.map {
-          Publication(topic: "\(TestFleet.base)/\($0)/in/routers/announce", payload: payload)
-        })
+        foreign.map { Publication(topic: "\(TestFleet.base)/\($0)/in/routers/announce", payload: payload) })
       try await run.progress(nodes: nodes)
       // What is asked of one home is answered from it alone: all have routers with the same ids.
       for (index, home) in fleet.homes.enumerated() {
         let output = try await fleet.check("credentials", "list", "--home", "\(home)", "--json")
-        let networks = fleet.homes.indices.filter {
-          output.contains(FleetLoad.network($0).extendedPANID)
-        }
+        let networks = fleet.homes.indices.filter { output.contains(FleetLoad.network($0).extendedPANID) }
         try Soak.check(networks == [index], "\(home) shows networks of homes \(networks)")
         ledger.round()
       }
@@ -142,8 +138,7 @@ struct ServerFaults {
   }
 
   @Test(
-    "A newer database is served as long as it says that this program may",
-    .enabled(if: FleetFault.versions.isWanted))
+    "A newer database is served as long as it says that this program may", .enabled(if: FleetFault.versions.isWanted))
   func faultVersions() async throws {
     try await FleetFault.versions.measure { ledger in
       let (run, nodes) = try await FleetRun.start(nodes: "node-a")

@@ -9,8 +9,7 @@ enum FleetFault: String, CaseIterable, Sendable {
   case kill, lost, zombie, drain, postgres, commit, standby, broker, contest, isolation, versions
 
   private static let wanted = Set(
-    (ProcessInfo.processInfo.environment["FLEET_FAULTS"] ?? "")
-      .split(separator: " ").map(String.init))
+    (ProcessInfo.processInfo.environment["FLEET_FAULTS"] ?? "").split(separator: " ").map(String.init))
 
   /// Whether it runs in its long form.
   var isLong: Bool { Self.wanted.contains(rawValue) }
@@ -81,17 +80,13 @@ enum FleetFault: String, CaseIterable, Sendable {
     }
   }
 
-  private func note(
-    _ figures: Ledger.Figures, _ started: ContinuousClock.Instant, _ result: String
-  ) {
+  private func note(_ figures: Ledger.Figures, _ started: ContinuousClock.Instant, _ result: String) {
     guard isLong else { return }
-    let times = [0.5, 0.99, 1].map { part in
-      figures.percentile(part).map { String(format: "%.2f", $0) } ?? "-"
-    }
+    let times = [0.5, 0.99, 1].map { part in figures.percentile(part).map { String(format: "%.2f", $0) } ?? "-" }
     let cells =
       [
-        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)",
-        "\(figures.messages)", "\(figures.lost)",
+        rawValue, "\(figures.rounds)", "\(started.duration(to: .now).components.seconds)", "\(figures.messages)",
+        "\(figures.lost)",
       ] + times + [result]
     Soak.append(cells, to: "FLEET_ROWS")
   }

@@ -26,8 +26,8 @@ struct FleetLoad: LoadContents {
   /// The network of a home: nobody else's.
   static func network(_ home: Int) -> SampleNetwork {
     SampleNetwork(
-      extendedPANID: "f1ee7000" + hex(home), name: "net-\(home)",
-      networkKey: "c0ffee11d00dfeed5ca1ab1e" + hex(home + 1))
+      extendedPANID: "f1ee7000" + hex(home), name: "net-\(home)", networkKey: "c0ffee11d00dfeed5ca1ab1e" + hex(home + 1)
+    )
   }
 
   static func agent(_ router: Int) -> String { "a1b2c3d4" + hex(router + 1) }
@@ -45,11 +45,9 @@ struct FleetLoad: LoadContents {
   func message(_ number: UInt64) -> Publication {
     let (home, router, turn) = place(number)
     let isDataset = turn.isMultiple(of: 3)
-    let field =
-      isDataset ? #""dataset":"\#(dataset(home, number))""# : #""name":"Name \#(number)""#
+    let field = isDataset ? #""dataset":"\#(dataset(home, number))""# : #""name":"Name \#(number)""#
     return Publication(
-      topic: "\(TestFleet.base)/\(homes[home])/in/routers/"
-        + (isDataset && turn > 0 ? "dataset" : "announce"),
+      topic: "\(TestFleet.base)/\(homes[home])/in/routers/" + (isDataset && turn > 0 ? "dataset" : "announce"),
       payload: Array(#"{"border_agent_id":"\#(Self.agent(router))",\#(field)}"#.utf8))
   }
 
@@ -92,16 +90,13 @@ final class FleetWatch: Sendable {
     var first: [Int: ContinuousClock.Instant] = [:]
   }
 
-  private final class Holder: Sendable {
-    let seen = Mutex(Seen())
-  }
+  private final class Holder: Sendable { let seen = Mutex(Seen()) }
 
   private let client: TestClient
   private let holder: Holder
 
   static func start(_ broker: TestBroker) async throws -> FleetWatch {
-    let watch = FleetWatch(
-      broker.configuration(passing: "watch", ["\(TestFleet.base)/+/+/router/+"]))
+    let watch = FleetWatch(broker.configuration(passing: "watch", ["\(TestFleet.base)/+/+/router/+"]))
     try await watch.client.ready()
     return watch
   }
@@ -112,8 +107,7 @@ final class FleetWatch: Sendable {
     client = TestClient(configuration) { batch in
       let now = ContinuousClock.now
       for message in batch {
-        guard let shard = message.topic.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
-        else { continue }
+        guard let shard = message.topic.split(separator: "/").dropFirst().first.flatMap({ Int($0) }) else { continue }
         let number = Self.number(message.payload)
         holder.seen.withLock {
           $0.states[message.topic] = message.payload
@@ -124,23 +118,17 @@ final class FleetWatch: Sendable {
   }
 
   /// From here on messages after this one are waited for.
-  func mark(_ number: UInt64) {
-    holder.seen.withLock { ($0.mark, $0.first) = (number, [:]) }
-  }
+  func mark(_ number: UInt64) { holder.seen.withLock { ($0.mark, $0.first) = (number, [:]) } }
 
   /// When a message after the mark was seen first in a shard.
-  func first(in shard: Int) -> ContinuousClock.Instant? {
-    holder.seen.withLock { $0.first[shard] }
-  }
+  func first(in shard: Int) -> ContinuousClock.Instant? { holder.seen.withLock { $0.first[shard] } }
 
   private struct Shown: Decodable {
     var name: String?
     var active_timestamp: UInt64?
   }
 
-  private static func shown(_ payload: [UInt8]) -> Shown? {
-    try? JSONDecoder().decode(Shown.self, from: Data(payload))
-  }
+  private static func shown(_ payload: [UInt8]) -> Shown? { try? JSONDecoder().decode(Shown.self, from: Data(payload)) }
 
   /// The number of the newest message that a state shows.
   private static func number(_ payload: [UInt8]) -> UInt64 {
@@ -151,8 +139,9 @@ final class FleetWatch: Sendable {
 
   /// What the retained state of a router says of name and timestamp.
   func shown(_ home: HomeAddress, _ agent: String) -> FleetLoad.Expected? {
-    holder.seen.withLock { $0.states["\(TestFleet.base)/\(home)/router/\(agent)"] }
-      .flatMap(Self.shown).map { .init(name: $0.name, stamp: $0.active_timestamp) }
+    holder.seen.withLock { $0.states["\(TestFleet.base)/\(home)/router/\(agent)"] }.flatMap(Self.shown).map {
+      .init(name: $0.name, stamp: $0.active_timestamp)
+    }
   }
 
   /// All topics of routers that were published to.

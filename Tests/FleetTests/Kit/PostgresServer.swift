@@ -9,9 +9,7 @@ import ThreadkeeperSupport
 /// A real PostgreSQL in a directory of its own, on a Unix socket, with everything trusted. It is gone with this object,
 /// and with the process of the tests, however that ends.
 final class PostgresServer: Sendable {
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// For `.enabled(if:)`; else a test is skipped by name.
   static var isAvailable: Bool { programs != nil }
@@ -22,8 +20,8 @@ final class PostgresServer: Sendable {
     try PostgresServer { server in
       // Made once, because it takes a second: other servers begin with a copy.
       try server.asOwner(
-        "initdb", "-D", server.pristine, "-U", "postgres", "-A", "trust", "-E", "UTF8",
-        "--locale=C", "--no-sync", "--no-instructions")
+        "initdb", "-D", server.pristine, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
+        "--no-instructions")
       try server.copyData(from: server)
     }
   }
@@ -121,10 +119,9 @@ final class PostgresServer: Sendable {
   /// Runs statements, all of them in one transaction.
   ///
   /// - Returns: the rows of the last one, with `|` between columns, as `psql` prints them.
-  @discardableResult
-  func run(
-    _ sql: String, database: String = "postgres", user: String = "postgres"
-  ) throws -> [String] {
+  @discardableResult func run(_ sql: String, database: String = "postgres", user: String = "postgres") throws
+    -> [String]
+  {
     let connection = PQconnectdb(url(database: database, user: user))
     defer { PQfinish(connection) }
     let result = PQexec(connection, sql)
@@ -133,8 +130,7 @@ final class PostgresServer: Sendable {
     case PGRES_COMMAND_OK: return []
     case PGRES_TUPLES_OK:
       return (0..<PQntuples(result)).map { row in
-        (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }
-          .joined(separator: "|")
+        (0..<PQnfields(result)).map { String(cString: PQgetvalue(result, row, $0)) }.joined(separator: "|")
       }
     default: throw Failure(description: String(cString: PQerrorMessage(connection)))
     }
@@ -150,20 +146,17 @@ final class PostgresServer: Sendable {
     var arguments = ["-D", data, "-k", directory, "-p", "\(port)"]
     // A killed process loses nothing without `fsync`.
     for setting in [
-      "listen_addresses=", "fsync=off", "max_connections=400", "shared_buffers=32MB",
-      "max_wal_senders=4", "log_min_messages=fatal",
-    ] {
-      arguments += ["-c", setting]
-    }
+      "listen_addresses=", "fsync=off", "max_connections=400", "shared_buffers=32MB", "max_wal_senders=4",
+      "log_min_messages=fatal",
+    ] { arguments += ["-c", setting] }
     let (program, all) = asOwner(["postgres"] + arguments)
     let started = try ChildProcess(
-      program, all, environment: TestSandbox.uncounted,
-      streams: (.nothing, .file(directory + "/log"), .sameAsOutput))
+      program, all, environment: TestSandbox.uncounted, streams: (.nothing, .file(directory + "/log"), .sameAsOutput))
     process.withLock { $0 = started }
     for _ in 0..<6_000 {
       // Its own file: process, data, start, port, socket, address, memory, status.
-      let lines = (try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8))?
-        .split(separator: "\n", omittingEmptySubsequences: false)
+      let lines = (try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8))?.split(
+        separator: "\n", omittingEmptySubsequences: false)
       if let lines, lines.count > 7, lines[0] == "\(started.identifier)",
         lines[7].hasPrefix("ready") || lines[7].hasPrefix("standby")
       {
@@ -175,9 +168,7 @@ final class PostgresServer: Sendable {
     throw Failure(description: "PostgreSQL did not start: \(log)")
   }
 
-  var log: String {
-    (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? ""
-  }
+  var log: String { (try? String(contentsOfFile: directory + "/log", encoding: .utf8)) ?? "" }
 
   /// Ends it in an orderly way; connections are closed.
   func stop() {
@@ -212,9 +203,7 @@ final class PostgresServer: Sendable {
   func makeStandby() throws -> PostgresServer {
     let primary = url()
     let standby = try PostgresServer { standby in
-      try standby.asOwner(
-        "pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast", "-N", "-d", primary
-      )
+      try standby.asOwner("pg_basebackup", "-D", standby.data, "-R", "-X", "stream", "-c", "fast", "-N", "-d", primary)
     }
     try run("ALTER SYSTEM SET synchronous_standby_names = '*'")
     try run("SELECT pg_reload_conf()")
@@ -235,9 +224,7 @@ final class PostgresServer: Sendable {
   private var data: String { directory + "/data" }
   private var pristine: String { directory + "/pristine" }
 
-  private func copyData(from server: PostgresServer) throws {
-    try Program.check("cp", ["-a", server.pristine, data])
-  }
+  private func copyData(from server: PostgresServer) throws { try Program.check("cp", ["-a", server.pristine, data]) }
 
   private func signalAll(_ number: Int32) {
     process.withLock { process in
@@ -249,9 +236,7 @@ final class PostgresServer: Sendable {
   private static func children(of parent: ChildProcess?) -> [pid_t] {
     guard let parent, parent.isRunning else { return [] }
     let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return all.compactMap { pid_t($0) }.filter {
-      status(of: $0).dropFirst().first == "\(parent.identifier)"
-    }
+    return all.compactMap { pid_t($0) }.filter { status(of: $0).dropFirst().first == "\(parent.identifier)" }
   }
 
   private static func isAlive(_ process: pid_t) -> Bool {
@@ -295,8 +280,7 @@ final class PostgresServer: Sendable {
     guard let owner = Self.owner else { return (program, Array(command.dropFirst())) }
     return (
       "/usr/bin/setpriv",
-      ["--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups", program]
-        + command.dropFirst()
+      ["--reuid=\(owner.user)", "--regid=\(owner.group)", "--clear-groups", program] + command.dropFirst()
     )
   }
 
@@ -312,26 +296,22 @@ final class PostgresServer: Sendable {
     var directory = ThreadkeeperBinary.executable.deletingLastPathComponent()
     while directory.path != "/" {
       let tools = directory.appendingPathComponent("test-tools").path
-      roots += ((try? files.contentsOfDirectory(atPath: tools)) ?? [])
-        .filter { $0.hasPrefix("postgresql") }.map { tools + "/" + $0 }
+      roots += ((try? files.contentsOfDirectory(atPath: tools)) ?? []).filter { $0.hasPrefix("postgresql") }.map {
+        tools + "/" + $0
+      }
       directory.deleteLastPathComponent()
     }
     return roots.flatMap { root in
       let versions = (try? files.contentsOfDirectory(atPath: root + "/usr/lib/postgresql")) ?? []
-      return versions.compactMap { Int($0) }.sorted(by: >).map {
-        "\(root)/usr/lib/postgresql/\($0)/bin"
-      }
-    }.first {
-      files.isExecutableFile(atPath: $0 + "/initdb") && files.isExecutableFile(atPath: $0 + "/psql")
-    }
+      return versions.compactMap { Int($0) }.sorted(by: >).map { "\(root)/usr/lib/postgresql/\($0)/bin" }
+    }.first { files.isExecutableFile(atPath: $0 + "/initdb") && files.isExecutableFile(atPath: $0 + "/psql") }
   }()
 }
 
 extension Relay {
   /// How libpq reaches PostgreSQL through it.
   func url(database: String) -> String {
-    "host=127.0.0.1 port=\(port) dbname=\(database) user=postgres sslmode=disable "
-      + "gssencmode=disable"
+    "host=127.0.0.1 port=\(port) dbname=\(database) user=postgres sslmode=disable " + "gssencmode=disable"
   }
 }
 #endif

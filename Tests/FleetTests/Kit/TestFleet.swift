@@ -52,8 +52,7 @@ final class TestFleet: Sendable {
     }
     guard plan.shards > 0 else { return }
     let settings = try settings()
-    _ = try FleetInit(settings, FleetDatabase(settings)).run(
-      shards: nil, name: nil, progress: { _ in })
+    _ = try FleetInit(settings, FleetDatabase(settings)).run(shards: nil, name: nil, progress: { _ in })
     try add(homes)
   }
 
@@ -82,9 +81,7 @@ final class TestFleet: Sendable {
   /// - Parameters:
   ///   - place: where its state is; nil: in a directory of its name.
   ///   - user: of the database.
-  func settingsFile(
-    _ node: String = "operator", place: String? = nil, user: String? = nil
-  ) throws -> String {
+  func settingsFile(_ node: String = "operator", place: String? = nil, user: String? = nil) throws -> String {
     let place = place ?? node
     let file = directory.file("\(place).yaml")
     let text = """
@@ -122,9 +119,8 @@ final class TestFleet: Sendable {
 
   private func environment(of place: String) -> [String: String] {
     [
-      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin",
-      "HOME": directory.path, "TMPDIR": directory.path,
-      "THREADKEEPER_STATE_DIRECTORY": directory.file("\(place)/state"),
+      "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin:/usr/sbin", "HOME": directory.path,
+      "TMPDIR": directory.path, "THREADKEEPER_STATE_DIRECTORY": directory.file("\(place)/state"),
     ]
   }
 
@@ -148,22 +144,18 @@ final class TestFleet: Sendable {
   }
 
   /// The same for what must succeed.
-  @discardableResult
-  func check(
+  @discardableResult func check(
     _ arguments: String..., settings: String? = nil, input: ThreadkeeperBinary.Input = .nothing
   ) async throws -> String {
     let outcome = try await run(arguments, settings: settings, input: input)
-    try Soak.check(
-      outcome.status == 0, "\(arguments) ended with \(outcome.status): \(outcome.error)")
+    try Soak.check(outcome.status == 0, "\(arguments) ended with \(outcome.status): \(outcome.error)")
     return outcome.output
   }
 
   // MARK: Nodes
 
   /// Starts a node in this process.
-  func start(_ node: String, times: LeaseTimes = .short) throws -> NodeRun {
-    try NodeRun(settings(node), times)
-  }
+  func start(_ node: String, times: LeaseTimes = .short) throws -> NodeRun { try NodeRun(settings(node), times) }
 
   /// With a node that serves all shards, for as long as `body` runs.
   func serving(_ body: (DaemonProcess) async throws -> Void) async throws {
@@ -174,9 +166,7 @@ final class TestFleet: Sendable {
   }
 
   /// Starts a node as a process, and does not wait for it.
-  func launch(
-    _ name: String, place: String? = nil, user: String? = nil
-  ) throws -> DaemonProcess {
+  func launch(_ name: String, place: String? = nil, user: String? = nil) throws -> DaemonProcess {
     try DaemonProcess(
       ["run", "--config", settingsFile(name, place: place, user: user)], name: name,
       environment: environment(of: place ?? name),
@@ -186,9 +176,7 @@ final class TestFleet: Sendable {
   /// Waits until all shards are served by these nodes: their intake is subscribed.
   func served(by nodes: [DaemonProcess]) async throws {
     try await eventually("all shards to be served") {
-      for node in nodes {
-        try Soak.check(node.isRunning, "\(node.name) has ended: \(node.log.suffix(6_000))")
-      }
+      for node in nodes { try Soak.check(node.isRunning, "\(node.name) has ended: \(node.log.suffix(6_000))") }
       for shard in shards {
         var isServed = false
         for node in nodes where !isServed { isServed = await serves(node, shard) }
@@ -226,8 +214,7 @@ final class TestFleet: Sendable {
     var status: Status
   }
 
-  private static let status = VarlinkMethod<VarlinkNothing, StatusReply>(
-    "io.threadkeeper.Status", "Get", for: .owner)
+  private static let status = VarlinkMethod<VarlinkNothing, StatusReply>("io.threadkeeper.Status", "Get", for: .owner)
 
   /// Whether a node's intake takes the messages of a shard, by its local API.
   func serves(_ node: DaemonProcess, _ shard: Int) async -> Bool {
@@ -240,17 +227,15 @@ final class TestFleet: Sendable {
   /// Publishes as a border router of a home that is served, and waits until its state shows it.
   ///
   /// - Parameter more: further fields.
-  func announce(
-    _ home: String, _ id: String = "a1b2c3d4e5f60718", name: String = "Kitchen",
-    dataset: String? = nil
-  ) async throws {
+  func announce(_ home: String, _ id: String = "a1b2c3d4e5f60718", name: String = "Kitchen", dataset: String? = nil)
+    async throws
+  {
     let topic = "\(Self.base)/\(home)/router/\(id)"
     let states = try await TestSubscriber.start(broker, topic)
     let publisher = try await TestPublisher.start(broker)
     let dataset = dataset.map { #","dataset":"\#($0)""# } ?? ""
     try await publisher.publish(
-      "\(Self.base)/\(home)/in/hub/announce",
-      #"{"border_agent_id":"\#(id)","name":"\#(name)"\#(dataset)}"#)
+      "\(Self.base)/\(home)/in/hub/announce", #"{"border_agent_id":"\#(id)","name":"\#(name)"\#(dataset)}"#)
     try await states.wait { _ in states.latest(topic)?.contains(name) == true }
     try await publisher.stop()
     try await states.stop()
@@ -275,26 +260,20 @@ final class TestFleet: Sendable {
       """
     ).compactMap { line in
       let parts = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 5, let shard = Int(parts[0]), let epoch = Int(parts[3]) else {
-        return nil
-      }
-      return Lease(
-        shard: shard, node: parts[1], holds: parts[2] == "t", epoch: epoch, state: parts[4])
+      guard parts.count == 5, let shard = Int(parts[0]), let epoch = Int(parts[3]) else { return nil }
+      return Lease(shard: shard, node: parts[1], holds: parts[2] == "t", epoch: epoch, state: parts[4])
     }
   }
 
   func epochs() throws -> [Int] { try leases().map(\.epoch) }
 
   /// Shards that a node holds.
-  func shards(of node: String) throws -> [Int] {
-    try leases().filter { $0.holds && $0.node == node }.map(\.shard)
-  }
+  func shards(of node: String) throws -> [Int] { try leases().filter { $0.holds && $0.node == node }.map(\.shard) }
 
   /// The states of the leases, of one shard after the other.
   func states() throws -> [String] { try leases().map(\.state) }
 
-  @discardableResult
-  func sql(_ text: String) throws -> [String] { try server.run(text, database: database) }
+  @discardableResult func sql(_ text: String) throws -> [String] { try server.run(text, database: database) }
 
   /// All homes as the owner of their shard would read them: with its keys, from the real store.
   ///

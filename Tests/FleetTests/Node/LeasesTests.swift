@@ -17,16 +17,14 @@ struct LeasesTests {
   }
 
   private func renewed(
-    _ leases: inout Leases, homes: Int64 = 1, heldBack: Bool = false, draining: Bool = false,
-    after seconds: Int = 2
+    _ leases: inout Leases, homes: Int64 = 1, heldBack: Bool = false, draining: Bool = false, after seconds: Int = 2
   ) -> [Leases.Action] {
     leases.renewed(
-      [claim], [.init(claim: claim, homesVersion: homes, isHeldBack: heldBack)],
-      isDraining: draining, sent: start + .seconds(seconds))
+      [claim], [.init(claim: claim, homesVersion: homes, isHeldBack: heldBack)], isDraining: draining,
+      sent: start + .seconds(seconds))
   }
 
-  @Test("A shard that was claimed is started, and served for as long as it is renewed")
-  func serve() {
+  @Test("A shard that was claimed is started, and served for as long as it is renewed") func serve() {
     var leases = Leases()
     #expect(leases.claimed(claim, homesVersion: 1, sent: start) == [.start(claim, homes: 1)])
     #expect(leases.starting == 1)
@@ -39,8 +37,7 @@ struct LeasesTests {
     #expect(leases.unclaimable(at: start) == [17])
   }
 
-  @Test("Other homes: stopped, and started again with the same claim")
-  func homes() {
+  @Test("Other homes: stopped, and started again with the same claim") func homes() {
     var leases = leases()
     #expect(renewed(&leases, homes: 2) == [.stop(claim)])
     #expect(renewed(&leases, homes: 3) == [])
@@ -50,8 +47,7 @@ struct LeasesTests {
     #expect(leases.count == 1)
   }
 
-  @Test("Held back, drained, or its store lost: stopped, then released")
-  func release() {
+  @Test("Held back, drained, or its store lost: stopped, then released") func release() {
     for change in 0...2 {
       var leases = leases()
       let actions =
@@ -70,27 +66,23 @@ struct LeasesTests {
     }
   }
 
-  @Test("Held back while it starts again for other homes: released")
-  func restartThenRelease() {
+  @Test("Held back while it starts again for other homes: released") func restartThenRelease() {
     var leases = leases()
     #expect(renewed(&leases, homes: 2) == [.stop(claim)])
     #expect(renewed(&leases, homes: 2, heldBack: true) == [])
     #expect(leases.ended(17, nil, at: start) == [.release(claim, .free)])
   }
 
-  @Test("Not renewed: stopped at once, may write nothing, and is not released")
-  func taken() {
+  @Test("Not renewed: stopped at once, may write nothing, and is not released") func taken() {
     var leases = leases()
-    #expect(
-      leases.renewed([claim], [], isDraining: false, sent: start + .seconds(2)) == [.stop(claim)])
+    #expect(leases.renewed([claim], [], isDraining: false, sent: start + .seconds(2)) == [.stop(claim)])
     #expect(leases.end(of: claim) == nil)
     #expect(leases.renewable == [])
     #expect(leases.ended(17, nil, at: start) == [])
     #expect(leases.count == 0)
   }
 
-  @Test("Its time is over: the same, and a renewal that comes later changes nothing")
-  func late() {
+  @Test("Its time is over: the same, and a renewal that comes later changes nothing") func late() {
     var leases = leases()
     #expect(leases.passed(start + .milliseconds(7_999)) == [])
     #expect(leases.passed(start + .seconds(8)) == [.stop(claim)])
@@ -99,28 +91,25 @@ struct LeasesTests {
     #expect(leases.ended(17, nil, at: start) == [])
   }
 
-  @Test("Its time is over while it is given back: it is not released")
-  func lateRelease() {
+  @Test("Its time is over while it is given back: it is not released") func lateRelease() {
     var leases = leases()
     #expect(renewed(&leases, heldBack: true, after: 1) == [.stop(claim)])
     #expect(leases.passed(start + .seconds(9)) == [])
     #expect(leases.ended(17, nil, at: start) == [])
   }
 
-  @Test("What is to end while it is started is stopped when it has started")
-  func stopWhileStarting() {
+  @Test("What is to end while it is started is stopped when it has started") func stopWhileStarting() {
     var leases = leases(started: false)
     #expect(leases.passed(start + .seconds(8)) == [])
     #expect(leases.started(claim) == [.stop(claim)])
     #expect(leases.ended(17, nil, at: start) == [])
   }
 
-  @Test("What could not start is released with the reason, and not claimed for 30 s")
-  func failed() {
+  @Test("What could not start is released with the reason, and not claimed for 30 s") func failed() {
     // Of a database that was not there it may be claimed at once; and nobody claims what was rolled back.
-    for (failure, state, pause) in [
-      (.noKey, .noKey, 30), (nil, .free, 0), (.rolledBack, .rolledBack, 0),
-    ] as [(LeaseState?, LeaseState, Int)] {
+    for (failure, state, pause) in [(.noKey, .noKey, 30), (nil, .free, 0), (.rolledBack, .rolledBack, 0)]
+      as [(LeaseState?, LeaseState, Int)]
+    {
       var leases = leases(started: false)
       #expect(leases.ended(17, failure, at: start) == [.release(claim, state)])
       #expect(leases.count == 0)
@@ -129,8 +118,7 @@ struct LeasesTests {
     }
   }
 
-  @Test("A node that leaves gives everything back, and what has not ended in time as well")
-  func leave() {
+  @Test("A node that leaves gives everything back, and what has not ended in time as well") func leave() {
     var leases = leases()
     let other = Leases.Claim(shard: 18, epoch: 1)
     _ = leases.claimed(other, homesVersion: 1, sent: start)
@@ -144,8 +132,7 @@ struct LeasesTests {
     #expect(leases.ended(18, nil, at: end) == [])
   }
 
-  @Test("What ends of an earlier claim is not taken for the new one")
-  func epochs() {
+  @Test("What ends of an earlier claim is not taken for the new one") func epochs() {
     var leases = leases()
     let old = Leases.Claim(shard: 17, epoch: 2)
     #expect(leases.end(of: old) == nil)

@@ -11,9 +11,8 @@ import ThreadkeeperDaemon
 @testable import Fleet
 
 @Suite(
-  "Numbers in a fleet's database that none can have", .enabled(if: PostgresServer.isAvailable),
-  .timeLimit(.minutes(10)))
-struct ImpossibleFleetNumberTests {
+  "Numbers in a fleet's database that none can have", .enabled(if: PostgresServer.isAvailable), .timeLimit(.minutes(10))
+) struct ImpossibleFleetNumberTests {
   private let fleet: TestFleet
   private let settings: Settings
   private let database: FleetDatabase
@@ -31,17 +30,14 @@ struct ImpossibleFleetNumberTests {
   }
 
   private func claim(except others: [Int] = []) throws -> LeaseTable.Claimed {
-    let table = LeaseTable(
-      database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
+    let table = LeaseTable(database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
     _ = try table.register(address: "localhost", capacity: 8)
-    return try #require(
-      try table.claim(except: others, host: "localhost", directory: "/dev/null/f"))
+    return try #require(try table.claim(except: others, host: "localhost", directory: "/dev/null/f"))
   }
 
   private func store(_ claimed: LeaseTable.Claimed) -> ShardStore {
     ShardStore(
-      shard: claimed.shard, epoch: claimed.epoch, pool: database.pool, keys: keys,
-      term: LeaseTerm(.now + .seconds(60)))
+      shard: claimed.shard, epoch: claimed.epoch, pool: database.pool, keys: keys, term: LeaseTerm(.now + .seconds(60)))
   }
 
   /// Does all that a node does with the database; each part may be refused.
@@ -49,12 +45,9 @@ struct ImpossibleFleetNumberTests {
     _ = try? FleetStatus(database)
     _ = try? database.fleet()
     _ = try? database.homes(of: 1)
-    let table = LeaseTable(
-      database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
+    let table = LeaseTable(database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
     _ = try? table.register(address: "localhost", capacity: 8)
-    guard
-      let claimed = try? table.claim(except: [2], host: "localhost", directory: "/dev/null/f")
-    else { return }
+    guard let claimed = try? table.claim(except: [2], host: "localhost", directory: "/dev/null/f") else { return }
     _ = try? table.renew([.init(shard: claimed.shard, epoch: claimed.epoch, state: .serving)])
     for part in 0...6 {
       let store = store(claimed)
@@ -70,8 +63,8 @@ struct ImpossibleFleetNumberTests {
         settings.homes = [.init(name: "home-1", base: "fleet/1/home-1")]
         let bridge = try? Bridge(
           BridgeConfiguration(settings, version: threadkeeperVersion),
-          connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"),
-          clientID: "test", store: store, logger: RecordingLog().logger)
+          connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "test"), clientID: "test", store: store,
+          logger: RecordingLog().logger)
         try? bridge?.loop.tick(Link(connection: 1, listeningSince: nil))
         try? bridge?.loop.stop()
       }
@@ -99,28 +92,24 @@ struct ImpossibleFleetNumberTests {
       let isLong = parts[2] == "bigint"
       return Column(
         table: parts[0], name: parts[1],
-        values: [
-          isLong ? .min : Int64(Int32.min), -1, 0, isLong ? .max : Int64(Int32.max),
-        ])
+        values: [isLong ? .min : Int64(Int32.min), -1, 0, isLong ? .max : Int64(Int32.max)])
     }
   }
 
-  @Test("Whatever number stands in whatever column, opening and running a shard end no process")
-  func everyColumn() throws {
+  @Test("Whatever number stands in whatever column, opening and running a shard end no process") func everyColumn()
+    throws
+  {
     let columns = try columns()
     for expected in ["outbox.id", "record.id", "audit.id", "shard.epoch", "shard.published"] {
       #expect(columns.contains { "\($0.table).\($0.name)" == expected })
     }
     let tables = Set(columns.map(\.table)).sorted()
-    for table in tables {
-      try fleet.sql("CREATE TABLE public.\(table) AS TABLE threadkeeper.\(table)")
-    }
+    for table in tables { try fleet.sql("CREATE TABLE public.\(table) AS TABLE threadkeeper.\(table)") }
     func restore() throws {
       try fleet.sql(
         "SET session_replication_role = replica;"
-          + tables.map {
-            "DELETE FROM threadkeeper.\($0); INSERT INTO threadkeeper.\($0) SELECT * FROM public.\($0);"
-          }.joined())
+          + tables.map { "DELETE FROM threadkeeper.\($0); INSERT INTO threadkeeper.\($0) SELECT * FROM public.\($0);" }
+          .joined())
     }
     var altered = 0
     for column in columns {
@@ -128,8 +117,7 @@ struct ImpossibleFleetNumberTests {
         let (table, name) = ("threadkeeper.\(column.table)", column.name)
         let only = "WHERE (t.*)::text = (SELECT max((o.*)::text) FROM \(table) o)"
         for rows in ["", only] {
-          let sql =
-            "SET session_replication_role = replica; UPDATE \(table) t SET \(name) = \(value) \(rows)"
+          let sql = "SET session_replication_role = replica; UPDATE \(table) t SET \(name) = \(value) \(rows)"
           // A constraint may refuse it.
           guard (try? fleet.sql(sql)) != nil else { continue }
           altered += 1
@@ -142,8 +130,8 @@ struct ImpossibleFleetNumberTests {
     #expect(try claim(except: [2]).shard == 1)
   }
 
-  @Test("A message with such a number ends no node: its shard is not served, and others are")
-  func outbox() async throws {
+  @Test("A message with such a number ends no node: its shard is not served, and others are") func outbox() async throws
+  {
     try fleet.sql("UPDATE threadkeeper.outbox SET id = 9223372036854775807 WHERE shard = 1")
     let node = try fleet.start("b")
     try await node.serves([2])
@@ -152,33 +140,25 @@ struct ImpossibleFleetNumberTests {
     try await node.leave()
   }
 
-  @Test("A shard that is not what its manifest says is not served, and that is said")
-  func altered() async throws {
+  @Test("A shard that is not what its manifest says is not served, and that is said") func altered() async throws {
     try fleet.sql("DELETE FROM threadkeeper.record WHERE shard = 1 AND id = 7")
     let node = try fleet.start("b")
     try await node.serves([2])
     try await eventually { try fleet.states()[0] == "altered" }
-    #expect(
-      node.log.lines.contains { $0.hasPrefix("a shard cannot be served") && $0.contains("shard=1") }
-    )
+    #expect(node.log.lines.contains { $0.hasPrefix("a shard cannot be served") && $0.contains("shard=1") })
     #expect(try FleetStatus(database).shards[0].state == "altered")
     try await node.leave()
   }
 
-  @Test(
-    "One that ended two processes that opened it is held back, longer each time; others are not")
-  func crashes() throws {
-    let table = LeaseTable(
-      database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
+  @Test("One that ended two processes that opened it is held back, longer each time; others are not") func crashes()
+    throws
+  {
+    let table = LeaseTable(database: database, node: "a", process: "00000000-0000-0000-0000-00000000000a")
     _ = try table.register(address: "localhost", capacity: 8)
-    func claim() throws -> Int? {
-      try table.claim(except: [2], host: "localhost", directory: "/dev/null/f")?.shard
-    }
+    func claim() throws -> Int? { try table.claim(except: [2], host: "localhost", directory: "/dev/null/f")?.shard }
     /// Who opens it dies.
     func crash() throws {
-      try fleet.sql(
-        "UPDATE threadkeeper.lease SET until = '-infinity', held_back_until = '-infinity' WHERE shard = 1"
-      )
+      try fleet.sql("UPDATE threadkeeper.lease SET until = '-infinity', held_back_until = '-infinity' WHERE shard = 1")
     }
     func held() throws -> [String] {
       try fleet.sql(
@@ -205,8 +185,7 @@ struct ImpossibleFleetNumberTests {
     }
     // One that is served has not ended its process.
     try fleet.sql("UPDATE threadkeeper.lease SET held_back_until = '-infinity' WHERE shard = 1")
-    let claimed = try #require(
-      try table.claim(except: [2], host: "localhost", directory: "/dev/null/f"))
+    let claimed = try #require(try table.claim(except: [2], host: "localhost", directory: "/dev/null/f"))
     _ = try table.renew([.init(shard: 1, epoch: claimed.epoch, state: .serving)])
     #expect(try held() == ["0|serving|0"])
   }

@@ -7,22 +7,19 @@ import Testing
 
 @testable import Fleet
 
-@Suite("The fence of a shard", .enabled(if: PostgresServer.isAvailable))
-struct ShardFenceTests {
+@Suite("The fence of a shard", .enabled(if: PostgresServer.isAvailable)) struct ShardFenceTests {
   private func expectLost(_ store: ShardStore, _ kind: PostgresError.Kind) {
     #expect(store.isLost)
     for refused in [
       { try store.commit(messages: [1]) }, { _ = try store.load { _ in } }, { try store.check() },
-      { _ = try store.withSecret(of: RecordID(1)) { _ in } },
-      { _ = try store.messages(after: 0, limit: 1) },
+      { _ = try store.withSecret(of: RecordID(1)) { _ in } }, { _ = try store.messages(after: 0, limit: 1) },
     ] as [() throws -> Void] {
       let error = #expect(throws: PostgresError.self) { try refused() }
       #expect(error?.kind == kind)
     }
   }
 
-  @Test("The commit of a process whose shard was claimed changes no row")
-  func zombie() throws {
+  @Test("The commit of a process whose shard was claimed changes no row") func zombie() throws {
     let fleet = try FleetFixture()
     let zombie = try fleet.claim()
     try zombie.commit(.announcements(1...100))
@@ -42,8 +39,7 @@ struct ShardFenceTests {
     #expect(try fleet.claim().contents()[1] == ["goes on", "dataset 1"])
   }
 
-  @Test("A commit that waits for a claim changes no row when the claim is done")
-  func race() throws {
+  @Test("A commit that waits for a claim changes no row when the claim is done") func race() throws {
     let fleet = try FleetFixture()
     let zombie = try fleet.claim()
     try zombie.commit(.announcements(1...10))
@@ -54,15 +50,12 @@ struct ShardFenceTests {
         try connection.query("UPDATE threadkeeper.shard SET epoch = epoch + 1")
         Thread.detachNewThread {
           started.signal()
-          let error = #expect(throws: PostgresError.self) {
-            try zombie.commit(.announcements(11...500))
-          }
+          let error = #expect(throws: PostgresError.self) { try zombie.commit(.announcements(11...500)) }
           #expect(error?.kind == .claimed)
           ended.signal()
         }
         started.wait()
-        let waits =
-          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(fleet.name)'"
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '\(fleet.name)'"
         let end = ContinuousClock.now + .seconds(30)
         var isWaiting = false
         while !isWaiting, .now < end { isWaiting = try fleet.run(waits) == ["1"] }
@@ -74,8 +67,7 @@ struct ShardFenceTests {
     expectLost(zombie, .claimed)
   }
 
-  @Test("What is read while it is replaced is not taken for damage")
-  func readWhileReplaced() throws {
+  @Test("What is read while it is replaced is not taken for damage") func readWhileReplaced() throws {
     let fleet = try FleetFixture()
     let store = try fleet.claim()
     try store.commit(.announcements(1...10))
@@ -100,8 +92,7 @@ struct ShardFenceTests {
     ended.wait()
   }
 
-  @Test("A process whose lease is over writes nothing, without asking the database")
-  func lease() throws {
+  @Test("A process whose lease is over writes nothing, without asking the database") func lease() throws {
     let fleet = try FleetFixture()
     let lease = LeaseTerm(lasting: .seconds(600))
     let store = try fleet.claim(lease: lease)
@@ -112,8 +103,7 @@ struct ShardFenceTests {
     #expect(throws: PostgresError.self) { try store.load { _ in } }
   }
 
-  @Test("Where the generation has gone back, nothing is written, and the shard is read again")
-  func goneBack() throws {
+  @Test("Where the generation has gone back, nothing is written, and the shard is read again") func goneBack() throws {
     let fleet = try FleetFixture()
     let (store, other) = (try fleet.claim(), fleet.store(1, epoch: 1))
     try store.commit(.announcements(1...10))
@@ -121,8 +111,7 @@ struct ShardFenceTests {
     try store.commit(.announcements(11...20))
     #expect(try other.contents().count == 20)
     let anchor = try store.anchor
-    try fleet.run(
-      "UPDATE threadkeeper.shard SET generation = 1, manifest = decode('\(sealed)', 'hex')")
+    try fleet.run("UPDATE threadkeeper.shard SET generation = 1, manifest = decode('\(sealed)', 'hex')")
     let error = #expect(throws: PostgresError.self) { try store.commit(.announcements(21...30)) }
     #expect(error?.kind == .moved)
     #expect(try fleet.counts() == ["20|2|2|1"])
@@ -133,12 +122,11 @@ struct ShardFenceTests {
     let reader = try fleet.claim()
     _ = try reader.load { _ in }
     #expect(reader.condition == .readOnly(.manifestMismatch))
-    #expect(
-      try reader.compare(anchorOf: anchor.generation, hash: anchor.hash) == .rolledBack(by: 1))
+    #expect(try reader.compare(anchorOf: anchor.generation, hash: anchor.hash) == .rolledBack(by: 1))
   }
 
-  @Test("A connection that is cut around COMMIT loses nothing, and writes nothing twice")
-  func unknownOutcomes() throws {
+  @Test("A connection that is cut around COMMIT loses nothing, and writes nothing twice") func unknownOutcomes() throws
+  {
     let fleet = try FleetFixture()
     let (relay, url) = try fleet.relay()
     let store = try fleet.claim(url: url)
@@ -153,16 +141,16 @@ struct ShardFenceTests {
       #expect(relay.commitCuts == round + 1, "\(cut)")
       #expect(!store.isLost && store.generation == expected, "\(cut)")
       let records = 10 + 300 * (expected - 1)
-      #expect(
-        try fleet.counts() == ["\(records)|\(expected)|\(expected)|\(expected)"], "\(cut)")
+      #expect(try fleet.counts() == ["\(records)|\(expected)|\(expected)|\(expected)"], "\(cut)")
     }
     let reader = try fleet.claim()
     #expect(try reader.contents().count == 10 + 300 * 6 && reader.condition == .healthy)
     #expect(try reader.auditProblem() == nil)
   }
 
-  @Test("A commit whose owner is claimed while its answer is lost counts only if it was done")
-  func claimedMeanwhile() throws {
+  @Test("A commit whose owner is claimed while its answer is lost counts only if it was done") func claimedMeanwhile()
+    throws
+  {
     for cut in Relay.CommitCut.allCases {
       let fleet = try FleetFixture()
       let (relay, url) = try fleet.relay()
@@ -188,8 +176,7 @@ struct ShardFenceTests {
     }
   }
 
-  @Test("A client that has stopped in the middle of a commit keeps nobody from the shard")
-  func stoppedClient() throws {
+  @Test("A client that has stopped in the middle of a commit keeps nobody from the shard") func stoppedClient() throws {
     let fleet = try FleetFixture()
     let (relay, url) = try fleet.relay()
     defer { relay.hangUp() }
@@ -210,10 +197,9 @@ struct ShardFenceTests {
     #expect(owner.condition == .healthy)
   }
 
-  @Test(
-    "While PostgreSQL is away a commit is refused at once; one that does not answer blocks for a lease"
-  )
-  func away() throws {
+  @Test("While PostgreSQL is away a commit is refused at once; one that does not answer blocks for a lease") func away()
+    throws
+  {
     let server = try PostgresServer()
     let fleet = try FleetFixture(server)
     let lease = LeaseTerm(lasting: .seconds(600))
@@ -238,8 +224,7 @@ struct ShardFenceTests {
     #expect([20, 30].contains(try reader.contents().count) && reader.condition == .healthy)
   }
 
-  @Test("A batch of 500 is one round trip")
-  func roundTrips() throws {
+  @Test("A batch of 500 is one round trip") func roundTrips() throws {
     let fleet = try FleetFixture()
     let (relay, url) = try fleet.relay()
     let store = try fleet.claim(url: url)

@@ -34,16 +34,13 @@ struct FleetFixture {
     return (relay, relay.url(database: name))
   }
 
-  @discardableResult
-  func run(_ sql: String) throws -> [String] { try server.run(sql, database: name) }
+  @discardableResult func run(_ sql: String) throws -> [String] { try server.run(sql, database: name) }
 
   /// Claims a shard: whoever had it has it no more.
   func claim(
-    _ shard: Int = 1, url: String? = nil, keysOf other: Int? = nil,
-    lease: LeaseTerm = LeaseTerm(lasting: .seconds(600))
+    _ shard: Int = 1, url: String? = nil, keysOf other: Int? = nil, lease: LeaseTerm = LeaseTerm(lasting: .seconds(600))
   ) throws -> ShardStore {
-    let epoch = try run(
-      "UPDATE threadkeeper.shard SET epoch = epoch + 1 WHERE id = \(shard) RETURNING epoch")
+    let epoch = try run("UPDATE threadkeeper.shard SET epoch = epoch + 1 WHERE id = \(shard) RETURNING epoch")
     return store(shard, epoch: Int64(epoch[0]) ?? 0, url: url, keysOf: other, lease: lease)
   }
 
@@ -52,8 +49,8 @@ struct FleetFixture {
     lease: LeaseTerm = LeaseTerm(lasting: .seconds(600))
   ) -> ShardStore {
     ShardStore(
-      shard: shard, epoch: epoch, pool: PostgresPool(url: url ?? self.url, size: 4),
-      keys: keys[(other ?? shard) - 1], term: lease)
+      shard: shard, epoch: epoch, pool: PostgresPool(url: url ?? self.url, size: 4), keys: keys[(other ?? shard) - 1],
+      term: lease)
   }
 
   /// Rows of each table, and the generation.
@@ -65,9 +62,7 @@ struct FleetFixture {
       """)
   }
 
-  func alter(_ sql: String) throws {
-    try run(sql.replacingOccurrences(of: "record", with: "threadkeeper.record"))
-  }
+  func alter(_ sql: String) throws { try run(sql.replacingOccurrences(of: "record", with: "threadkeeper.record")) }
 }
 
 extension RecordChanges {
@@ -75,9 +70,7 @@ extension RecordChanges {
   static func announcements(_ ids: ClosedRange<Int64>, _ word: String = "router") -> RecordChanges {
     var changes = RecordChanges.of(ids.map { .sample($0, "\(word) \($0)", .text("dataset \($0)")) })
     changes.messages = ids.map { StoredMessage(id: $0, bytes: Array("event \($0)".utf8)) }
-    changes.audit = ids.filter { $0 % 10 == 0 }.map {
-      .init(actor: nil, .credentialsGiven, "router \($0)")
-    }
+    changes.audit = ids.filter { $0 % 10 == 0 }.map { .init(actor: nil, .credentialsGiven, "router \($0)") }
     return changes
   }
 }
@@ -92,8 +85,7 @@ struct SavedShards {
   init(_ server: PostgresServer, _ database: String) throws {
     (self.server, self.database) = (server, database)
     for table in ["shard"] + Self.tables {
-      try server.run(
-        "CREATE TABLE public.\(table) AS TABLE threadkeeper.\(table)", database: database)
+      try server.run("CREATE TABLE public.\(table) AS TABLE threadkeeper.\(table)", database: database)
     }
   }
 

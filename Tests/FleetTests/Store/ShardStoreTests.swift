@@ -7,19 +7,16 @@ import Testing
 
 @testable import Fleet
 
-@Suite("The store of a shard", .enabled(if: PostgresServer.isAvailable))
-struct ShardStoreTests {
+@Suite("The store of a shard", .enabled(if: PostgresServer.isAvailable)) struct ShardStoreTests {
   private func addSamples(_ store: ShardStore) throws {
-    try store.commit(
-      .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
+    try store.commit(.of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
     try store.commit(.of(.sample(3, "alert")))
   }
 
   /// A shard for each of them.
   private static let fleet = Result { try FleetFixture(shards: RecordStoreContract.all.count) }
 
-  @Test(arguments: RecordStoreContract.all.indices)
-  func contract(_ index: Int) throws {
+  @Test(arguments: RecordStoreContract.all.indices) func contract(_ index: Int) throws {
     let fleet = try Self.fleet.get()
     func open() throws -> ShardStore {
       let store = try fleet.claim(index + 1)
@@ -38,8 +35,7 @@ struct ShardStoreTests {
     #expect(try open().unreadable() == [])
   }
 
-  @Test("What the database's administrator changes is noticed when the shard is read")
-  func rows() throws {
+  @Test("What the database's administrator changes is noticed when the shard is read") func rows() throws {
     let fleet = try FleetFixture(shards: 2)
     let store = try fleet.claim()
     try addSamples(store)
@@ -51,17 +47,15 @@ struct ShardStoreTests {
     for sql in [
       "DELETE FROM record WHERE id = 2",
       "INSERT INTO record SELECT shard, 9, home, version, secret_version, state, secret FROM record WHERE id = 1",
-      "DELETE FROM record WHERE id = 2; INSERT INTO record SELECT * FROM old",
-      "UPDATE record SET id = 9 WHERE id = 2", "UPDATE record SET home = 8 WHERE id = 2",
-      "UPDATE record SET shard = 2 WHERE id = 2",
+      "DELETE FROM record WHERE id = 2; INSERT INTO record SELECT * FROM old", "UPDATE record SET id = 9 WHERE id = 2",
+      "UPDATE record SET home = 8 WHERE id = 2", "UPDATE record SET shard = 2 WHERE id = 2",
       "UPDATE record SET version = version + 1 WHERE id = 2",
       "UPDATE record SET secret_version = 0, secret = NULL WHERE id = 2",
       "UPDATE record SET secret = NULL WHERE id = 2",
       "UPDATE record r SET secret = (SELECT secret FROM record WHERE id = 1) WHERE id = 2",
       "UPDATE record r SET state = (SELECT state FROM record WHERE id = 1) WHERE id = 2",
       "UPDATE record SET state = substring(state FROM 1 FOR 20) WHERE id = 2",
-      "UPDATE record SET state = '' WHERE id = 2",
-      "DELETE FROM threadkeeper.audit WHERE id = 1",
+      "UPDATE record SET state = '' WHERE id = 2", "DELETE FROM threadkeeper.audit WHERE id = 1",
       "UPDATE threadkeeper.shard SET generation = generation + 1 WHERE id = 1",
     ] {
       try fleet.alter(sql)
@@ -78,13 +72,11 @@ struct ShardStoreTests {
     #expect(try fleet.claim().contents().count == 3, "the restored one")
   }
 
-  @Test("What is changed behind an open store is not taken for what was written")
-  func behind() throws {
+  @Test("What is changed behind an open store is not taken for what was written") func behind() throws {
     let fleet = try FleetFixture()
     let store = try fleet.claim()
     try addSamples(store)
-    try fleet.alter(
-      "UPDATE record SET secret = (SELECT secret FROM record WHERE id = 1) WHERE id = 2")
+    try fleet.alter("UPDATE record SET secret = (SELECT secret FROM record WHERE id = 1) WHERE id = 2")
     refuses(.decode) { _ = try store.withSecret(of: RecordID(2)) { _ in } }
     try fleet.alter("DELETE FROM record WHERE id = 1")
     refuses(.decode) { _ = try store.withSecret(of: RecordID(1)) { _ in } }
@@ -95,8 +87,7 @@ struct ShardStoreTests {
     refuses(.decode) { _ = try store.messages(after: 0, limit: 9) }
   }
 
-  @Test("The keys of another shard open nothing, and a key slot says which shard it is of")
-  func keys() throws {
+  @Test("The keys of another shard open nothing, and a key slot says which shard it is of") func keys() throws {
     let fleet = try FleetFixture(shards: 2)
     try addSamples(fleet.claim())
     let store = try fleet.claim(1, keysOf: 2)
@@ -113,8 +104,7 @@ struct ShardStoreTests {
     #expect(try ShardKeys.make(shard: 17).keys.hashKey != keys.hashKey)
   }
 
-  @Test("Two shards with the same numbers know nothing of each other")
-  func isolation() throws {
+  @Test("Two shards with the same numbers know nothing of each other") func isolation() throws {
     let fleet = try FleetFixture(shards: 2)
     let (one, two) = (try fleet.claim(1), try fleet.claim(2))
     try one.commit(.announcements(1...20, "one"))
@@ -129,26 +119,22 @@ struct ShardStoreTests {
     #expect(try fleet.claim(2).messages(after: 0, limit: 99).map(\.id) == [9, 10])
     #expect(try fleet.claim(2).lastAuditRecord() == 1)
     // Rows that change places open in neither.
-    try fleet.run(
-      "DELETE FROM threadkeeper.outbox WHERE shard = 1; UPDATE threadkeeper.outbox SET shard = 1")
+    try fleet.run("DELETE FROM threadkeeper.outbox WHERE shard = 1; UPDATE threadkeeper.outbox SET shard = 1")
     refuses(.decode) { _ = try fleet.claim(1).messages(after: 0, limit: 99) }
   }
 
-  @Test("Nothing in a dump can be read but the names of homes")
-  func plaintext() throws {
+  @Test("Nothing in a dump can be read but the names of homes") func plaintext() throws {
     let fleet = try FleetFixture(shards: 2)
     let store = try fleet.claim()
     let marks = (0..<5).map { _ in RandomBytes.make(24) }
     var changes = RecordChanges.of(
-      .init(
-        id: RecordID(1), home: 1, state: marks[0], secret: .new(SecretBytes(copying: marks[1]))),
+      .init(id: RecordID(1), home: 1, state: marks[0], secret: .new(SecretBytes(copying: marks[1]))),
       .init(id: RecordID(2), home: 1, state: marks[2], secret: .none))
     changes.messages = [StoredMessage(id: 1, bytes: marks[3])]
     let subject = marks[4].map { "\($0)" }.joined()
     changes.audit = [.init(actor: "anna of the tests", .consentApproved, subject)]
     try store.commit(changes)
-    try store.commit(
-      .of(.init(id: RecordID(2), home: 1, state: marks[2], secret: .copy(of: RecordID(1)))))
+    try store.commit(.of(.init(id: RecordID(2), home: 1, state: marks[2], secret: .copy(of: RecordID(1)))))
     try fleet.run("INSERT INTO threadkeeper.home VALUES (1, 'smith-of-the-tests')")
     let dump = try fleet.server.dump(database: fleet.name)
     #expect(dump.contains("smith-of-the-tests"))
@@ -161,8 +147,7 @@ struct ShardStoreTests {
     #expect(try fleet.run("SELECT count(DISTINCT secret) FROM threadkeeper.record") == ["2"])
   }
 
-  @Test("Where no message waits, they may be numbered from 1 again")
-  func numbers() throws {
+  @Test("Where no message waits, they may be numbered from 1 again") func numbers() throws {
     let fleet = try FleetFixture()
     var published = RecordChanges()
     published.published = 9
@@ -180,8 +165,7 @@ struct ShardStoreTests {
     }
   }
 
-  @Test("The lines of the audit have their actors, and are in the commit of their records")
-  func audit() throws {
+  @Test("The lines of the audit have their actors, and are in the commit of their records") func audit() throws {
     let fleet = try FleetFixture()
     let store = try fleet.claim()
     var changes = RecordChanges.of(.sample(1, "a"))
@@ -200,22 +184,17 @@ struct ShardStoreTests {
       lines += record.lines.map { "\(record.number) \(record.actor): \($0.action) \($0.subject)" }
     }
     #expect(
-      lines == [
-        "2 threadkeeper: consentExpired two", "3 anna: consentApproved one",
-        "3 anna: consentDenied three",
-      ])
+      lines == ["2 threadkeeper: consentExpired two", "3 anna: consentApproved one", "3 anna: consentDenied three"])
     #expect(try again.lastAuditRecord() == 4 && again.auditProblem() == nil)
     refuses(.decode) { try again.forEachAuditRecord(after: 9, limit: 1) { _ in } }
     try fleet.run(
-      "UPDATE threadkeeper.audit SET sealed = (SELECT sealed FROM threadkeeper.audit WHERE id = 1) WHERE id = 2"
-    )
+      "UPDATE threadkeeper.audit SET sealed = (SELECT sealed FROM threadkeeper.audit WHERE id = 1) WHERE id = 2")
     #expect(try again.auditProblem()?.contains("record 2") == true)
     try fleet.run("DELETE FROM threadkeeper.audit WHERE id > 1")
     #expect(try again.auditProblem()?.contains("cut off") == true)
   }
 
-  @Test("An anchor is known as one of this shard, newer, or another history")
-  func anchor() throws {
+  @Test("An anchor is known as one of this shard, newer, or another history") func anchor() throws {
     let fleet = try FleetFixture(shards: 2)
     let store = try fleet.claim()
     try store.open()
@@ -226,9 +205,7 @@ struct ShardStoreTests {
     #expect(second.generation == 2 && store.generation == 2)
     #expect(try store.compare(anchorOf: first.generation, hash: first.hash) == .fits)
     #expect(try store.compare(anchorOf: 2, hash: second.hash) == .fits)
-    for (generation, hash) in [
-      (3, second.hash), (2, first.hash), (2, ""), (2, String(repeating: "ä", count: 32)),
-    ] {
+    for (generation, hash) in [(3, second.hash), (2, first.hash), (2, ""), (2, String(repeating: "ä", count: 32))] {
       #expect(try store.compare(anchorOf: Int64(generation), hash: hash) == .notGenuine)
     }
     #expect(try fleet.claim(2).compare(anchorOf: 2, hash: second.hash) == .notGenuine)

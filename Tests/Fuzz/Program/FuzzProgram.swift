@@ -7,8 +7,7 @@ import FuzzTargets
 ///     threadkeeper-fuzz TARGET [libFuzzer's options and files]   one of `FuzzTarget`
 ///     threadkeeper-fuzz seeds SEEDS WORK                         writes the seeds below WORK, as libFuzzer reads them
 ///     threadkeeper-fuzz targets                                  lists them
-@main
-enum FuzzProgram {
+@main enum FuzzProgram {
   nonisolated(unsafe) private static var target = FuzzTarget.dataset
 
   static func main() throws {
@@ -39,9 +38,7 @@ enum FuzzProgram {
   }
 
   private static func run(_ bytes: [UInt8]) {
-    do {
-      try target.check(bytes)
-    } catch {
+    do { try target.check(bytes) } catch {
       FileHandle.standardError.write(Data("\(target.rawValue): \(error)\n".utf8))
       // libFuzzer writes the input to a file then.
       abort()

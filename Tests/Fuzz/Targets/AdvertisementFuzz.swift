@@ -21,9 +21,7 @@ enum AdvertisementFuzz {
     }
     try expect((1...3).contains(router.agents.count), "a router has an id")
     try expect(Set(router.agents).count == router.agents.count, "and each of its ids once")
-    let texts = [
-      router.name, router.vendor, router.model, router.networkName, router.threadVersion,
-    ]
+    let texts = [router.name, router.vendor, router.model, router.networkName, router.threadVersion]
     for case let text? in texts {
       try expect((1...64).contains(text.utf8.count), "a text is short")
       try expect(
@@ -43,8 +41,7 @@ enum AdvertisementFuzz {
       }
       guard let value = text[key] else { continue }
       let equals = first?.firstIndex(of: UInt8(ascii: "=")) ?? 0
-      try expect(
-        first.map { Array($0[(equals + 1)...]) } == value, "the first value counts: \(key)")
+      try expect(first.map { Array($0[(equals + 1)...]) } == value, "the first value counts: \(key)")
       try expect(text.contains(key) && text[key.uppercased()] == value, "case does not matter")
     }
   }

@@ -6,9 +6,7 @@ enum DatasetFuzz {
   static func check(_ bytes: [UInt8]) throws {
     _ = try? OperationalDataset(hex: String(decoding: bytes, as: UTF8.self))
     let dataset: OperationalDataset
-    do throws(DatasetError) {
-      dataset = try OperationalDataset(bytes: bytes)
-    } catch {
+    do throws(DatasetError) { dataset = try OperationalDataset(bytes: bytes) } catch {
       return try check(error, of: bytes)
     }
     try expect(dataset.bytes == bytes, "a dataset keeps its bytes")
@@ -19,9 +17,7 @@ enum DatasetFuzz {
     let isComplete = (try? dataset.requireComplete()) != nil
     try expect(isComplete == (dataset.kind != .partial), "complete and not partial are the same")
     for component in components(of: dataset) {
-      let replaced = try need("a value of a dataset can be put back") {
-        try dataset.replacing(component)
-      }
+      let replaced = try need("a value of a dataset can be put back") { try dataset.replacing(component) }
       try expect(replaced.bytes.count <= bytes.count, "a value that is put back takes no more room")
       try expect(components(of: replaced) == components(of: dataset), "and reads the same")
     }
@@ -39,20 +35,13 @@ enum DatasetFuzz {
 
   private static func components(of dataset: OperationalDataset) -> [DatasetComponent] {
     let known: [DatasetComponent?] = [
-      dataset.activeTimestamp.map { .activeTimestamp($0) },
-      dataset.pendingTimestamp.map { .pendingTimestamp($0) },
-      dataset.delayTimer.map { .delayTimer($0) },
-      dataset.channel.map { .channel($0) },
-      dataset.wakeUpChannel.map { .wakeUpChannel($0) },
-      dataset.channelMask.map { .channelMask($0) },
-      dataset.panID.map { .panID($0) },
-      dataset.extendedPANID.map { .extendedPANID($0) },
-      dataset.networkName.map { .networkName($0) },
-      dataset.meshLocalPrefix.map { .meshLocalPrefix($0) },
-      dataset.networkKey.map { .networkKey($0) },
-      dataset.pskc.map { .pskc($0) },
-      dataset.securityPolicy.map { .securityPolicy($0) },
-      dataset.domainName.map { .domainName($0) },
+      dataset.activeTimestamp.map { .activeTimestamp($0) }, dataset.pendingTimestamp.map { .pendingTimestamp($0) },
+      dataset.delayTimer.map { .delayTimer($0) }, dataset.channel.map { .channel($0) },
+      dataset.wakeUpChannel.map { .wakeUpChannel($0) }, dataset.channelMask.map { .channelMask($0) },
+      dataset.panID.map { .panID($0) }, dataset.extendedPANID.map { .extendedPANID($0) },
+      dataset.networkName.map { .networkName($0) }, dataset.meshLocalPrefix.map { .meshLocalPrefix($0) },
+      dataset.networkKey.map { .networkKey($0) }, dataset.pskc.map { .pskc($0) },
+      dataset.securityPolicy.map { .securityPolicy($0) }, dataset.domainName.map { .domainName($0) },
     ]
     return known.compactMap { $0 } + dataset.unknown.map { .other($0) }
   }

@@ -29,8 +29,7 @@ enum EnvelopeFuzz {
     guard let opened = try people.open(people.envelope(around: Array(inside.utf8))) else { return }
     try expect(opened.issuer == people.sender.keys, "the issuer is who signed")
     try expect(opened.body.first == UInt8(ascii: "{"), "a body is an object")
-    try expect(
-      opened.body.count <= signed.count && contains(signed, opened.body), "the body was signed")
+    try expect(opened.body.count <= signed.count && contains(signed, opened.body), "the body was signed")
     try expect(opened.issuedAt <= now + Envelope.skew, "it is not from the future")
     if let end = opened.expiresAt { try expect(end > now - Envelope.skew, "it is not too old") }
     if case .identifier(let text) = opened.order {
@@ -46,9 +45,7 @@ enum EnvelopeFuzz {
       let place = Int(input.byte()) << 8 | Int(input.byte())
       bytes[place % bytes.count] = input.byte()
     }
-    guard let opened = people.open(bytes) else {
-      return try expect(bytes != people.valid, "a valid envelope opens")
-    }
+    guard let opened = people.open(bytes) else { return try expect(bytes != people.valid, "a valid envelope opens") }
     try expect(opened.body == People.body, "what opens says what was sealed")
     try expect(opened.issuer == people.sender.keys, "the issuer is who signed")
   }

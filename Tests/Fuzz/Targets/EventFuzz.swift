@@ -39,12 +39,8 @@ enum EventFuzz {
   private static func checkEvent(_ event: InboundEvent, _ kind: RouterMessage.Kind) throws {
     let message = event.message
     try expect(message.kind == kind && !event.isSealed, "an event is of its kind")
-    let texts = [
-      message.name, message.vendor, message.model, message.accessPoint, message.ssid,
-      message.previousSSID,
-    ]
-    try expect(
-      texts.allSatisfy { $0?.count ?? 0 <= InboundLimits.textCharacters }, "its texts are short")
+    let texts = [message.name, message.vendor, message.model, message.accessPoint, message.ssid, message.previousSSID]
+    try expect(texts.allSatisfy { $0?.count ?? 0 <= InboundLimits.textCharacters }, "its texts are short")
     if let bytes = event.dataset?.bytes {
       let dataset = try OperationalDataset(bytes: bytes)
       try expect(dataset.kind == .complete, "its dataset is complete and active")
@@ -58,9 +54,9 @@ enum EventFuzz {
   private static func checkRequest(_ payload: [UInt8], _ command: RequestCommand) throws {
     guard (try? InboundLimits.check(payload)) != nil else { return }
     _ = RequestFields.transaction(of: payload)
-    guard let fields = try? RequestFields(json: payload),
-      let request = try? ThreadRequest(command, fields)
-    else { return }
+    guard let fields = try? RequestFields(json: payload), let request = try? ThreadRequest(command, fields) else {
+      return
+    }
     let again = try need("the fields of a request are a request") {
       try ThreadRequest(command, RequestFields(json: request.fields(on: .mqtt).json()))
     }

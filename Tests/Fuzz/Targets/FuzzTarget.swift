@@ -22,9 +22,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
 }
 
 /// A property that does not hold.
-package struct FuzzFinding: Error, CustomStringConvertible {
-  package let description: String
-}
+package struct FuzzFinding: Error, CustomStringConvertible { package let description: String }
 
 /// - Throws: `FuzzFinding` unless the condition holds.
 func expect(_ condition: Bool, _ property: @autoclosure () -> String) throws {
@@ -35,10 +33,6 @@ func expect(_ condition: Bool, _ property: @autoclosure () -> String) throws {
 ///
 /// - Throws: `FuzzFinding` where the expression throws, or there is no value.
 func need<Value>(_ property: String, _ value: () throws -> Value?) throws -> Value {
-  do {
-    if let value = try value() { return value }
-  } catch {
-    throw FuzzFinding(description: "\(property): \(error)")
-  }
+  do { if let value = try value() { return value } } catch { throw FuzzFinding(description: "\(property): \(error)") }
   throw FuzzFinding(description: property)
 }

@@ -28,7 +28,5 @@ struct InputReader {
 
   mutating func remainder() -> [UInt8] { bytes(rest.count) }
 
-  mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-    choices[Int(byte()) % choices.count]
-  }
+  mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[Int(byte()) % choices.count] }
 }

@@ -27,17 +27,11 @@ enum JSONFuzz {
           hasHalves = true
         }
       }
-    } catch {
-      return try expect((0...bytes.count).contains(error.offset), "a flaw lies within the text")
-    }
-    try expect(
-      (try? UntrustedJSON.check(bytes, depth: depth + 1)) == isObject,
-      "a larger limit changes nothing")
+    } catch { return try expect((0...bytes.count).contains(error.offset), "a flaw lies within the text") }
+    try expect((try? UntrustedJSON.check(bytes, depth: depth + 1)) == isObject, "a larger limit changes nothing")
     guard isObject, !hasHalves, let other = foundation(bytes) else { return }
     // Of a name that comes twice, each takes another value; and to Foundation, names that Unicode counts as equal are one.
-    guard Set(members.map(\.name)).count == members.count, other.count == members.count else {
-      return
-    }
+    guard Set(members.map(\.name)).count == members.count, other.count == members.count else { return }
     for (name, value) in members {
       guard let found = other.first(where: { $0.key.utf8.elementsEqual(name) }) else {
         return try expect(false, "Foundation reads the same names")

@@ -23,13 +23,11 @@ struct People: Sendable {
   }
 
   private static func secrets(_ first: UInt8, _ second: UInt8) -> SecretBytes {
-    SecretBytes(
-      copying: [UInt8](repeating: first, count: 32) + [UInt8](repeating: second, count: 32))
+    SecretBytes(copying: [UInt8](repeating: first, count: 32) + [UInt8](repeating: second, count: 32))
   }
 
   func open(_ bytes: [UInt8]) -> OpenedEnvelope? {
-    try? Envelope.open(
-      bytes, with: recipient, from: [sender.keys], topic: EnvelopeFuzz.topic, now: EnvelopeFuzz.now)
+    try? Envelope.open(bytes, with: recipient, from: [sender.keys], topic: EnvelopeFuzz.topic, now: EnvelopeFuzz.now)
   }
 
   /// As `Envelope` signs: its own domain goes before the bytes.
@@ -41,9 +39,7 @@ struct People: Sendable {
   func envelope(around inside: [UInt8]) throws -> [UInt8] {
     var box = [UInt8](repeating: 0, count: inside.count + SealedBox.overhead)
     try box.withUnsafeMutableBytes { box in
-      try inside.withUnsafeBytes {
-        try SealedBox.seal($0, to: recipient.keys.sealingKey, into: box)
-      }
+      try inside.withUnsafeBytes { try SealedBox.seal($0, to: recipient.keys.sealingKey, into: box) }
     }
     let text = #"{"v":1,"typ":"\#(Envelope.kind)","alg":"\#(Envelope.algorithm)","#
     return Array((text + #""kid":"\#(recipient.keys.keyID)","ct":"\#(Base64.encode(box))"}"#).utf8)

@@ -31,9 +31,7 @@ package enum SecItemFuzz {
     }
   }
 
-  private static func checkAdded(
-    _ result: AnyObject?, _ item: [String: Any], _ reader: inout SecItemReader
-  ) throws {
+  private static func checkAdded(_ result: AnyObject?, _ item: [String: Any], _ reader: inout SecItemReader) throws {
     let attributes = result as? [String: Any]
     guard let reference = result as? Data ?? attributes?[kSecValuePersistentRef] as? Data else {
       throw FuzzFinding(description: "an item that was added has a reference")
@@ -43,10 +41,8 @@ package enum SecItemFuzz {
     guard item[kSecAttrAccessControl] == nil else { return }
     var found: AnyObject?
     let status = SecItemCopyMatching(
-      [
-        kSecValuePersistentRef: reference, kSecReturnData: true,
-        kSecAttrSynchronizable: kSecAttrSynchronizableAny,
-      ] as CFDictionary, &found)
+      [kSecValuePersistentRef: reference, kSecReturnData: true, kSecAttrSynchronizable: kSecAttrSynchronizableAny]
+        as CFDictionary, &found)
     try expect(status == errSecSuccess, "an item that was added is found: \(status)")
     guard let data = item[kSecValueData] as? Data else { return }
     try expect(found as? Data == data, "and has its data")
@@ -54,9 +50,8 @@ package enum SecItemFuzz {
 
   private static func check(_ status: OSStatus) throws {
     let documented = [
-      errSecSuccess, errSecParam, errSecItemNotFound, errSecDuplicateItem, errSecNoSuchAttr,
-      errSecMissingEntitlement, errSecInteractionNotAllowed, errSecUnimplemented,
-      errSecDataTooLarge, errSecDecode,
+      errSecSuccess, errSecParam, errSecItemNotFound, errSecDuplicateItem, errSecNoSuchAttr, errSecMissingEntitlement,
+      errSecInteractionNotAllowed, errSecUnimplemented, errSecDataTooLarge, errSecDecode,
     ]
     try expect(documented.contains(status), "a call answers with a documented status: \(status)")
   }
@@ -66,8 +61,7 @@ package enum SecItemFuzz {
   /// Chooses a keychain of its own for this program, as the first input does. Again where another was chosen meanwhile.
   package static func bootstrap() throws {
     let directory = try Scratch.shared.get().path + "/keychain"
-    LinuxKeychain.bootstrap(
-      .init(directory: directory, accessGroups: ["own", "shared"], confirmPresence: nil))
+    LinuxKeychain.bootstrap(.init(directory: directory, accessGroups: ["own", "shared"], confirmPresence: nil))
     // The store is made with the first item, which is not to be part of an input.
     SecItemAdd([kSecClass: kSecClassGenericPassword, kSecValueData: Data()] as CFDictionary, nil)
     clear()
@@ -75,12 +69,9 @@ package enum SecItemFuzz {
 
   /// So that each input begins with nothing.
   private static func clear() {
-    let classes = [
-      kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
-    ]
+    let classes = [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey]
     for itemClass in classes {
-      SecItemDelete(
-        [kSecClass: itemClass, kSecAttrSynchronizable: kSecAttrSynchronizableAny] as CFDictionary)
+      SecItemDelete([kSecClass: itemClass, kSecAttrSynchronizable: kSecAttrSynchronizableAny] as CFDictionary)
     }
   }
 }

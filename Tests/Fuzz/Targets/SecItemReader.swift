@@ -45,39 +45,33 @@ struct SecItemReader {
     }
   }
 
-  private mutating func number() -> UInt64 {
-    input.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  private mutating func number() -> UInt64 { input.bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
   private static func accessControl(_ protection: String, _ flags: UInt8) -> SecAccessControl? {
     SecAccessControlCreateWithFlags(nil, protection, .init(rawValue: CFOptionFlags(flags)), nil)
   }
 
   private static let classes = [
-    kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
-    kSecClassIdentity,
+    kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
   ]
 
   /// The last one stands for any text. The order is that of the seeds: only add before the end.
   private static let keys = [
-    kSecValueData, kSecAttrAccount, kSecAttrService, kSecAttrServer, kSecAttrAccessGroup,
-    kSecAttrAccessible, kSecAttrAccessControl, kSecAttrSynchronizable, kSecAttrLabel,
-    kSecAttrGeneric, kSecAttrPort, kSecAttrProtocol, kSecAttrPath, kSecAttrCreator, kSecAttrType,
-    kSecAttrComment, kSecAttrIsInvisible, kSecAttrCreationDate, kSecAttrModificationDate,
-    kSecAttrApplicationTag, kSecAttrApplicationLabel, kSecAttrKeyClass, kSecAttrKeyType,
-    kSecAttrKeySizeInBits, kSecAttrSerialNumber, kSecAttrIssuer, kSecAttrSubject,
-    kSecAttrPublicKeyHash, kSecValueRef, kSecValuePersistentRef, kSecReturnData,
-    kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef, kSecMatchLimit,
-    kSecMatchItemList, kSecMatchCaseInsensitive, kSecMatchSubjectContains, kSecMatchValidOnDate,
+    kSecValueData, kSecAttrAccount, kSecAttrService, kSecAttrServer, kSecAttrAccessGroup, kSecAttrAccessible,
+    kSecAttrAccessControl, kSecAttrSynchronizable, kSecAttrLabel, kSecAttrGeneric, kSecAttrPort, kSecAttrProtocol,
+    kSecAttrPath, kSecAttrCreator, kSecAttrType, kSecAttrComment, kSecAttrIsInvisible, kSecAttrCreationDate,
+    kSecAttrModificationDate, kSecAttrApplicationTag, kSecAttrApplicationLabel, kSecAttrKeyClass, kSecAttrKeyType,
+    kSecAttrKeySizeInBits, kSecAttrSerialNumber, kSecAttrIssuer, kSecAttrSubject, kSecAttrPublicKeyHash, kSecValueRef,
+    kSecValuePersistentRef, kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef,
+    kSecMatchLimit, kSecMatchItemList, kSecMatchCaseInsensitive, kSecMatchSubjectContains, kSecMatchValidOnDate,
     kSecUseAuthenticationUI, kSecUseOperationPrompt, kSecUseItemList, kSecAttrAuthenticationType,
     kSecAttrPersistentReference, kSecClass, "",
   ]
 
   private static let constants = [
     kSecMatchLimitOne, kSecMatchLimitAll, kSecAttrSynchronizableAny, kSecAttrAccessibleAlways,
-    kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock,
-    kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
-    kSecUseAuthenticationUIFail, kSecUseAuthenticationUISkip, kSecAttrKeyClassPrivate,
-    kSecAttrKeyClassPublic, kSecAttrKeyTypeRSA, "own", "shared", "another",
+    kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
+    kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecUseAuthenticationUIFail, kSecUseAuthenticationUISkip,
+    kSecAttrKeyClassPrivate, kSecAttrKeyClassPublic, kSecAttrKeyTypeRSA, "own", "shared", "another",
   ]
 }

@@ -5,9 +5,7 @@ import Foundation
 package enum Seeds {
   /// - Parameter directory: `Tests/Fuzz/Corpus`.
   /// - Returns: by the name of the file, sorted.
-  package static func read(
-    of target: FuzzTarget, in directory: String
-  ) throws -> [(name: String, bytes: [UInt8])] {
+  package static func read(of target: FuzzTarget, in directory: String) throws -> [(name: String, bytes: [UInt8])] {
     let folder = directory + "/" + target.rawValue
     return try FileManager.default.contentsOfDirectory(atPath: folder).sorted().map { name in
       let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
@@ -17,8 +15,8 @@ package enum Seeds {
   }
 
   /// Where they are in the repository that this was built from.
-  package static let corpus = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Corpus").path
+  package static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Corpus").path
 
   /// No bytes, and each seed whole, cut and with one byte changed, at some 16 places each.
   ///
@@ -39,9 +37,7 @@ package enum Seeds {
   }
 
   private static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.split(whereSeparator: \.isNewline)
-      .flatMap { $0.prefix { $0 != "#" } }
-      .filter { !$0.isWhitespace }
+    let digits = text.split(whereSeparator: \.isNewline).flatMap { $0.prefix { $0 != "#" } }.filter { !$0.isWhitespace }
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {

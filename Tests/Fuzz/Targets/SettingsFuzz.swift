@@ -24,7 +24,7 @@ enum SettingsFuzz {
 
   private static func load(_ file: String) -> SettingsResult {
     SettingsLoader.load(
-      file: file, environment: [:], stateDirectory: "/dev/null/state",
-      systemFile: "/dev/null/threadkeeper.yaml", workingDirectory: "/dev/null", isRoot: true)
+      file: file, environment: [:], stateDirectory: "/dev/null/state", systemFile: "/dev/null/threadkeeper.yaml",
+      workingDirectory: "/dev/null", isRoot: true)
   }
 }

@@ -15,8 +15,7 @@ enum TopicFuzz {
   private static func checkInbound(_ topic: String, base: String) throws {
     let homes = BaseTopics([.init(name: "home", base: base)])
     guard let (home, rest) = homes.split(topic) else {
-      return try expect(
-        !bytes(topic).starts(with: bytes(base + "/")), "what is below the base belongs to the home")
+      return try expect(!bytes(topic).starts(with: bytes(base + "/")), "what is below the base belongs to the home")
     }
     try expect(bytes("\(home.base)/\(rest)") == bytes(topic), "a topic is its base and the rest")
     let publisher = InboundTopic.publisher(of: rest)

@@ -33,9 +33,7 @@ enum VarlinkFuzz {
         frames.append(part)
         while let message = try frames.next() { result.messages.append(message) }
       }
-    } catch {
-      result.isTooLarge = true
-    }
+    } catch { result.isTooLarge = true }
     return result
   }
 
@@ -50,8 +48,7 @@ enum VarlinkFuzz {
       let names = [again.interface, again.name].map { Array($0.utf8) }
       // A name without a dot gets one, and an empty interface before it.
       try expect(
-        call.interface.isEmpty || names == [call.interface, call.name].map { Array($0.utf8) },
-        "a call keeps its name")
+        call.interface.isEmpty || names == [call.interface, call.name].map { Array($0.utf8) }, "a call keeps its name")
     } catch let error as VarlinkError {
       let reply = error.encoded()
       try expect(!reply.isEmpty && !reply.contains(0), "an error can be sent")
@@ -61,15 +58,10 @@ enum VarlinkFuzz {
   private static func checkReply(_ message: [UInt8]) throws {
     do {
       let reply = try VarlinkReply<AnswerData>(reading: message)
-      let again = try need("a reply reads again") {
-        try VarlinkReply<AnswerData>(reading: reply.encoded())
-      }
-      try expect(
-        again.parameters == reply.parameters && again.continues == reply.continues,
-        "and is the same")
+      let again = try need("a reply reads again") { try VarlinkReply<AnswerData>(reading: reply.encoded()) }
+      try expect(again.parameters == reply.parameters && again.continues == reply.continues, "and is the same")
     } catch let error as VarlinkError {
       try expect(!error.encoded().isEmpty, "an error that came can be sent")
-    } catch is SocketError {
-    }
+    } catch is SocketError {}
   }
 }

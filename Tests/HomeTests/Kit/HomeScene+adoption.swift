@@ -77,19 +77,14 @@ extension HomeScene {
   var terms: Adoption.Terms? { router(1)?.adoption?.terms }
   var dataset: DatasetSummary? { router(1)?.dataset }
   /// Alerts about the router that fire.
-  var routerAlerts: Set<AlertName> {
-    Set(firing.filter { $0.subject == .router(1) }.map(\.name))
-  }
+  var routerAlerts: Set<AlertName> { Set(firing.filter { $0.subject == .router(1) }.map(\.name)) }
   /// Approvals of which the history says that nothing was given.
   var notGiven: Int { home.decisions.count { $0.obstacle != nil } }
 
   /// The broker has taken what was sent.
-  mutating func arrive() {
-    if let message = terms?.message { handle(.delivered(message: message)) }
-  }
+  mutating func arrive() { if let message = terms?.message { handle(.delivered(message: message)) } }
 
-  @discardableResult
-  mutating func report(_ dataset: DatasetSummary) -> HomeOutput {
+  @discardableResult mutating func report(_ dataset: DatasetSummary) -> HomeOutput {
     publish(.dataset, 1, from: "anna") { $0.dataset = dataset }
   }
 
@@ -124,7 +119,5 @@ struct AdoptionChange: Sendable, CustomTestStringConvertible {
   init(
     _ description: String, in states: [AdoptionState?], _ next: AdoptionState?,
     _ apply: @escaping @Sendable (inout HomeScene) -> Void
-  ) {
-    (testDescription, self.states, self.next, self.apply) = (description, states, next, apply)
-  }
+  ) { (testDescription, self.states, self.next, self.apply) = (description, states, next, apply) }
 }

@@ -22,20 +22,18 @@ struct HomeScene {
 
   init(_ change: (inout HomeRules) -> Void = { _ in }) {
     let last = Mutex<UInt64>(0)
-    rules = HomeRules(
-      random: {
-        last.withLock {
-          $0 += 1
-          return $0
-        }
-      })
+    rules = HomeRules(random: {
+      last.withLock {
+        $0 += 1
+        return $0
+      }
+    })
     (rules.settings.routersPerTeam, rules.settings.routersPerHome) = (10_000, 10_000)
     change(&rules)
     home = Home(rules: rules)
   }
 
-  @discardableResult
-  mutating func handle(_ input: HomeInput) -> HomeOutput {
+  @discardableResult mutating func handle(_ input: HomeInput) -> HomeOutput {
     output = home.handle(input, at: now, rules: rules)
     return output
   }
@@ -45,8 +43,7 @@ struct HomeScene {
   mutating func wait(seconds: Int) { now = now.adding(seconds: seconds) }
 
   /// A second passes.
-  @discardableResult
-  mutating func tick() -> HomeOutput {
+  @discardableResult mutating func tick() -> HomeOutput {
     wait(seconds: 1)
     listening = listening.map { $0 + 1 }
     let since = listening.map { now.adding(seconds: -$0) }
@@ -57,8 +54,7 @@ struct HomeScene {
   }
 
   /// Time passes, and a tick comes at its end.
-  @discardableResult
-  mutating func pass(seconds: Int) -> HomeOutput {
+  @discardableResult mutating func pass(seconds: Int) -> HomeOutput {
     wait(seconds: seconds - 1)
     return tick()
   }
@@ -69,16 +65,13 @@ struct HomeScene {
   /// When something is due by the clock, in seconds from now; on a connection that listens for so long.
   func due(listening seconds: Int? = 3_600) -> Double? {
     let link = Link(connection: 1, listeningSince: seconds.map { now.adding(seconds: -$0) })
-    return home.nextDue(link, rules: rules).map {
-      Double($0.milliseconds - now.milliseconds) / 1_000
-    }
+    return home.nextDue(link, rules: rules).map { Double($0.milliseconds - now.milliseconds) / 1_000 }
   }
 
   // MARK: Routers
 
   /// Number n is the border agent id of n.
-  @discardableResult
-  mutating func announce(
+  @discardableResult mutating func announce(
     _ agent: UInt64, _ dataset: DatasetSummary? = nil, from user: ExactName = "otbr",
     _ change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
@@ -91,12 +84,9 @@ struct HomeScene {
   mutating func announce(
     _ agents: ClosedRange<UInt64>, _ dataset: DatasetSummary? = nil, from user: ExactName = "otbr",
     _ change: (inout RouterMessage) -> Void = { _ in }
-  ) {
-    for agent in agents { announce(agent, dataset, from: user, change) }
-  }
+  ) { for agent in agents { announce(agent, dataset, from: user, change) } }
 
-  @discardableResult
-  mutating func publish(
+  @discardableResult mutating func publish(
     _ kind: RouterMessage.Kind, _ agent: UInt64, from user: ExactName = "otbr",
     _ change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
@@ -106,8 +96,7 @@ struct HomeScene {
   }
 
   /// A login that is no border router has credentials.
-  @discardableResult
-  mutating func share(
+  @discardableResult mutating func share(
     _ dataset: DatasetSummary, isPreferred: Bool = false, from user: ExactName = "ha",
     _ change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
@@ -128,17 +117,14 @@ struct HomeScene {
   // MARK: Alerts
 
   /// Those that fire, by name and router.
-  var firing: Set<AlertKey> {
-    Set(home.alerts.filter { $0.value.phase == .firing }.map(\.key))
-  }
+  var firing: Set<AlertKey> { Set(home.alerts.filter { $0.value.phase == .firing }.map(\.key)) }
 
   /// The alerts that fire, but for those about how datasets were sent.
   var alarms: Set<AlertKey> { firing.filter { $0.name != .plaintextCredentials } }
 
   /// What the alert that the preferred network has changed says.
   var preferredChange: PreferredChange? {
-    guard case .preferredChanged(let change, _) = alert(.preferredNetworkChanged)?.facts.message
-    else { return nil }
+    guard case .preferredChanged(let change, _) = alert(.preferredNetworkChanged)?.facts.message else { return nil }
     return change
   }
 
@@ -149,8 +135,7 @@ struct HomeScene {
   // MARK: Discovery
 
   /// What is on the local network now, all of it.
-  @discardableResult
-  mutating func see(_ list: Advertisement..., isComplete: Bool = true) -> HomeOutput {
+  @discardableResult mutating func see(_ list: Advertisement..., isComplete: Bool = true) -> HomeOutput {
     handle(.sightings(Sightings(list, isComplete: isComplete)))
   }
 
@@ -161,8 +146,7 @@ struct HomeScene {
 
   // MARK: Requests
 
-  @discardableResult
-  mutating func ask(
+  @discardableResult mutating func ask(
     _ request: HomeRequest, by requester: Requester = .login("phone"),
     _ change: (inout RequestContext) -> Void = { _ in }
   ) -> HomeAnswer? {
@@ -173,106 +157,80 @@ struct HomeScene {
   }
 
   /// As the daemon's own user.
-  @discardableResult
-  mutating func command(_ request: HomeRequest) -> HomeAnswer? {
+  @discardableResult mutating func command(_ request: HomeRequest) -> HomeAnswer? {
     ask(request, by: Requester(.systemUser(0), team: "root")) { $0.isAdministrator = true }
   }
 
-  @discardableResult
-  mutating func prefer(_ dataset: DatasetSummary) -> HomeAnswer? {
+  @discardableResult mutating func prefer(_ dataset: DatasetSummary) -> HomeAnswer? {
     command(.setPreferred(.dataset(dataset)))
   }
 
-  @discardableResult
-  mutating func prefer(network: ExtendedPANID) -> HomeAnswer? {
+  @discardableResult mutating func prefer(network: ExtendedPANID) -> HomeAnswer? {
     command(.setPreferred(.network(network, router: nil)))
   }
 
   /// What is shared of the preferred network, or of another one.
-  @discardableResult
-  mutating func accept(
+  @discardableResult mutating func accept(
     _ network: ExtendedPANID? = nil, by approver: ConsentApprover = .commandLine(user: 0)
-  ) -> HomeAnswer? {
-    handle(.acceptCredentials(network, by: approver)).answer
-  }
+  ) -> HomeAnswer? { handle(.acceptCredentials(network, by: approver)).answer }
 
   /// Questions that a person is asked now.
-  var waiting: [ConsentQuestion] {
-    home.questions.filter { !$0.isDenied && !$0.isOver(at: now) }
-  }
+  var waiting: [ConsentQuestion] { home.questions.filter { !$0.isDenied && !$0.isOver(at: now) } }
 
-  @discardableResult
-  mutating func decide(
+  @discardableResult mutating func decide(
     _ what: ConsentDecision.What, by approver: ConsentApprover = .commandLine(user: 0)
-  ) -> HomeAnswer? {
-    handle(.decision(ConsentDecision(what, by: approver))).answer
-  }
+  ) -> HomeAnswer? { handle(.decision(ConsentDecision(what, by: approver))).answer }
 
   /// The first question that waits.
-  @discardableResult
-  mutating func approve(_ scope: ConsentScope = .once) -> HomeAnswer? {
+  @discardableResult mutating func approve(_ scope: ConsentScope = .once) -> HomeAnswer? {
     waiting.first.flatMap { decide(.approve($0.id, scope)) }
   }
 
-  @discardableResult
-  mutating func deny() -> HomeAnswer? { waiting.first.flatMap { decide(.deny($0.id)) } }
+  @discardableResult mutating func deny() -> HomeAnswer? { waiting.first.flatMap { decide(.deny($0.id)) } }
 
   /// What somebody who waits is given once a person has agreed to it; nil where nobody is asked.
-  mutating func agreed(
-    _ request: HomeRequest, by requester: Requester = .program(of: "phone")
-  ) -> HomeAnswer? {
+  mutating func agreed(_ request: HomeRequest, by requester: Requester = .program(of: "phone")) -> HomeAnswer? {
     rules.isAwaited = { _ in true }
     guard case .waiting? = ask(request, by: requester) else { return nil }
     approve()
     return output.settled.first?.answer
   }
 
-  @discardableResult
-  mutating func revoke(_ user: ExactName, forgets: Bool = false) -> HomeAnswer? {
+  @discardableResult mutating func revoke(_ user: ExactName, forgets: Bool = false) -> HomeAnswer? {
     handle(.revoke(user, forgets: forgets, by: .commandLine(user: 0))).answer
   }
 
-  mutating func enroll(
-    _ user: ExactName, fingerprint: String? = nil, trust: EnrolledClient.Trust = .broker
-  ) {
+  mutating func enroll(_ user: ExactName, fingerprint: String? = nil, trust: EnrolledClient.Trust = .broker) {
     handle(
       .enroll(
         EnrolledClient(
-          line: "line of \(user.text)", fingerprint: fingerprint ?? "key of \(user.text)",
-          trust: trust, at: now, by: "test"), user, by: .commandLine(user: 7)))
+          line: "line of \(user.text)", fingerprint: fingerprint ?? "key of \(user.text)", trust: trust, at: now,
+          by: "test"), user, by: .commandLine(user: 7)))
   }
 }
 
 extension Requester {
   /// A login of the broker with an enrolled key.
-  static func login(
-    _ name: ExactName, team: ExactName? = nil, key: String? = nil
-  ) -> Requester {
+  static func login(_ name: ExactName, team: ExactName? = nil, key: String? = nil) -> Requester {
     var requester = Requester(.login(name), team: team ?? name)
     requester.fingerprint = key ?? "key of \(name.text)"
     return requester
   }
 
   /// A program of this machine.
-  static func program(of team: ExactName) -> Requester {
-    Requester(.systemUser(1_000), team: team)
-  }
+  static func program(of team: ExactName) -> Requester { Requester(.systemUser(1_000), team: team) }
 }
 
 extension HomeOutput {
   /// What has become of alerts, by name.
   var alerts: [AlertName: Alert.News] {
     events.reduce(into: [:]) {
-      if case .alert(let key, _, let news, _) = $1, key.name != .plaintextCredentials {
-        $0[key.name] = news
-      }
+      if case .alert(let key, _, let news, _) = $1, key.name != .plaintextCredentials { $0[key.name] = news }
     }
   }
 
   /// What happened to routers.
-  var routerEvents: [RouterEvent] {
-    events.compactMap { if case .router(let event) = $0 { event } else { nil } }
-  }
+  var routerEvents: [RouterEvent] { events.compactMap { if case .router(let event) = $0 { event } else { nil } } }
 
   /// All of it.
   var types: RouterEvent.Types { routerEvents.reduce(into: []) { $0.formUnion($1.types) } }
@@ -299,8 +257,8 @@ extension ExtendedPANID: ExpressibleByIntegerLiteral {
 extension DatasetSummary {
   /// A dataset of a network: equal numbers stand for equal values.
   static func of(
-    _ network: UInt64, key: UInt64 = 1, at seconds: UInt64 = 1, channel: UInt32 = 15,
-    name: String? = nil, isWellKnown: Bool = false, other: UInt64 = 0
+    _ network: UInt64, key: UInt64 = 1, at seconds: UInt64 = 1, channel: UInt32 = 15, name: String? = nil,
+    isWellKnown: Bool = false, other: UInt64 = 0
   ) -> DatasetSummary {
     let name = name ?? "net-\(network)"
     guard let timestamp = Timestamp(seconds: seconds) else { preconditionFailure("48 bits") }
@@ -311,17 +269,17 @@ extension DatasetSummary {
       network: .number(network), name: name,
       parameters: Parameters(
         whole: Hash128(high: UInt64(bitPattern: Int64(hasher.finalize())), low: network),
-        networkKey: Hash128(high: 1, low: key), pskc: Hash128(high: 2, low: key),
-        activeTimestamp: timestamp, channel: channel, panID: 0x1234, meshLocalPrefix: 0xFD << 56,
-        securityPolicy: 0x1_02A0_F7F8, domainName: nil, isKeyWellKnown: isWellKnown))
+        networkKey: Hash128(high: 1, low: key), pskc: Hash128(high: 2, low: key), activeTimestamp: timestamp,
+        channel: channel, panID: 0x1234, meshLocalPrefix: 0xFD << 56, securityPolicy: 0x1_02A0_F7F8, domainName: nil,
+        isKeyWellKnown: isWellKnown))
   }
 
   /// With what a Matter device needs, and a name.
   ///
   /// - Parameter seconds: nil: without an Active Timestamp.
-  static func partial(
-    _ network: UInt64, key: UInt64 = 1, at seconds: UInt64? = nil, channel: UInt32 = 15
-  ) -> DatasetSummary {
+  static func partial(_ network: UInt64, key: UInt64 = 1, at seconds: UInt64? = nil, channel: UInt32 = 15)
+    -> DatasetSummary
+  {
     var one = DatasetSummary.of(network, key: key, at: seconds ?? 0, channel: channel, other: 1)
     if seconds == nil { one.parameters?.activeTimestamp = nil }
     one.parameters?.hasChannelMask = false
@@ -333,25 +291,19 @@ extension DatasetSummary {
 }
 
 extension AlertKey {
-  static func of(_ name: AlertName, _ agent: UInt64) -> AlertKey {
-    AlertKey(name, .router(.number(agent)))
-  }
+  static func of(_ name: AlertName, _ agent: UInt64) -> AlertKey { AlertKey(name, .router(.number(agent))) }
 
   static func of(_ name: AlertName) -> AlertKey { AlertKey(name) }
 
-  static func split(_ network: UInt64) -> AlertKey {
-    AlertKey(.networkSplit, .network(.number(network)))
-  }
+  static func split(_ network: UInt64) -> AlertKey { AlertKey(.networkSplit, .network(.number(network))) }
 }
 
 extension Advertisement {
   static func of(
-    _ agents: UInt64..., on network: UInt64? = 1, at seconds: UInt64? = 1,
-    partition: UInt32? = 7, _ change: (inout Advertisement) -> Void = { _ in }
+    _ agents: UInt64..., on network: UInt64? = 1, at seconds: UInt64? = 1, partition: UInt32? = 7,
+    _ change: (inout Advertisement) -> Void = { _ in }
   ) -> Advertisement {
-    guard var one = Advertisement(agents.map(BorderAgentID.number)) else {
-      preconditionFailure("an id")
-    }
+    guard var one = Advertisement(agents.map(BorderAgentID.number)) else { preconditionFailure("an id") }
     one.name = "seen \(agents[0])"
     one.vendor = "Acme"
     one.network = network.map(ExtendedPANID.number)

@@ -17,13 +17,9 @@ struct RandomHome: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  private mutating func pick<T>(_ values: [T]) -> T {
-    values[Int.random(in: 0..<values.count, using: &self)]
-  }
+  private mutating func pick<T>(_ values: [T]) -> T { values[Int.random(in: 0..<values.count, using: &self)] }
 
-  private mutating func chance(_ percent: Int) -> Bool {
-    Int.random(in: 0..<100, using: &self) < percent
-  }
+  private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
   static let users: [ExactName] = ["otbr", "hub", "wifi", "guest"]
 
@@ -31,9 +27,7 @@ struct RandomHome: RandomNumberGenerator {
 
   private mutating func agent() -> BorderAgentID { .number(UInt64.random(in: 1...6, using: &self)) }
 
-  private mutating func network() -> ExtendedPANID {
-    .number(UInt64.random(in: 1...3, using: &self))
-  }
+  private mutating func network() -> ExtendedPANID { .number(UInt64.random(in: 1...3, using: &self)) }
 
   private mutating func dataset() -> DatasetSummary {
     .of(
@@ -57,16 +51,14 @@ struct RandomHome: RandomNumberGenerator {
     case 89: return .remove(agent())
     case 90:
       return chance(50)
-        ? .acceptRouter(agent())
-        : .acceptCredentials(chance(50) ? network() : nil, by: .commandLine(user: 0))
+        ? .acceptRouter(agent()) : .acceptCredentials(chance(50) ? network() : nil, by: .commandLine(user: 0))
     case 91: return .acceptNetwork(network(), isAccepted: chance(60))
     case 92..<95:
       let user = user()
       return .enroll(
         EnrolledClient(
-          line: "line", fingerprint: pick(["one", "two"]),
-          trust: chance(20) ? .signed : .broker, at: now, by: "test"), user,
-        by: .commandLine(user: 0))
+          line: "line", fingerprint: pick(["one", "two"]), trust: chance(20) ? .signed : .broker, at: now, by: "test"),
+        user, by: .commandLine(user: 0))
     case 95: return .revoke(user(), forgets: chance(50), by: .commandLine(user: 0))
     case 96: return .clockJumped(by: pick([-86_400_000, -3_000, 5_000, 86_400_000]))
     case 97: return .deliveriesAreDue
@@ -81,8 +73,7 @@ struct RandomHome: RandomNumberGenerator {
 
   private mutating func message() -> RouterMessage {
     let kind = pick([
-      RouterMessage.Kind.announce, .announce, .dataset, .heartbeat, .heartbeat, .offline, .leave,
-      .ssid, .credentials,
+      RouterMessage.Kind.announce, .announce, .dataset, .heartbeat, .heartbeat, .offline, .leave, .ssid, .credentials,
     ])
     let shared = dataset()
     let subject: RouterMessage.Subject =
@@ -99,8 +90,7 @@ struct RandomHome: RandomNumberGenerator {
     }
     if chance(20) { message.order = .number(UInt64.random(in: 1...50, using: &self)) }
     if chance(20) {
-      message.signature = .init(
-        issuer: Hash128(low: 1), number: UInt64.random(in: 1...500, using: &self))
+      message.signature = .init(issuer: Hash128(low: 1), number: UInt64.random(in: 1...500, using: &self))
     }
     if chance(70), kind == .announce || kind == .dataset { message.dataset = dataset() }
     if chance(30) { message.name = pick(["Hall", "Attic"]) }
@@ -110,8 +100,7 @@ struct RandomHome: RandomNumberGenerator {
     if kind == .offline { message.offlineReason = pick([nil, .stopped, .unreachable, .noNetwork]) }
     if chance(40) {
       message.thread = ThreadReport(
-        state: pick([nil, .leader, .router, .detached, .disabled]),
-        network: chance(50) ? network() : nil)
+        state: pick([nil, .leader, .router, .detached, .disabled]), network: chance(50) ? network() : nil)
     }
     if chance(10) { message.adoptionFailure = pick([.pendingChange, .refused]) }
     if chance(10), let whole = message.dataset {
@@ -123,13 +112,10 @@ struct RandomHome: RandomNumberGenerator {
   }
 
   private mutating func context() -> RequestContext {
-    var requester =
-      chance(60)
-      ? Requester(.login(user()), team: user()) : Requester(.systemUser(1_000), team: user())
+    var requester = chance(60) ? Requester(.login(user()), team: user()) : Requester(.systemUser(1_000), team: user())
     requester.fingerprint = chance(60) ? "one" : nil
     var context = RequestContext(
-      requester, reply: chance(50) ? .caller : .topic("t", correlation: [1], transaction: "1"),
-      actor: "somebody")
+      requester, reply: chance(50) ? .caller : .topic("t", correlation: [1], transaction: "1"), actor: "somebody")
     context.isAdministrator = chance(30)
     context.isApprover = chance(20)
     context.isSigned = chance(50)
@@ -162,8 +148,7 @@ struct RandomHome: RandomNumberGenerator {
       case 3: .revoke(grant: home.grants.randomElement(using: &self)?.id ?? ConsentID(8))
       default: .askAgain(agent())
       }
-    let approver: ConsentApprover =
-      chance(70) ? .commandLine(user: 0) : .login(user(), team: user())
+    let approver: ConsentApprover = chance(70) ? .commandLine(user: 0) : .login(user(), team: user())
     var decision = ConsentDecision(what, by: approver)
     if chance(20) { decision.extent = chance(50) ? .adoptions : .all }
     return .decision(decision)

@@ -8,9 +8,7 @@ import Testing
 @Suite struct AuditTests {
   private let store: TemporaryStore
 
-  init() throws {
-    store = try TemporaryStore { $0.auditor = "tester" }
-  }
+  init() throws { store = try TemporaryStore { $0.auditor = "tester" } }
 
   private struct Undone: Error {}
 
@@ -33,9 +31,7 @@ import Testing
     try store.keychain.removeKeySlot(slot.number)
     let found = try records()
     #expect(found.map(\.number) == [1, 2, 3, 4] && Set(found.map(\.actor)) == ["tester"])
-    #expect(
-      found.map(actions)
-        == [[.added], [.secretChanged, .changed, .deleted], [.slotAdded], [.slotRemoved]])
+    #expect(found.map(actions) == [[.added], [.secretChanged, .changed, .deleted], [.slotAdded], [.slotRemoved]])
     #expect(found[0].lines[0].subject == "genp mail anna (own)")
     #expect(found[2].lines[0].subject == "keyFile b")
     #expect(!found.flatMap(\.lines).contains { $0.subject.contains("Sesame") })
@@ -57,9 +53,7 @@ import Testing
     let found = try records()
     #expect(found.map(\.actor) == ["even", "odd"] && found.map(\.lines.count) == [3, 3])
     try store.keychain.database.write { tx in
-      for number in 0..<2_500 {
-        try store.keychain.add("many \(number)", in: tx)
-      }
+      for number in 0..<2_500 { try store.keychain.add("many \(number)", in: tx) }
     }
     #expect(try records().map(\.lines.count) == [3, 3, 1_000, 1_000, 500])
     #expect(try records().last?.actor == "tester")
@@ -92,22 +86,21 @@ import Testing
   private static let alterations = [
     (["DELETE FROM audit WHERE id = 4"], "record 4 of the audit is missing"),
     (["DELETE FROM audit WHERE id < 3"], "record 1 of the audit is missing"),
-    (["DELETE FROM audit WHERE id > 7"], "record 7"),
-    (["DELETE FROM audit WHERE id > 7"], "cut off"),
+    (["DELETE FROM audit WHERE id > 7"], "record 7"), (["DELETE FROM audit WHERE id > 7"], "cut off"),
     (["DELETE FROM audit"], "cut off"),
     (
       [(3, 100), (4, 3), (100, 4)].map { "UPDATE audit SET id = \($1) WHERE id = \($0)" },
       "record 3 of the audit was altered"
     ),
     (
-      ["DELETE FROM audit WHERE id = 4"]
-        + (5...10).map { "UPDATE audit SET id = id - 1 WHERE id = \($0)" },
+      ["DELETE FROM audit WHERE id = 4"] + (5...10).map { "UPDATE audit SET id = id - 1 WHERE id = \($0)" },
       "record 4 of the audit was altered"
     ),
   ]
 
-  @Test("Records that were removed, cut off or moved are told", arguments: alterations)
-  func altered(_ statements: [String], _ words: String) throws {
+  @Test("Records that were removed, cut off or moved are told", arguments: alterations) func altered(
+    _ statements: [String], _ words: String
+  ) throws {
     for number in 0..<10 { try store.add("user \(number)") }
     try store.reopen {
       let raw = try store.raw()
@@ -147,8 +140,7 @@ import Testing
     // The first restore has counted on by far more than was changed: the second one knows no number.
     for lost in ["1 changes", "all changes"] {
       try store.reopen {
-        _ = try Keychain.restore(
-          path, to: store.location, with: [store.keyFile], replacing: true, options: options)
+        _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true, options: options)
       }
       #expect(try records().map(\.actor) == ["tester", "restorer"])
       #expect(try records().map(actions) == [[.added], [.restored]])
@@ -162,9 +154,7 @@ import Testing
     return try raw.run("SELECT hex(substr(sealed, 2, 4)) FROM audit ORDER BY id").map { $0[0] }
   }
 
-  private func names(_ epochs: [Int]) -> [RawStore.Value] {
-    epochs.map { .text(Array("0B00000\($0)".utf8)) }
-  }
+  private func names(_ epochs: [Int]) -> [RawStore.Value] { epochs.map { .text(Array("0B00000\($0)".utf8)) } }
 
   @Test func newRootKeysBeginANewEpochThatSealsTheOneBefore() throws {
     try store.add("anna")
@@ -197,9 +187,7 @@ import Testing
 
   private func auditKey() throws -> AuditKey {
     let id = KeyID(.audit, epoch: 1)
-    return try store.keychain.database.read {
-      try AuditKey(id, store.keychain.keys.key(id, in: $0), in: KeyArena())
-    }
+    return try store.keychain.database.read { try AuditKey(id, store.keychain.keys.key(id, in: $0), in: KeyArena()) }
   }
 
   /// With the old key the old records can be rewritten, each with its link; the new epoch does not follow.
@@ -210,8 +198,7 @@ import Testing
     try store.add("last")
     #expect(try store.keychain.auditProblem() == nil)
     try store.alter("UPDATE audit SET sealed = ? WHERE id = ?", forged(after: 2, with: old))
-    #expect(
-      try store.keychain.auditProblem()?.contains("record 4 of the audit does not follow") == true)
+    #expect(try store.keychain.auditProblem()?.contains("record 4 of the audit does not follow") == true)
   }
 
   @Test func aRecordUnderAnOlderKeyThanTheOneBeforeIsNone() throws {
@@ -230,14 +217,9 @@ import Testing
     try store.keychain.removeKeySlot(slot.number, for: "command of user 11")
     let found = try records()
     #expect(
-      found.map { $0.lines.map(\.action) } == [
-        [.slotAdded], [.rotated, .slotRemoved], [.slotAdded], [.slotRemoved],
-      ])
+      found.map { $0.lines.map(\.action) } == [[.slotAdded], [.rotated, .slotRemoved], [.slotAdded], [.slotRemoved]])
     #expect(found[1].lines[1].subject == "keyFile spare")
-    #expect(
-      found.map(\.actor) == [
-        "command of user 7", "command of user 8", "tester", "command of user 11",
-      ])
+    #expect(found.map(\.actor) == ["command of user 7", "command of user 8", "tester", "command of user 11"])
     #expect(try store.keychain.auditProblem() == nil)
   }
 }

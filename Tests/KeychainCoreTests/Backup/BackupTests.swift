@@ -5,9 +5,7 @@ import TestKit
 import Testing
 
 @Suite struct BackupTests {
-  private func bytes(_ path: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-  }
+  private func bytes(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))) }
 
   private func names(_ directory: String) throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: directory))
@@ -22,13 +20,9 @@ import Testing
   }
 
   /// In place of what is there.
-  @discardableResult
-  private func restore(
-    _ path: String, _ store: TemporaryStore, with key: KeySlotSecret? = nil
-  ) throws -> RestoreReport {
-    try Keychain.restore(
-      path, to: store.location, with: [key ?? store.keyFile], replacing: true)
-  }
+  @discardableResult private func restore(_ path: String, _ store: TemporaryStore, with key: KeySlotSecret? = nil)
+    throws -> RestoreReport
+  { try Keychain.restore(path, to: store.location, with: [key ?? store.keyFile], replacing: true) }
 
   @Test func aBackupOfAStoreInUseIsRestoredWholeAndIsNoRollback() throws {
     let store = try TemporaryStore()
@@ -44,15 +38,11 @@ import Testing
 
     for number in 0..<5 { try store.add("later \(number)") }
     var report: RestoreReport?
-    try store.reopen {
-      report = try restore(path, store)
-    }
+    try store.reopen { report = try restore(path, store) }
     #expect(report?.replaced == true && report?.behindBy == 5 && report?.locked == 0)
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
     #expect(try store.keychain.accounts() == ["anna"])
-    #expect(
-      try store.keychain.database.read { try $0.first("SELECT name FROM other") { $0.text(0) } }
-        == "here")
+    #expect(try store.keychain.database.read { try $0.first("SELECT name FROM other") { $0.text(0) } } == "here")
     #expect(!(try names(store.path)).contains { $0 == "store.restoring" || $0.contains(".new") })
     // It goes on, and stays ahead of its anchor.
     try store.add("berta")
@@ -111,9 +101,7 @@ import Testing
       if target.hasSuffix("mine") { try Data("mine".utf8).write(to: URL(fileURLWithPath: target)) }
       refuses(.duplicateItem) { try store.keychain.backup(to: link) }
       _ = try store.keychain.backup(to: link, replacing: true)
-      #expect(
-        try FileManager.default.attributesOfItem(atPath: link)[.type] as? FileAttributeType
-          == .typeRegular)
+      #expect(try FileManager.default.attributesOfItem(atPath: link)[.type] as? FileAttributeType == .typeRegular)
       try FileManager.default.removeItem(atPath: link)
     }
     #expect(try bytes(store.path + "/mine") == Array("mine".utf8))
@@ -132,24 +120,19 @@ import Testing
     let end = whole.count
     // Of the database a sample, of its head and of the trailer all with SOAK_ROUNDS=all in the environment.
     let step = Soak.triesAll ? 1 : 7
-    var places =
-      Array(stride(from: 0, to: 100, by: step)) + stride(from: end - 96, to: end, by: step)
+    var places = Array(stride(from: 0, to: 100, by: step)) + stride(from: end - 96, to: end, by: step)
     places += stride(from: 101, to: end - 96, by: 797 * step)
     for place in places {
       var altered = whole
       altered[place] ^= 1 << (place % 8)
       try Data(altered).write(to: URL(fileURLWithPath: path))
-      let error = #expect(throws: KeychainError.self, "byte \(place)") {
-        try restore(path, store)
-      }
+      let error = #expect(throws: KeychainError.self, "byte \(place)") { try restore(path, store) }
       #expect(error.map { [.decode, .notAvailable, .authFailed].contains($0.status) } == true)
       #expect(error?.message.contains("backup") == true, "byte \(place)")
     }
     for length in [0, 50, 96, 4096, end - 4096, end - 1] {
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: path))
-      refuses(.decode) {
-        try restore(path, store)
-      }
+      refuses(.decode) { try restore(path, store) }
     }
     #expect(try bytes(store.location.databasePath) == before)
     #expect(try names(store.path).isDisjoint(with: ["store.restoring"]))
@@ -163,8 +146,7 @@ import Testing
     let path = store.path + "/backup"
     try addTable("the truth", store)
     _ = try store.keychain.backup(to: path)
-    let place = try #require(
-      Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("the truth".utf8)))
+    let place = try #require(Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("the truth".utf8)))
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
     func put(_ text: String) throws {
       try file.seek(toOffset: UInt64(place.lowerBound))
@@ -192,9 +174,7 @@ import Testing
     #expect(held?.status == .notAvailable && held?.lockHolder != nil)
     store.keychain.close()
     refuses(.authFailed) { try restore(path, store, with: other.keyFile) }
-    refuses(.duplicateKeychain) {
-      try Keychain.restore(path, to: store.location, with: [store.keyFile])
-    }
+    refuses(.duplicateKeychain) { try Keychain.restore(path, to: store.location, with: [store.keyFile]) }
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
   }
@@ -215,8 +195,7 @@ import Testing
     _ = try store.keychain.backup(to: path)
     store.keychain.close()
     try Data(count: 10_000).write(to: URL(fileURLWithPath: store.location.databasePath))
-    try Data(count: 10_000).write(
-      to: URL(fileURLWithPath: store.location.databasePath + "-wal"))
+    try Data(count: 10_000).write(to: URL(fileURLWithPath: store.location.databasePath + "-wal"))
     try restore(path, store)
     try store.reopen()
     #expect(store.keychain.condition == .healthy)
@@ -235,8 +214,7 @@ import Testing
     try third.keychain.add(secret)
     third.keychain.close()
     for location in [StoreLocation(directory: other.file("store")), third.location] {
-      let elsewhere = try Keychain.restore(
-        path, to: location, with: [store.keyFile], replacing: true)
+      let elsewhere = try Keychain.restore(path, to: location, with: [store.keyFile], replacing: true)
       #expect(elsewhere.leftOut == 1 && elsewhere.locked == 0 && elsewhere.items == 1)
       let keychain = try Keychain.open(at: location, with: store.keyFile)
       #expect(keychain.condition == .healthy)

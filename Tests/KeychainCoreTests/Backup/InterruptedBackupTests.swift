@@ -10,13 +10,10 @@ import Testing
   private static let after = Set((6..<12).map { "user \($0)" })
   private static let backupDelays: [UInt32] = Soak.triesAll ? [0, 500, 3_000, 9_000] : [500]
   private static let restoreDelays: [UInt32] =
-    Soak.triesAll
-    ? [0, 2_000, 10_000, 30_000, 60_000, 90_000, 120_000, 160_000] : [2_000, 30_000]
+    Soak.triesAll ? [0, 2_000, 10_000, 30_000, 60_000, 90_000, 120_000, 160_000] : [2_000, 30_000]
 
   /// Ends this process when a name that begins so appears in the directory, some microseconds later.
-  private static func killer(
-    whenThereIs beginning: String, in directory: String, after microseconds: UInt32
-  ) {
+  private static func killer(whenThereIs beginning: String, in directory: String, after microseconds: UInt32) {
     let thread = Thread {
       while !Self.names(directory).contains(where: { $0.hasPrefix(beginning) }) { sched_yield() }
       usleep(microseconds)
@@ -37,11 +34,9 @@ import Testing
     return store
   }
 
-  @Test(arguments: backupDelays)
-  func aKilledBackupLeavesNoBackup(_ delay: UInt32) async throws {
+  @Test(arguments: backupDelays) func aKilledBackupLeavesNoBackup(_ delay: UInt32) async throws {
     let store = try store(items: 1_500)
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [home = store.path as String, delay = delay as UInt32] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [home = store.path as String, delay = delay as UInt32] in
       let keychain = try TemporaryStore.open(in: home, access: .readOnly)
       Self.killer(whenThereIs: "backup.new-", in: home, after: delay)
       // Again and again, so that it is killed in one, however fast the disk is.
@@ -51,26 +46,23 @@ import Testing
     let path = store.path + "/backup"
     if FileManager.default.fileExists(atPath: path) {
       let other = try TemporaryDirectory()
-      _ = try Keychain.restore(
-        path, to: StoreLocation(directory: other.file("store")), with: [store.keyFile])
+      _ = try Keychain.restore(path, to: StoreLocation(directory: other.file("store")), with: [store.keyFile])
     }
     #expect(try store.keychain.backup(to: path, replacing: true).items == 1_500)
     #expect(store.keychain.condition == .healthy)
   }
 
-  @Test(arguments: restoreDelays)
-  func aKilledRestoreLeavesTheOldStoreOrTheNewOne(_ delay: UInt32) async throws {
+  @Test(arguments: restoreDelays) func aKilledRestoreLeavesTheOldStoreOrTheNewOne(_ delay: UInt32) async throws {
     let store = try store(items: 600)
     let path = store.path + "/backup"
     _ = try store.keychain.backup(to: path)
     try store.add("later")
     store.keychain.close()
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [home = store.path as String, delay = delay as UInt32] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [home = store.path as String, delay = delay as UInt32] in
       Self.killer(whenThereIs: "store.restoring", in: home, after: delay)
       _ = try Keychain.restore(
-        home + "/backup", to: StoreLocation(directory: home + "/store"),
-        with: [.keyFile(path: home + "/store.key")], replacing: true)
+        home + "/backup", to: StoreLocation(directory: home + "/store"), with: [.keyFile(path: home + "/store.key")],
+        replacing: true)
       kill(getpid(), SIGKILL)
     }
     try store.reopen()
@@ -88,8 +80,7 @@ import Testing
   /// Of a store that has gone on to the accounts of after; its backup has those of before.
   private func restore(_ store: TemporaryStore, _ disk: FaultyDisk) throws {
     _ = try Keychain.restore(
-      store.path + "/backup", to: store.location, with: [store.keyFile], replacing: true,
-      options: options(disk))
+      store.path + "/backup", to: store.location, with: [store.keyFile], replacing: true, options: options(disk))
   }
 
   private func options(_ disk: FaultyDisk) -> KeychainOptions {
@@ -100,11 +91,10 @@ import Testing
     return options
   }
 
-  @Test("An error of the disk at any call of a restore leaves the old store or the new one")
-  func failingRestore() throws {
-    for (fault, step, least) in [
-      (FaultyDisk.Fault.ioError(at:), 11, 3), (FaultyDisk.Fault.full(at:), 4, 1),
-    ] {
+  @Test("An error of the disk at any call of a restore leaves the old store or the new one") func failingRestore()
+    throws
+  {
+    for (fault, step, least) in [(FaultyDisk.Fault.ioError(at:), 11, 3), (FaultyDisk.Fault.full(at:), 4, 1)] {
       let fired = try FaultyDisk.tryCalls(fault, step: step) { disk, fault in
         let store = try TemporaryStore(options: options(disk))
         for account in Self.before.sorted() { try store.add(account) }
@@ -152,8 +142,7 @@ import Testing
     }
   }
 
-  @Test("What progress throws ends a backup, and nothing is left of it")
-  func stopped() throws {
+  @Test("What progress throws ends a backup, and nothing is left of it") func stopped() throws {
     let store = try TemporaryStore()
     // Enough for SQLite to report its progress.
     try store.keychain.database.write { tx in
@@ -166,9 +155,7 @@ import Testing
     }
     let path = store.path + "/backup"
     let error = #expect(throws: KeychainError.self) {
-      try store.keychain.backup(to: path) { _, _ in
-        throw KeychainError(.userCanceled, "stopped by a test")
-      }
+      try store.keychain.backup(to: path) { _, _ in throw KeychainError(.userCanceled, "stopped by a test") }
     }
     #expect(error?.status == .userCanceled && error?.message == "stopped by a test")
     #expect(!Self.names(store.path).contains { $0.hasPrefix("backup") })

@@ -6,9 +6,7 @@ import Testing
 /// Somebody without the keys alters the file of a store: every answer is right or refused. A sample is tried, and with
 /// SOAK_ROUNDS=all in the environment everything.
 @Suite struct AlteredStoreTests {
-  @Test(arguments: [
-    "items", "keys", "key_slots", "manifest", "store", "sqlite_sequence", "records",
-  ])
+  @Test(arguments: ["items", "keys", "key_slots", "manifest", "store", "sqlite_sequence", "records"])
   func everyByteOfEveryColumnIsRightOrRefused(_ table: String) throws {
     let tampered = try TamperedStore()
     let raw = tampered.raw
@@ -32,16 +30,13 @@ import Testing
   }
 
   /// One for each byte, or for some: a few of its bits turned over.
-  private static func alterations(
-    of value: RawStore.Value, with random: inout SeededGenerator
-  ) -> [RawStore.Value] {
+  private static func alterations(of value: RawStore.Value, with random: inout SeededGenerator) -> [RawStore.Value] {
     func places(of count: Int, by step: Int) -> StrideTo<Int> {
       let step = Soak.triesAll ? 1 : min(step, max(count, 1))
       return stride(from: Int.random(in: 0..<step, using: &random), to: count, by: step)
     }
     switch value {
-    case .null:
-      return [.blob([UInt8](repeating: 7, count: 16))]
+    case .null: return [.blob([UInt8](repeating: 7, count: 16))]
     case .integer(let number):
       return places(of: 8, by: 5).map {
         .integer(number ^ Int64(bitPattern: UInt64.random(in: 1...255, using: &random) << ($0 * 8)))
@@ -62,8 +57,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["items", "keys", "key_slots", "records"])
-  func swappedColumnsAreNoticed(_ table: String) throws {
+  @Test(arguments: ["items", "keys", "key_slots", "records"]) func swappedColumnsAreNoticed(_ table: String) throws {
     let tampered = try TamperedStore()
     let raw = tampered.raw
     let rows = try raw.run("SELECT id FROM \(table) ORDER BY id").map { $0[0] }
@@ -102,8 +96,9 @@ import Testing
   }
 
   /// The manifest knows the end of each part.
-  @Test(arguments: ["items", "keys", "key_slots", "records"])
-  func everyColumnOfEveryRowIsCounted(_ table: String) throws {
+  @Test(arguments: ["items", "keys", "key_slots", "records"]) func everyColumnOfEveryRowIsCounted(_ table: String)
+    throws
+  {
     let tampered = try TamperedStore()
     func expect(_ isHealthy: Bool, _ comment: Comment) throws {
       // One that is refused as a whole is not healthy either.
@@ -146,8 +141,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["primary_index", "index_1", "index_2"])
-  func anIndexThatDoesNotLeadToItsRowsIsNoticed(_ column: String) throws {
+  @Test(arguments: ["primary_index", "index_1", "index_2"]) func anIndexThatDoesNotLeadToItsRowsIsNoticed(
+    _ column: String
+  ) throws {
     let store = try TemporaryStore()
     for account in ["anna", "berta", "clara"] { try store.add(account) }
     store.keychain.close()

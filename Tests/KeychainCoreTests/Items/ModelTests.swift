@@ -15,19 +15,15 @@ import Testing
     /// What no two entries may share.
     private(set) var key = ""
 
-    init(
-      _ itemClass: ItemClass, _ attributes: ItemAttributes,
-      _ accessible: Accessibility, secret: [UInt8]
-    ) {
+    init(_ itemClass: ItemClass, _ attributes: ItemAttributes, _ accessible: Accessibility, secret: [UInt8]) {
       (self.itemClass, self.attributes, self.accessible) = (itemClass, attributes, accessible)
       self.secret = secret
       key = currentKey
     }
 
     private var currentKey: String {
-      itemClass.primaryKey.map {
-        "\(attributes[$0]?.string ?? "")|\(attributes[$0]?.bool ?? false)"
-      }.joined(separator: "|") + itemClass.code
+      itemClass.primaryKey.map { "\(attributes[$0]?.string ?? "")|\(attributes[$0]?.bool ?? false)" }.joined(
+        separator: "|") + itemClass.code
     }
   }
 
@@ -60,18 +56,14 @@ import Testing
           for _ in 0..<count { try step(in: tx) }
           if !isKept { throw ThrownAway() }
         }
-      } catch is ThrownAway {
-        model = before
-      }
+      } catch is ThrownAway { model = before }
       done += count
       if Int.random(in: 0..<10, using: &random) == 0 { try store.reopen() }
       try compare()
     }
     try store.reopen()
     try compare()
-    #expect(
-      try store.keychain.verify(.everything) == VerificationReport(items: model.count),
-      "seed \(seed)")
+    #expect(try store.keychain.verify(.everything) == VerificationReport(items: model.count), "seed \(seed)")
   }
 
   private func step(in tx: WriteTransaction) throws {
@@ -87,8 +79,8 @@ import Testing
     let entry = randomEntry()
     let isTaken = model.values.contains { $0.key == entry.key }
     let new = NewItem(
-      entry.itemClass, attributes: entry.attributes,
-      secret: SecretBytes(copying: entry.secret), accessible: entry.accessible)
+      entry.itemClass, attributes: entry.attributes, secret: SecretBytes(copying: entry.secret),
+      accessible: entry.accessible)
     let added = try unlessDuplicate { try store.keychain.add(new, in: tx) }
     #expect((added == nil) == isTaken, "seed \(seed)")
     if let added { model[added.id] = entry }
@@ -96,9 +88,7 @@ import Testing
 
   /// Nil when there is such an item already.
   private func unlessDuplicate(_ body: () throws -> Item) throws -> Item? {
-    do {
-      return try body()
-    } catch let error as KeychainError {
+    do { return try body() } catch let error as KeychainError {
       guard error.status == .duplicateItem else { throw error }
       return nil
     }
@@ -112,12 +102,10 @@ import Testing
     if Bool.random(using: &random) { new.secret = change.secret }
     if Bool.random(using: &random) { new.accessible = change.accessible }
     let isTaken = model.contains { $0.key != id && $0.value.key == new.key }
-    let item = try #require(
-      try items(ItemQuery(synchronizable: .any), in: tx).first { $0.id == id })
+    let item = try #require(try items(ItemQuery(synchronizable: .any), in: tx).first { $0.id == id })
     let updated = try unlessDuplicate {
       try store.keychain.update(
-        item, attributes: change.attributes,
-        secret: new.secret == old.secret ? nil : SecretBytes(copying: new.secret),
+        item, attributes: change.attributes, secret: new.secret == old.secret ? nil : SecretBytes(copying: new.secret),
         accessible: new.accessible == old.accessible ? nil : new.accessible, in: tx)
     }
     #expect((updated == nil) == isTaken, "seed \(seed)")
@@ -126,8 +114,7 @@ import Testing
 
   private func delete(in tx: WriteTransaction) throws {
     guard let (id, _) = pick() else { return }
-    let item = try #require(
-      try items(ItemQuery(synchronizable: .any), in: tx).first { $0.id == id })
+    let item = try #require(try items(ItemQuery(synchronizable: .any), in: tx).first { $0.id == id })
     try store.keychain.delete(item, in: tx)
     model[id] = nil
   }
@@ -135,8 +122,7 @@ import Testing
   private func search(in tx: ReadTransaction) throws {
     var wanted: ItemAttributes = [:]
     for (attribute, values) in [
-      (ItemAttribute.account, Self.accounts), (.service, Self.services),
-      (.accessGroup, Self.groups),
+      (ItemAttribute.account, Self.accounts), (.service, Self.services), (.accessGroup, Self.groups),
     ] where Int.random(in: 0..<3, using: &random) > 0 {
       wanted[attribute] = .string(values.randomElement(using: &random) ?? "")
     }
@@ -154,8 +140,7 @@ import Testing
     let first = try store.keychain.first(matching: query, in: tx)
     #expect(first?.item.id == found.first?.id, "seed \(seed)")
     #expect(
-      first?.secret == found.first.flatMap { model[$0.id] }.map { SecretBytes(copying: $0.secret) },
-      "seed \(seed)")
+      first?.secret == found.first.flatMap { model[$0.id] }.map { SecretBytes(copying: $0.secret) }, "seed \(seed)")
   }
 
   private func pick() -> (ItemID, Entry)? {
@@ -174,8 +159,7 @@ import Testing
     if Int.random(in: 0..<4, using: &random) == 0 { attributes[.synchronizable] = .bool(true) }
     let count = Int.random(in: 0..<200, using: &random)
     return Entry(
-      Int.random(in: 0..<4, using: &random) == 0 ? .internetPassword : .genericPassword,
-      attributes,
+      Int.random(in: 0..<4, using: &random) == 0 ? .internetPassword : .genericPassword, attributes,
       [.whenUnlocked, .afterFirstUnlock, .always].randomElement(using: &random) ?? .always,
       secret: (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) })
   }
@@ -191,12 +175,9 @@ import Testing
     #expect(Set(found.map(\.id)) == Set(model.keys), "seed \(seed)")
     for item in found {
       guard let entry = model[item.id] else { continue }
-      let attributes = item.attributes.filter {
-        $0.key != .creationDate && $0.key != .modificationDate
-      }
+      let attributes = item.attributes.filter { $0.key != .creationDate && $0.key != .modificationDate }
       #expect(attributes == entry.attributes && item.accessible == entry.accessible, "seed \(seed)")
-      #expect(
-        try keychain.secret(of: item) == SecretBytes(copying: entry.secret), "seed \(seed)")
+      #expect(try keychain.secret(of: item) == SecretBytes(copying: entry.secret), "seed \(seed)")
     }
   }
 }

@@ -13,8 +13,7 @@ import Testing
     let keychain = store.keychain
     try keychain.database.write { tx in
       for number in 0..<6 {
-        try keychain.add(
-          Sample.password("user \(number % 3)", service: "service \(number % 2)"), in: tx)
+        try keychain.add(Sample.password("user \(number % 3)", service: "service \(number % 2)"), in: tx)
       }
       for number in 0..<4 {
         try keychain.add(
@@ -47,9 +46,7 @@ import Testing
   }
 
   @Test func byThePrimaryKeyInSomeGroups() throws {
-    let key: ItemAttributes = [
-      .account: .string("user 0"), .service: .string("service 0"),
-    ]
+    let key: ItemAttributes = [.account: .string("user 0"), .service: .string("service 0")]
     #expect(try count(ItemQuery(.genericPassword, key, accessGroups: ["other", "own"])) == 1)
     #expect(try count(ItemQuery(.genericPassword, key, accessGroups: ["other"])) == 0)
     #expect(try count(ItemQuery(.genericPassword, key, accessGroups: [])) == 0)
@@ -59,22 +56,19 @@ import Testing
 
   @Test func byAnIndexedAttribute() throws {
     #expect(try count(ItemQuery(.genericPassword, [.service: .string("service 0")])) == 3)
-    #expect(
-      try count(ItemQuery(.genericPassword, [.service: .string("service 0")], limit: 2)) == 2)
+    #expect(try count(ItemQuery(.genericPassword, [.service: .string("service 0")], limit: 2)) == 2)
     #expect(try count(ItemQuery(.genericPassword, [.service: .string("no service")])) == 0)
     #expect(try count(ItemQuery(.internetPassword, [.server: .string("example.org")])) == 2)
     #expect(try count(ItemQuery(.internetPassword, [.account: .string("user 1")])) == 2)
   }
 
   @Test func byAccountAlone() throws {
-    #expect(
-      try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 1)
+    #expect(try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 1)
     #expect(try count(ItemQuery(.genericPassword, [.account: .string("user 2")])) == 2)
     let service = ItemQuery(.genericPassword, [.service: .string("thread-network/home")])
     for item in try keychain.items(service) { try keychain.delete(item) }
     #expect(try count(ItemQuery(.genericPassword, [.account: .string("user 2")])) == 2)
-    #expect(
-      try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 0)
+    #expect(try count(ItemQuery(.genericPassword, [.account: .string("a1b2c3d4e5f60712")])) == 0)
   }
 
   @Test func byWhatIsInNoIndex() throws {
@@ -92,9 +86,7 @@ import Testing
   @Test func byAnEmptyAttribute() throws {
     try keychain.add("nobody", service: "")
     #expect(try count(ItemQuery(.genericPassword, [.service: .string("")])) == 1)
-    #expect(
-      try count(ItemQuery(.genericPassword, [.service: .string(""), .account: .string("nobody")]))
-        == 1)
+    #expect(try count(ItemQuery(.genericPassword, [.service: .string(""), .account: .string("nobody")])) == 1)
   }
 
   @Test func byReference() throws {
@@ -115,8 +107,7 @@ import Testing
       ItemQuery(.genericPassword, whole.merging([.account: .string("nobody")]) { $1 }),
       ItemQuery(.genericPassword, whole.merging([.label: .string("none has it")]) { $1 }),
       ItemQuery(.genericPassword, whole, accessible: .always),
-      ItemQuery(.genericPassword, whole, accessGroups: ["other"]),
-      ItemQuery(.genericPassword, whole, limit: 0),
+      ItemQuery(.genericPassword, whole, accessGroups: ["other"]), ItemQuery(.genericPassword, whole, limit: 0),
     ] {
       let found = try keychain.first(query)
       #expect(found == nil, "\(query)")

@@ -40,9 +40,7 @@ import Testing
     var next: Result<Item, any Error>?
     try keychain.database.write { tx in
       // Registered first, it runs first: as early as another thread could come.
-      tx.afterCommit("next") {
-        next = Result { try keychain.add("berta", accessible: .always) }
-      }
+      tx.afterCommit("next") { next = Result { try keychain.add("berta", accessible: .always) } }
       _ = try keychain.add("anna", accessible: .always, in: tx)
     }
     let item = try #require(next).get()
@@ -58,8 +56,7 @@ import Testing
     let beside = try store.openBeside()
     try beside.database.read { tx in
       let before = try #require(try beside.items(matching: ItemQuery(), in: tx).first)
-      try keychain.update(
-        item, attributes: [.label: .string("changed")], secret: Sample.secret("second"))
+      try keychain.update(item, attributes: [.label: .string("changed")], secret: Sample.secret("second"))
       try keychain.add("berta", accessible: .always)
       #expect(try beside.items(matching: ItemQuery(), in: tx).count == 1)
       #expect(try beside.secret(of: before, in: tx) == Sample.secret("first"))
@@ -81,9 +78,7 @@ import Testing
     let store = try TemporaryStore(options: options)
     let (keychain, location, key) = (store.keychain, store.location, store.keyFile)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        for number in 0..<(Soak.triesAll ? 150 : 60) { try keychain.add("user \(number)") }
-      }
+      group.addTask { for number in 0..<(Soak.triesAll ? 150 : 60) { try keychain.add("user \(number)") } }
       group.addTask {
         for _ in 0..<(Soak.triesAll ? 60 : 25) {
           let beside = try Keychain.open(at: location, with: key, access: .readOnly)
@@ -108,9 +103,7 @@ import Testing
   @Test func asLongAsAStoreIsOpenNobodyElseWritesIt() async throws {
     let store = try TemporaryStore()
     await #expect(processExitsWith: .exitCode(7)) { [home = store.path as String] in
-      do {
-        _ = try TemporaryStore.open(in: home)
-      } catch let error as KeychainError {
+      do { _ = try TemporaryStore.open(in: home) } catch let error as KeychainError {
         // It says who: the parent of this process.
         let isNamed = error.lockHolder?.processID == getppid() && error.status == .notAvailable
         exit(isNamed ? 7 : 8)
@@ -123,20 +116,17 @@ import Testing
   }
 
   /// And the lock ends with the process that held it. More rounds with SOAK_ROUNDS=all in the environment.
-  @Test(arguments: Soak.triesAll ? Array(0..<8) : [0, 3])
-  func whatWasCommittedSurvivesAKill(_ round: Int) async throws {
+  @Test(arguments: Soak.triesAll ? Array(0..<8) : [0, 3]) func whatWasCommittedSurvivesAKill(_ round: Int) async throws
+  {
     let store = try TemporaryStore()
     store.keychain.close()
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [home = store.path as String, round = round as Int] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [home = store.path as String, round = round as Int] in
       let keychain = try TemporaryStore.open(in: home)
       let log = try #require(fopen(home + "/committed", "a"))
       // The killer waits for a number of commits, and strikes somewhere in a later one.
       let killer = Thread {
         var status = stat()
-        while stat(home + "/committed", &status) != 0 || status.st_size < 20 + round * 30 {
-          sched_yield()
-        }
+        while stat(home + "/committed", &status) != 0 || status.st_size < 20 + round * 30 { sched_yield() }
         kill(getpid(), SIGKILL)
       }
       killer.start()
@@ -147,8 +137,7 @@ import Testing
         fflush(log)
       }
     }
-    let committed = try String(contentsOfFile: store.path + "/committed", encoding: .utf8)
-      .split(separator: "\n").count
+    let committed = try String(contentsOfFile: store.path + "/committed", encoding: .utf8).split(separator: "\n").count
     #expect(committed > 3)
     try store.reopen()
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)

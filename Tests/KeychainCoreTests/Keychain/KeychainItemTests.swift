@@ -35,15 +35,13 @@ import Testing
     let store = try TemporaryStore()
     let attributes: ItemAttributes = [
       .account: .string("Zoë 🔑"), .service: .string(""), .generic: .data([0, 255, 0]),
-      .comment: .string(String(repeating: "long ", count: 100)), .creator: .integer(-129),
-      .type: .integer(.max), .port: .integer(0), .isInvisible: .bool(true),
-      .isNegative: .bool(false), .startDate: .date(microseconds: -1),
+      .comment: .string(String(repeating: "long ", count: 100)), .creator: .integer(-129), .type: .integer(.max),
+      .port: .integer(0), .isInvisible: .bool(true), .isNegative: .bool(false), .startDate: .date(microseconds: -1),
       .endDate: .date(microseconds: .min), .label: .data([]),
       ItemAttribute(rawValue: 255): .string("of a later version"),
     ]
     let added = try store.add(
-      NewItem(
-        .genericPassword, attributes: attributes, secret: Sample.secret(""), accessible: .always))
+      NewItem(.genericPassword, attributes: attributes, secret: Sample.secret(""), accessible: .always))
     try store.reopen()
     let found = try #require(try store.keychain.items(ItemQuery()).first)
     for (attribute, value) in attributes { #expect(found[attribute] == value) }
@@ -58,20 +56,17 @@ import Testing
       let secret = SecretBytes(random: count)
       let item = try store.add(
         NewItem(
-          .genericPassword, attributes: [.account: .string("\(count)")], secret: secret,
-          accessible: .afterFirstUnlock))
+          .genericPassword, attributes: [.account: .string("\(count)")], secret: secret, accessible: .afterFirstUnlock))
       #expect(try store.keychain.secret(of: item) == secret)
     }
   }
 
   @Test func whatIsTooLargeIsRefused() throws {
     let store = try TemporaryStore()
-    let large = NewItem(
-      .genericPassword, attributes: [:], secret: SecretBytes(random: NewItem.secretLimit + 1))
+    let large = NewItem(.genericPassword, attributes: [:], secret: SecretBytes(random: NewItem.secretLimit + 1))
     refuses(.dataTooLarge) { try store.add(large) }
     let wide = NewItem(
-      .genericPassword,
-      attributes: [.comment: .string(String(repeating: "x", count: NewItem.attributesLimit))],
+      .genericPassword, attributes: [.comment: .string(String(repeating: "x", count: NewItem.attributesLimit))],
       secret: Sample.secret(""))
     refuses(.dataTooLarge) { try store.add(wide) }
     #expect(try store.keychain.items(ItemQuery()).isEmpty)
@@ -154,9 +149,7 @@ import Testing
         try keychain.add("anna", in: tx)
       }
     }
-    let count = try keychain.database.read {
-      try $0.first("SELECT count(*) FROM routers") { $0.integer(0) }
-    }
+    let count = try keychain.database.read { try $0.first("SELECT count(*) FROM routers") { $0.integer(0) } }
     #expect(count == 0)
     #expect(try keychain.items(ItemQuery()).isEmpty)
   }
@@ -192,13 +185,12 @@ import Testing
   @Test func neighboursAreNotConfused() throws {
     let store = try TemporaryStore()
     // The same bytes, cut at another place, or in another class; the same character in other bytes.
-    for (account, service) in [
-      ("ab", "c"), ("a", "bc"), ("abc", ""), ("e\u{301}", "c"), ("\u{E9}", "c"),
-    ] { try store.add(account, service: service) }
+    for (account, service) in [("ab", "c"), ("a", "bc"), ("abc", ""), ("e\u{301}", "c"), ("\u{E9}", "c")] {
+      try store.add(account, service: service)
+    }
     try store.add(
       NewItem(
-        .internetPassword,
-        attributes: [.account: .string("abc"), .accessGroup: .string("own")],
+        .internetPassword, attributes: [.account: .string("abc"), .accessGroup: .string("own")],
         secret: Sample.secret("x"), accessible: .always))
     #expect(try store.keychain.items(Sample.query("ab", service: "c")).count == 1)
   }
@@ -206,14 +198,10 @@ import Testing
   @Test func anotherGroupIsAnotherItem() throws {
     let store = try TemporaryStore()
     let first = try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-a"))
-    refuses(.duplicateItem) {
-      try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-a"))
-    }
+    refuses(.duplicateItem) { try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-a")) }
     try store.add(Sample.credential("a1b2c3d4e5f60718", team: "team-b"))
     try store.add(Sample.credential("a1b2c3d4e5f60718", home: "cabin"))
-    let named: ItemAttributes = [
-      .account: .string("a1b2c3d4e5f60718"), .service: .string("thread-network/home"),
-    ]
+    let named: ItemAttributes = [.account: .string("a1b2c3d4e5f60718"), .service: .string("thread-network/home")]
     #expect(try store.keychain.items(ItemQuery(.genericPassword, named)).count == 2)
     let one = ItemQuery(.genericPassword, named, accessGroups: ["team-a"])
     #expect(try store.keychain.items(one).map(\.id) == [first.id])

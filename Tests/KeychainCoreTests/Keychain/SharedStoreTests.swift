@@ -8,23 +8,16 @@ import Testing
 
 /// Two keychains on one store, as two programs have them.
 @Suite struct SharedStoreTests {
-  @discardableResult
-  private func add(
+  @discardableResult private func add(
     _ account: String, _ keychain: Keychain, _ accessible: Accessibility = .afterFirstUnlock
-  ) throws -> Item {
-    try keychain.write {
-      try keychain.add(account, secret: account, accessible: accessible, in: $0)
-    }
-  }
+  ) throws -> Item { try keychain.write { try keychain.add(account, secret: account, accessible: accessible, in: $0) } }
 
   private func anchor(_ keychain: Keychain) throws -> String {
-    try String(
-      contentsOfFile: keychain.location.anchorPath(keychain.storeID), encoding: .utf8)
+    try String(contentsOfFile: keychain.location.anchorPath(keychain.storeID), encoding: .utf8)
   }
 
-  private func shared(
-    _ store: TemporaryStore, _ change: (inout KeychainOptions) -> Void = { _ in }
-  ) throws -> Keychain {
+  private func shared(_ store: TemporaryStore, _ change: (inout KeychainOptions) -> Void = { _ in }) throws -> Keychain
+  {
     store.keychain.close()
     return try TemporaryStore.open(in: store.path, access: .shared, change)
   }
@@ -68,13 +61,9 @@ import Testing
   @Test func whoHoldsTheStoreForLongKeepsTheOthersOutOfWriting() throws {
     let store = try TemporaryStore()
     try add("a", store.keychain)
-    let other = try TemporaryStore.open(in: store.path, access: .shared) {
-      $0.turnLimit = 50_000_000
-    }
+    let other = try TemporaryStore.open(in: store.path, access: .shared) { $0.turnLimit = 50_000_000 }
     #expect(try accounts(other) == ["a"], "reading waits for nobody")
-    let error = #expect(throws: KeychainError.self) {
-      try add("b", other)
-    }
+    let error = #expect(throws: KeychainError.self) { try add("b", other) }
     #expect(error?.status == .notAvailable)
     #expect(error?.lockHolder != nil)
     store.keychain.close()
@@ -102,8 +91,7 @@ import Testing
   @Test func aWayIntoASharedStoreIsAddedInTurn() throws {
     let store = try TemporaryStore()
     let (one, other) = (
-      try shared(store) { $0.turnLimit = 50_000_000 },
-      try shared(store) { $0.turnLimit = 50_000_000 }
+      try shared(store) { $0.turnLimit = 50_000_000 }, try shared(store) { $0.turnLimit = 50_000_000 }
     )
     let second = KeySlotSecret.keyFile(path: store.path + "/second.key")
     let lock = try StoreLock(store.location.lockPath)
@@ -137,9 +125,7 @@ import Testing
     )
     try add("a", one)
     try add("b", one)
-    for number in 0..<5 {
-      try add("\(number)", other)
-    }
+    for number in 0..<5 { try add("\(number)", other) }
     other.close()
     let written = try anchor(one)
     one.close()
@@ -152,9 +138,7 @@ import Testing
   @Test func theAnchorIsWrittenUnderTheLock() throws {
     let store = try TemporaryStore()
     let one = try shared(store)
-    for account in ["a", "b"] {
-      try add(account, one)
-    }
+    for account in ["a", "b"] { try add(account, one) }
     let before = try anchor(one)
     #expect(one.owesUpkeep)
     let lock = try StoreLock(store.location.lockPath)
@@ -167,9 +151,7 @@ import Testing
   @Test func whatIsOwedIsDoneByATick() throws {
     let store = try TemporaryStore()
     let one = try shared(store)
-    for account in ["a", "b"] {
-      try add(account, one)
-    }
+    for account in ["a", "b"] { try add(account, one) }
     #expect(one.owesUpkeep)
     try one.tick()
     #expect(!one.owesUpkeep)
@@ -187,9 +169,7 @@ import Testing
     for number in 0..<8 {
       threads.enter()
       Thread.detachNewThread {
-        do {
-          try add("\(number)", one)
-        } catch {
+        do { try add("\(number)", one) } catch {
           refusals.withLock { $0.append((error as? KeychainError)?.lockHolder) }
         }
         threads.leave()
@@ -226,8 +206,7 @@ import Testing
   }
 
   private func logSize(_ store: TemporaryStore) throws -> Int {
-    let attributes = try FileManager.default.attributesOfItem(
-      atPath: store.location.databasePath + "-wal")
+    let attributes = try FileManager.default.attributesOfItem(atPath: store.location.databasePath + "-wal")
     return attributes[.size] as? Int ?? -1
   }
 }

@@ -31,29 +31,22 @@ import Testing
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
     #expect(mode as? Int == 0o400)
     try store.reopen()
-    for item in items {
-      #expect(try store.text(of: item) == "secret")
-    }
+    for item in items { #expect(try store.text(of: item) == "secret") }
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
   @Test(arguments: [
-    (Accessibility.whenUnlockedThisDeviceOnly, 19), (.afterFirstUnlockThisDeviceOnly, 20),
-    (.alwaysThisDeviceOnly, 21),
-  ])
-  func theClassKeyTakesTheDeviceKeyToo(_ accessible: Accessibility, _ purpose: Int) throws {
+    (Accessibility.whenUnlockedThisDeviceOnly, 19), (.afterFirstUnlockThisDeviceOnly, 20), (.alwaysThisDeviceOnly, 21),
+  ]) func theClassKeyTakesTheDeviceKeyToo(_ accessible: Accessibility, _ purpose: Int) throws {
     let store = try TemporaryStore()
     try store.add(sample("a", accessible))
     store.keychain.close()
-    let reader = try FormatReader(
-      store.raw(), keyFile: store.keyFilePath,
-      deviceKeyFile: store.location.deviceKeyPath)
+    let reader = try FormatReader(store.raw(), keyFile: store.keyFilePath, deviceKeyFile: store.location.deviceKeyPath)
     #expect(reader.keys[purpose << 24 | 1] != nil)
     let secret = try reader.secret(row: 1, classByte: 1, version: 1)
     #expect(secret.starts(with: Array("secret".utf8)))
     // Its wrapper is the session key or the master key, which a record names in its head.
-    let head = try reader.raw.run(
-      "SELECT substr(wrapped, 2, 4) FROM keys WHERE id = \(purpose << 24 | 1)")
+    let head = try reader.raw.run("SELECT substr(wrapped, 2, 4) FROM keys WHERE id = \(purpose << 24 | 1)")
     #expect(head == [[.blob([purpose == 19 ? 2 : 1, 0, 0, 1])]])
   }
 
@@ -68,9 +61,7 @@ import Testing
     #expect(try store.text(of: anywhere) == "secret")
     // Its attributes are there, and no second device key is made, of whatever class.
     #expect(try store.keychain.items(ItemQuery()).count == 2)
-    for accessible in Self.withoutPassphrase {
-      refuses(.notAvailable) { try store.add(sample("new", accessible)) }
-    }
+    for accessible in Self.withoutPassphrase { refuses(.notAvailable) { try store.add(sample("new", accessible)) } }
     #expect(!FileManager.default.fileExists(atPath: path))
     let report = try store.keychain.verify(.everything)
     #expect(report.locked == 1 && report.unreadable.isEmpty)
@@ -86,8 +77,7 @@ import Testing
     let item = try store.add(sample("here", .alwaysThisDeviceOnly))
     try store.reopen {
       try FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
-      try FileManager.default.copyItem(
-        atPath: other.location.deviceKeyPath, toPath: store.location.deviceKeyPath)
+      try FileManager.default.copyItem(atPath: other.location.deviceKeyPath, toPath: store.location.deviceKeyPath)
     }
     refuses(.notAvailable) { try store.keychain.secret(of: item) }
     refuses(.notAvailable) { try store.add(sample("new", .whenUnlockedThisDeviceOnly)) }

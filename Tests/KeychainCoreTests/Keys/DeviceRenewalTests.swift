@@ -21,16 +21,13 @@ import Testing
     try add("anywhere", .afterFirstUnlock)
   }
 
-  @discardableResult
-  private func add(_ account: String, _ accessible: Accessibility) throws -> Item {
+  @discardableResult private func add(_ account: String, _ accessible: Accessibility) throws -> Item {
     try store.add(account, secret: account, accessible: accessible)
   }
 
   private var path: String { store.location.deviceKeyPath }
 
-  private func takeAway() throws {
-    try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: away) }
-  }
+  private func takeAway() throws { try store.reopen { try FileManager.default.moveItem(atPath: path, toPath: away) } }
 
   /// As the file of another machine.
   private func putAnother() throws {
@@ -63,8 +60,7 @@ import Testing
     try #require(#expect(throws: KeychainError.self, performing: body))
   }
 
-  @Test(arguments: [false, true])
-  func withoutTheDeviceKeyOfItsItemsARotationIsRefused(_ isAnother: Bool) throws {
+  @Test(arguments: [false, true]) func withoutTheDeviceKeyOfItsItemsARotationIsRefused(_ isAnother: Bool) throws {
     let slots = try store.keychain.slots()
     try takeAway()
     if isAnother { try putAnother() }
@@ -81,8 +77,7 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 4))
   }
 
-  @Test(arguments: [false, true])
-  func aFirstPassphraseIsRefusedToo(_ isAnother: Bool) throws {
+  @Test(arguments: [false, true]) func aFirstPassphraseIsRefusedToo(_ isAnother: Bool) throws {
     let leaked = LeakedKeys(store.keychain)
     try takeAway()
     if isAnother { try putAnother() }
@@ -102,8 +97,9 @@ import Testing
 
   /// Nothing is lost with the key of a class that has no items any more.
   @Test func withoutItemsNoDeviceKeyIsNeeded() throws {
-    for item in try store.keychain.items(ItemQuery())
-    where item[.account]?.string != "anywhere" { try store.keychain.delete(item) }
+    for item in try store.keychain.items(ItemQuery()) where item[.account]?.string != "anywhere" {
+      try store.keychain.delete(item)
+    }
     try takeAway()
     #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 1))
     try store.keychain.addKeySlot(passphrase)
@@ -133,9 +129,7 @@ import Testing
     #expect(try readable() == Self.all)
   }
 
-  enum Spoiling: CaseIterable {
-    case open, link, linkToNothing, malformed, directory
-  }
+  enum Spoiling: CaseIterable { case open, link, linkToNothing, malformed, directory }
 
   private func spoil(_ how: Spoiling) throws {
     let files = FileManager.default
@@ -147,8 +141,7 @@ import Testing
     switch how {
     case .open: break
     case .link: try files.createSymbolicLink(atPath: path, withDestinationPath: away)
-    case .linkToNothing:
-      try files.createSymbolicLink(atPath: path, withDestinationPath: away + ".none")
+    case .linkToNothing: try files.createSymbolicLink(atPath: path, withDestinationPath: away + ".none")
     case .malformed:
       try Data("what is this?\n".utf8).write(to: URL(fileURLWithPath: path))
       chmod(path, 0o400)
@@ -157,15 +150,10 @@ import Testing
   }
 
   private func fix(_ how: Spoiling) throws {
-    if how == .open {
-      #expect(chmod(path, 0o400) == 0)
-    } else {
-      try putBack()
-    }
+    if how == .open { #expect(chmod(path, 0o400) == 0) } else { try putBack() }
   }
 
-  @Test(arguments: Spoiling.allCases)
-  func nothingIsDeletedWhileSomethingIsInItsPlace(_ how: Spoiling) throws {
+  @Test(arguments: Spoiling.allCases) func nothingIsDeletedWhileSomethingIsInItsPlace(_ how: Spoiling) throws {
     try store.reopen { try spoil(how) }
     for deletes in [false, true] {
       let error = #expect(throws: KeychainError.self) {
@@ -192,20 +180,14 @@ import Testing
   }
 
   /// With and without a class that the new session key wraps.
-  @Test(arguments: [false, true])
-  func aFirstPassphraseWritesALostDeviceKeyToo(_ hasLockedOnes: Bool) throws {
+  @Test(arguments: [false, true]) func aFirstPassphraseWritesALostDeviceKeyToo(_ hasLockedOnes: Bool) throws {
     if !hasLockedOnes {
       try store.keychain.database.write { [keychain = store.keychain] tx in
-        let query = ItemQuery(
-          .genericPassword, [.account: .string(Accessibility.whenUnlockedThisDeviceOnly.code)])
-        for item in try keychain.items(matching: query, in: tx) {
-          try keychain.delete(item, in: tx)
-        }
+        let query = ItemQuery(.genericPassword, [.account: .string(Accessibility.whenUnlockedThisDeviceOnly.code)])
+        for item in try keychain.items(matching: query, in: tx) { try keychain.delete(item, in: tx) }
       }
     }
-    let all =
-      hasLockedOnes
-      ? Self.all : Self.all.subtracting([Accessibility.whenUnlockedThisDeviceOnly.code])
+    let all = hasLockedOnes ? Self.all : Self.all.subtracting([Accessibility.whenUnlockedThisDeviceOnly.code])
     let bytes = FileManager.default.contents(atPath: path)
     #expect(try readable() == all)
     try FileManager.default.removeItem(atPath: path)
@@ -237,21 +219,15 @@ import Testing
     #expect(try readable() == Self.all)
     try exchange()
     for deletes in [false, true] {
-      refuses(.notAvailable) {
-        try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes)
-      }
+      refuses(.notAvailable) { try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: deletes) }
     }
-    try store.reopen {
-      try putBack()
-    }
+    try store.reopen { try putBack() }
     #expect(try readable() == Self.all)
   }
 
   /// Read once, it must not stand for the right one that was put back since.
   @Test func anotherOneInMemoryGivesWayToTheFile() throws {
-    try store.reopen {
-      try exchange()
-    }
+    try store.reopen { try exchange() }
     #expect(try readable() == ["anywhere"])
     try putBack()
     #expect(try store.keychain.rotateKeys([store.keyFile]) == RotationReport(items: 4))

@@ -3,8 +3,7 @@ import TestKit
 import Testing
 
 /// Hashes under it are in sealed records, so it must last as long as they do.
-@Suite("The key of hashes")
-struct HashKeyTests {
+@Suite("The key of hashes") struct HashKeyTests {
   private let store: TemporaryStore
 
   init() throws { store = try TemporaryStore() }
@@ -13,8 +12,7 @@ struct HashKeyTests {
     try keychain.write { try keychain.hashKey(in: $0) }.withUnsafeBytes { Array($0) }
   }
 
-  @Test("It has 32 bytes, of each store its own")
-  func own() throws {
+  @Test("It has 32 bytes, of each store its own") func own() throws {
     let key = try key(store.keychain)
     #expect(key.count == 32)
     #expect(try key == self.key(store.keychain))
@@ -24,8 +22,7 @@ struct HashKeyTests {
     #expect(try key != self.key(other.keychain))
   }
 
-  @Test("It stays the same over rotations and in a backup")
-  func stays() throws {
+  @Test("It stays the same over rotations and in a backup") func stays() throws {
     let before = try key(store.keychain)
     for _ in 0..<2 {
       try store.keychain.rotateKeys([store.keyFile])
@@ -36,8 +33,7 @@ struct HashKeyTests {
     let machine = try TemporaryDirectory()
     _ = try store.keychain.backup(to: machine.file("backup"))
     let location = StoreLocation(directory: machine.file("store"))
-    _ = try Keychain.restore(
-      machine.file("backup"), to: location, with: [store.keyFile], keyFile: machine.file("key"))
+    _ = try Keychain.restore(machine.file("backup"), to: location, with: [store.keyFile], keyFile: machine.file("key"))
     let restored = try Keychain.open(at: location, with: .keyFile(path: machine.file("key")))
     defer { restored.close() }
     #expect(try key(restored) == before)

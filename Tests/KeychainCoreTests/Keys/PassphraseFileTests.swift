@@ -15,8 +15,9 @@ import Testing
     chmod(path, mode)
   }
 
-  @Test(arguments: ["correct horse", "correct horse\nmore\n", "correct horse\r\n"])
-  func thePassphraseIsTheFirstLine(_ text: String) throws {
+  @Test(arguments: ["correct horse", "correct horse\nmore\n", "correct horse\r\n"]) func thePassphraseIsTheFirstLine(
+    _ text: String
+  ) throws {
     try write(text)
     #expect(try PassphraseFile.read(path) == Sample.secret("correct horse"))
   }
@@ -38,8 +39,7 @@ import Testing
     try write("correct horse", mode: 0o640)
     refuses(.notAvailable) { try PassphraseFile.read(path) }
     refuses(.notAvailable) { try PassphraseFile.read(home.path) }
-    try FileManager.default.createSymbolicLink(
-      atPath: home.file("link"), withDestinationPath: path)
+    try FileManager.default.createSymbolicLink(atPath: home.file("link"), withDestinationPath: path)
     refuses(.notAvailable) { try PassphraseFile.read(home.file("link")) }
     // Nobody writes to it, and nobody waits.
     #expect(mkfifo(home.file("pipe"), 0o600) == 0)

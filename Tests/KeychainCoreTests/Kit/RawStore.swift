@@ -5,9 +5,7 @@ import Testing
 final class RawStore {
   private var handle: OpaquePointer?
 
-  struct Refused: Error {
-    let message: String
-  }
+  struct Refused: Error { let message: String }
 
   enum Value: Equatable {
     case null
@@ -29,8 +27,7 @@ final class RawStore {
     handle = nil
   }
 
-  @discardableResult
-  func run(_ sql: String, _ values: [Value] = []) throws -> [[Value]] {
+  @discardableResult func run(_ sql: String, _ values: [Value] = []) throws -> [[Value]] {
     var statement: OpaquePointer?
     try #require(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, "\(sql)")
     defer { sqlite3_finalize(statement) }
@@ -42,13 +39,10 @@ final class RawStore {
       case .integer(let number): sqlite3_bind_int64(statement, place, number)
       case .text(let bytes):
         _ = bytes.withUnsafeBytes {
-          sqlite3_bind_text(
-            statement, place, $0.bindMemory(to: CChar.self).baseAddress, Int32($0.count), copied)
+          sqlite3_bind_text(statement, place, $0.bindMemory(to: CChar.self).baseAddress, Int32($0.count), copied)
         }
       case .blob(let bytes):
-        _ = bytes.withUnsafeBytes {
-          sqlite3_bind_blob(statement, place, $0.baseAddress, Int32($0.count), copied)
-        }
+        _ = bytes.withUnsafeBytes { sqlite3_bind_blob(statement, place, $0.baseAddress, Int32($0.count), copied) }
       }
     }
     var rows: [[Value]] = []
@@ -57,9 +51,7 @@ final class RawStore {
       rows.append((0..<sqlite3_column_count(statement)).map { Self.value(statement, $0) })
       result = sqlite3_step(statement)
     }
-    guard result == SQLITE_DONE else {
-      throw Refused(message: String(cString: sqlite3_errmsg(handle)))
-    }
+    guard result == SQLITE_DONE else { throw Refused(message: String(cString: sqlite3_errmsg(handle))) }
     return rows
   }
 
@@ -79,10 +71,8 @@ final class RawStore {
   private static func value(_ statement: OpaquePointer?, _ column: Int32) -> Value {
     let count = Int(sqlite3_column_bytes(statement, column))
     switch sqlite3_column_type(statement, column) {
-    case SQLITE_INTEGER:
-      return .integer(sqlite3_column_int64(statement, column))
-    case SQLITE_NULL:
-      return .null
+    case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+    case SQLITE_NULL: return .null
     case SQLITE_TEXT:
       let start = sqlite3_column_text(statement, column)
       return .text(Array(UnsafeBufferPointer(start: start, count: count)))

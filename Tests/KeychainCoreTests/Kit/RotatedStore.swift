@@ -18,8 +18,7 @@ struct RotatedStore {
     }
   }
 
-  @discardableResult
-  func rotate() throws -> RotationReport { try keychain.rotateKeys([store.keyFile]) }
+  @discardableResult func rotate() throws -> RotationReport { try keychain.rotateKeys([store.keyFile]) }
 
   static func name(_ number: Int) -> String { "user \(number)" }
 
@@ -30,12 +29,9 @@ struct RotatedStore {
     case 1:
       return NewItem(
         .internetPassword,
-        attributes: [
-          .account: .string(name(number)), .server: .string("example.org"),
-          .accessGroup: .string("own"),
-        ], secret: Sample.secret(secret), accessible: .always)
-    case 2:
-      return Sample.password(name(number), secret: secret, accessible: .whenUnlocked)
+        attributes: [.account: .string(name(number)), .server: .string("example.org"), .accessGroup: .string("own")],
+        secret: Sample.secret(secret), accessible: .always)
+    case 2: return Sample.password(name(number), secret: secret, accessible: .whenUnlocked)
     default: return Sample.password(name(number), service: "mail", secret: secret)
     }
   }
@@ -51,9 +47,7 @@ struct RotatedStore {
     return found
   }
 
-  func contents() throws -> [String: String] {
-    try keychain.database.read { try Self.contents(keychain, in: $0) }
-  }
+  func contents() throws -> [String: String] { try keychain.database.read { try Self.contents(keychain, in: $0) } }
 
   static func expected(_ numbers: some Sequence<Int>) -> [String: String] {
     Dictionary(
@@ -67,9 +61,7 @@ struct RotatedStore {
     let attributes = item(number).attributes
     let itemClass = item(number).itemClass
     var queries = [ItemQuery(itemClass, attributes)]
-    if number % 6 != 0 {
-      queries.append(ItemQuery(itemClass, [.account: .string(name(number))]))
-    }
+    if number % 6 != 0 { queries.append(ItemQuery(itemClass, [.account: .string(name(number))])) }
     for query in queries {
       let found = try keychain.items(matching: query, in: tx)
       #expect(found.count == 1, "item \(number)")
@@ -92,17 +84,13 @@ struct RotatedStore {
   func newestEpochs() throws -> Set<UInt32> {
     try keychain.database.read { tx in
       Set(
-        try
-          ([.metadata, .blindIndex, .manifest, .audit, .records]
-          + Accessibility.allCases.map(\.keyPurpose))
+        try ([.metadata, .blindIndex, .manifest, .audit, .records] + Accessibility.allCases.map(\.keyPurpose))
           .compactMap { try KeyTable.newest($0, in: tx)?.epoch })
     }
   }
 
   /// The epoch of the session key that lies beside the others.
-  func session() throws -> UInt32? {
-    try keychain.database.read { try KeyTable.newest(.session, in: $0)?.epoch }
-  }
+  func session() throws -> UInt32? { try keychain.database.read { try KeyTable.newest(.session, in: $0)?.epoch } }
 }
 
 /// All keys that somebody had who opened the store at one time: the roots, and what they opened then.
@@ -132,8 +120,8 @@ struct LeakedKeys {
           let isForDevice = id.purpose.accessibility?.isThisDeviceOnly == true
           return
             (try? KeyRecord.unwrap(
-              wrapped, id: id, store: keychain.storeID, wrapper: root.key,
-              device: isForDevice ? device : nil, in: arena)) != nil
+              wrapped, id: id, store: keychain.storeID, wrapper: root.key, device: isForDevice ? device : nil, in: arena
+            )) != nil
         }
       }
     }.map { "key \($0.id.purpose.rawValue).\($0.id.epoch)" }
@@ -141,13 +129,10 @@ struct LeakedKeys {
 
   private func items(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
     var found: [String] = []
-    try tx.forEach(
-      "SELECT id, uuid, class, version, metadata, wrapped_key, index_epoch FROM items", bound: []
-    ) { row in
+    try tx.forEach("SELECT id, uuid, class, version, metadata, wrapped_key, index_epoch FROM items", bound: []) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
       let item = Item(
-        rowID: 0, id: id, itemClass: ItemClass(rawValue: UInt8(row.integer(2))) ?? .key,
-        version: row.integer(3))
+        rowID: 0, id: id, itemClass: ItemClass(rawValue: UInt8(row.integer(2))) ?? .key, version: row.integer(3))
       let metadata = item.place(of: .metadata, keychain.storeID)
       if keys(.metadata).contains(where: { opens(row.blob(4), metadata, $0.key) }) {
         found.append("attributes of row \(row.integer(0))")
@@ -179,16 +164,12 @@ struct LeakedKeys {
     return found
   }
 
-  private func head(
-    _ keychain: Keychain, after record: Int64, in tx: ReadTransaction
-  ) throws -> [String] {
+  private func head(_ keychain: Keychain, after record: Int64, in tx: ReadTransaction) throws -> [String] {
     var found: [String] = []
     let manifest = try tx.first("SELECT sealed FROM manifest") { $0.blob(0) } ?? []
     for (id, key) in keys(.manifest) {
       let key = try ManifestKey(id, key, in: arena)
-      if opens(manifest, Manifest.place(keychain.storeID), key.seal.key) {
-        found.append("manifest")
-      }
+      if opens(manifest, Manifest.place(keychain.storeID), key.seal.key) { found.append("manifest") }
     }
     let audit = try tx.all("SELECT id, sealed FROM audit WHERE id > ?", .integer(record)) {
       (number: $0.integer(0), sealed: $0.blob(1))

@@ -30,10 +30,7 @@ struct TamperedStore {
       Sample.password("clara", secret: "another", accessible: .whenUnlocked),
     ] { try keychain.add(item) }
     expected = try keychain.items(ItemQuery()).map { ($0, try keychain.secret(of: $0)) }
-    try keychain.database.write { tx in
-      for number in 0..<filling {
-        _ = try keychain.add("filling \(number)", in: tx)
-      }
+    try keychain.database.write { tx in for number in 0..<filling { _ = try keychain.add("filling \(number)", in: tx) }
     }
     ids = Set(try keychain.items(ItemQuery()).map(\.id))
     slots = try keychain.slots()
@@ -52,14 +49,9 @@ struct TamperedStore {
 
   /// Opens the store beside the raw connection and asks for everything in every way. Returns the
   /// condition, or nil when the store was refused as a whole.
-  @discardableResult
-  func examine(_ comment: String) throws -> StoreCondition? {
+  @discardableResult func examine(_ comment: String) throws -> StoreCondition? {
     let keychain: Keychain
-    do {
-      keychain = try store.openBeside()
-    } catch is KeychainError {
-      return nil
-    }
+    do { keychain = try store.openBeside() } catch is KeychainError { return nil }
     defer { keychain.close() }
     for (item, secret) in expected {
       for query in Self.queries(for: item) {
@@ -107,8 +99,7 @@ struct TamperedStore {
       do {
         let secret = try store.withSecret(of: record.id) { String(decoding: $0, as: UTF8.self) }
         try #require(secret == record.secret)
-      } catch let error as KeychainError where error.status == .decode {
-      }
+      } catch let error as KeychainError where error.status == .decode {}
     }
   }
 
@@ -128,10 +119,7 @@ struct TamperedStore {
 
   /// An answer must be right; the only refusal is -26275.
   private func check(_ comment: String, _ body: () throws -> Void) {
-    do {
-      try body()
-    } catch let error as KeychainError where error.status == .decode {
-    } catch {
+    do { try body() } catch let error as KeychainError where error.status == .decode {} catch {
       Issue.record("\(comment): \(error)")
     }
   }

@@ -5,9 +5,7 @@ import Testing
 
 @Suite struct AnchorTests {
   private let store: TemporaryStore
-  private var anchorPath: String {
-    store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
-  }
+  private var anchorPath: String { store.location.anchorDirectory + "/\(store.keychain.storeID).anchor" }
 
   init() throws {
     store = try TemporaryStore()
@@ -122,10 +120,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "generation", "generation x\n", "generation -1\n", "x 1\n",
-    "generation 9223372036854775808\n", "generation 18446744073709551615\n",
-  ])
-  func anAnchorThatCannotBeReadIsReported(_ text: String) throws {
+    "", "generation", "generation x\n", "generation -1\n", "x 1\n", "generation 9223372036854775808\n",
+    "generation 18446744073709551615\n",
+  ]) func anAnchorThatCannotBeReadIsReported(_ text: String) throws {
     let path = anchorPath
     try store.reopen { try text.write(toFile: path, atomically: false, encoding: .utf8) }
     #expect(store.keychain.condition == .healthy)
@@ -138,17 +135,13 @@ import Testing
     try FileManager.default.removeItem(atPath: directory)
     try store.add("x")
     store.keychain.close()
-    let isReported = store.keychain.notices.contains {
-      if case .anchorNotWritten = $0 { true } else { false }
-    }
+    let isReported = store.keychain.notices.contains { if case .anchorNotWritten = $0 { true } else { false } }
     #expect(isReported)
   }
 
   @Test func anAnchorAtTheEndOfAllNumbersIsARollbackThatCannotBeAccepted() throws {
     let path = anchorPath
-    try store.reopen {
-      try "generation \(Int64.max)\n".write(toFile: path, atomically: false, encoding: .utf8)
-    }
+    try store.reopen { try "generation \(Int64.max)\n".write(toFile: path, atomically: false, encoding: .utf8) }
     guard case .readOnly(.rolledBack) = store.keychain.condition else {
       Issue.record("\(store.keychain.condition)")
       return
@@ -167,8 +160,8 @@ import Testing
 
   @Test(
     "An anchor that is altered or removed while the store is open is reported each time, and written again",
-    arguments: ["", "generation 1\n", "generation \(Int64.max)\n", nil])
-  func alteredWhileOpen(_ text: String?) throws {
+    arguments: ["", "generation 1\n", "generation \(Int64.max)\n", nil]) func alteredWhileOpen(_ text: String?) throws
+  {
     let store = try TemporaryStore { $0.anchorInterval = 0 }
     let path = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor"
     for number in 1...2 {
@@ -180,17 +173,14 @@ import Testing
         try FileManager.default.removeItem(atPath: path)
       }
       try store.add("after \(number)")
-      #expect(
-        store.keychain.notices == Array(repeating: .anchorAltered(path: path), count: number))
+      #expect(store.keychain.notices == Array(repeating: .anchorAltered(path: path), count: number))
     }
     try store.reopen()
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
   }
 
   @Test func theStoreMayBeAheadOfItsAnchor() throws {
-    try store.reopen {
-      try "generation 1\n".write(toFile: anchorPath, atomically: false, encoding: .utf8)
-    }
+    try store.reopen { try "generation 1\n".write(toFile: anchorPath, atomically: false, encoding: .utf8) }
     #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
   }
 }

@@ -12,9 +12,8 @@ import Testing
     let id = ItemID(high: 0, low: UInt64(bitPattern: number))
     return .item(
       .init(
-        rowID: number, itemClass: 1, id: id, version: version, metadataTag: id, secretTag: id,
-        indexEpoch: 1, primaryIndex: id, index1: nil, index2: nil,
-        classKey: KeyID(rawValue: 17 << 24 | 1), wrappedKeyTag: id))
+        rowID: number, itemClass: 1, id: id, version: version, metadataTag: id, secretTag: id, indexEpoch: 1,
+        primaryIndex: id, index1: nil, index2: nil, classKey: KeyID(rawValue: 17 << 24 | 1), wrappedKeyTag: id))
   }
 
   @Test func theSameRowTwiceIsNotTheSameAsNever() throws {

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct ReplayTests {
   /// A store with one item that was changed, closed, its table's columns, and the item's old row.
-  private func renewed(
-    _ change: (Keychain, Item) throws -> Void = { _, _ in }
-  ) throws -> (store: TemporaryStore, raw: RawStore, columns: [String], old: [RawStore.Value]) {
+  private func renewed(_ change: (Keychain, Item) throws -> Void = { _, _ in }) throws -> (
+    store: TemporaryStore, raw: RawStore, columns: [String], old: [RawStore.Value]
+  ) {
     let store = try TemporaryStore()
     let item = try store.add("anna", secret: "first")
     try store.add("berta")
@@ -21,8 +21,7 @@ import Testing
 
   @Test func aColumnOfAnOlderVersionIsNoticed() throws {
     let (store, raw, columns, old) = try renewed { keychain, item in
-      try keychain.update(
-        item, attributes: [.account: .string("antje")], secret: Sample.secret("second"))
+      try keychain.update(item, attributes: [.account: .string("antje")], secret: Sample.secret("second"))
     }
     for (position, column) in columns.enumerated() where position > 0 {
       let new = try raw.run("SELECT \(column) FROM items WHERE id = 1")[0][0]
@@ -34,9 +33,7 @@ import Testing
         let found = try keychain.items(query)
         #expect(found.map { $0[.account] } == [.string("antje")], "\(column)")
         #expect(try keychain.secret(of: found[0]) == Sample.secret("second"), "\(column)")
-      } catch let error as KeychainError {
-        #expect(error.status == .decode, "\(column)")
-      }
+      } catch let error as KeychainError { #expect(error.status == .decode, "\(column)") }
       #expect(keychain.condition != .healthy || column == "wrapped_key", "\(column)")
       keychain.close()
       try raw.run("UPDATE items SET \(column) = ? WHERE id = 1", [new])

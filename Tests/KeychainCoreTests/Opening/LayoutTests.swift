@@ -34,18 +34,15 @@ import Testing
       try records.commit(changes)
     }
     store.keychain.close()
-    reader = try FormatReader(
-      store.raw(), keyFile: store.keyFilePath)
+    reader = try FormatReader(store.raw(), keyFile: store.keyFilePath)
   }
 
   @Test func theTablesAreThese() throws {
-    let schema = try reader.raw.run(
-      "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+    let schema = try reader.raw.run("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
     let lines = schema.map { row in
       row.map { value -> String in
         guard case .text(let text) = value else { return "" }
-        return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace)
-          .joined(separator: " ")
+        return String(decoding: text, as: UTF8.self).split(whereSeparator: \.isWhitespace).joined(separator: " ")
       }.joined(separator: ": ")
     }
     #expect(
@@ -54,8 +51,7 @@ import Testing
         "items: CREATE TABLE items ( id INTEGER PRIMARY KEY, uuid BLOB NOT NULL,"
           + " class INTEGER NOT NULL, version INTEGER NOT NULL, class_key INTEGER NOT NULL,"
           + " index_epoch INTEGER NOT NULL, primary_index BLOB NOT NULL, index_1 BLOB,"
-          + " index_2 BLOB, wrapped_key BLOB NOT NULL, metadata BLOB NOT NULL,"
-          + " secret BLOB NOT NULL) STRICT",
+          + " index_2 BLOB, wrapped_key BLOB NOT NULL, metadata BLOB NOT NULL," + " secret BLOB NOT NULL) STRICT",
         "items_index_1: CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
         "items_index_2: CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
         "items_primary: CREATE UNIQUE INDEX items_primary ON items (primary_index)",
@@ -63,15 +59,12 @@ import Testing
           + " uuid BLOB NOT NULL UNIQUE, kind INTEGER NOT NULL, label TEXT NOT NULL,"
           + " created INTEGER NOT NULL, parameters BLOB NOT NULL, payload BLOB NOT NULL) STRICT",
         "keys: CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
-        "manifest: CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1),"
-          + " sealed BLOB NOT NULL) STRICT",
+        "manifest: CREATE TABLE manifest (id INTEGER PRIMARY KEY CHECK (id = 1)," + " sealed BLOB NOT NULL) STRICT",
         "messages: CREATE TABLE messages (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
         "records: CREATE TABLE records ( id INTEGER PRIMARY KEY, home INTEGER NOT NULL,"
-          + " version INTEGER NOT NULL, secret_version INTEGER NOT NULL, state BLOB NOT NULL,"
-          + " secret BLOB) STRICT",
+          + " version INTEGER NOT NULL, secret_version INTEGER NOT NULL, state BLOB NOT NULL," + " secret BLOB) STRICT",
         "sqlite_sequence: CREATE TABLE sqlite_sequence(name,seq)",
-        "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1),"
-          + " uuid BLOB NOT NULL) STRICT",
+        "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1)," + " uuid BLOB NOT NULL) STRICT",
       ])
     #expect(try reader.raw.run("PRAGMA application_id") == [[.integer(0x544B_5354)]])
     #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(2)]])
@@ -90,8 +83,7 @@ import Testing
     func attribute(_ tag: UInt8, _ kind: UInt8, _ bytes: [UInt8]) {
       // All but one are shorter than 16 bytes, so that length << 3 | kind fits into one.
       let head = bytes.count << 3 | Int(kind)
-      expected +=
-        [tag] + (head < 128 ? [UInt8(head)] : [UInt8(head & 127) | 128, UInt8(head >> 7)])
+      expected += [tag] + (head < 128 ? [UInt8(head)] : [UInt8(head & 127) | 128, UInt8(head >> 7)])
       expected += bytes
     }
     attribute(1, 0, Array("a1b2c3d4e5f60718".utf8))
@@ -121,15 +113,13 @@ import Testing
 
   @Test func theIndexesAreThese() throws {
     let row = try reader.raw.run(
-      "SELECT class, class_key, index_epoch, primary_index, index_1, index_2 FROM items"
-        + " WHERE id = ?", [.integer(item.rowID)])[0]
+      "SELECT class, class_key, index_epoch, primary_index, index_1, index_2 FROM items" + " WHERE id = ?",
+      [.integer(item.rowID)])[0]
     #expect(Array(row[0...2]) == [.integer(1), .integer(17 << 24 | 1), .integer(1)])
-    func entry(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] {
-      [tag, 0, 0, 0, UInt8(bytes.count)] + bytes
-    }
+    func entry(_ tag: UInt8, _ bytes: [UInt8]) -> [UInt8] { [tag, 0, 0, 0, UInt8(bytes.count)] + bytes }
     let primary =
-      [1, 1] + entry(1, Array("a1b2c3d4e5f60718".utf8))
-      + entry(2, Array("thread-network/home".utf8)) + entry(3, Array("team-a".utf8)) + entry(4, [])
+      [1, 1] + entry(1, Array("a1b2c3d4e5f60718".utf8)) + entry(2, Array("thread-network/home".utf8))
+      + entry(3, Array("team-a".utf8)) + entry(4, [])
     #expect(row[3] == .blob(try reader.hash(primary, keyID: 9 << 24 | 1, count: 16)))
     let service = [2, 1] + entry(2, Array("thread-network/home".utf8))
     #expect(row[4] == .blob(try reader.hash(service, keyID: 9 << 24 | 1, count: 16)))
@@ -139,17 +129,11 @@ import Testing
 
   @Test func theIndexesOfAPasswordAreThese() throws {
     let row = try reader.raw.run(
-      "SELECT class, primary_index, index_1, index_2 FROM items WHERE id <> ?",
-      [.integer(item.rowID)])[0]
+      "SELECT class, primary_index, index_1, index_2 FROM items WHERE id <> ?", [.integer(item.rowID)])[0]
     #expect(row[0] == .integer(1))
-    func entry(_ tag: UInt8, _ text: String) -> [UInt8] {
-      [tag, 0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8)
-    }
-    let primary =
-      [1, 1] + entry(1, "anna") + entry(2, "mail") + entry(3, "own") + entry(4, "")
-    for (column, message) in [
-      (1, primary), (2, [2, 1] + entry(2, "mail")), (3, [2, 1] + entry(1, "anna")),
-    ] {
+    func entry(_ tag: UInt8, _ text: String) -> [UInt8] { [tag, 0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8) }
+    let primary = [1, 1] + entry(1, "anna") + entry(2, "mail") + entry(3, "own") + entry(4, "")
+    for (column, message) in [(1, primary), (2, [2, 1] + entry(2, "mail")), (3, [2, 1] + entry(1, "anna"))] {
       #expect(row[column] == .blob(try reader.hash(message, keyID: 9 << 24 | 1, count: 16)))
     }
   }
@@ -172,9 +156,7 @@ import Testing
     // Seven transactions: the making, two items, two changes, records twice.
     let plaintext = try reader.manifest()
     #expect(plaintext.count == 48)
-    func number(_ offset: Int) -> Int {
-      plaintext[offset..<(offset + 8)].reduce(0) { $0 << 8 | Int($1) }
-    }
+    func number(_ offset: Int) -> Int { plaintext[offset..<(offset + 8)].reduce(0) { $0 << 8 | Int($1) } }
     #expect([number(0), number(8)] == [7, 2])
     let sum: [UInt8] = try reader.manifestSum()
     #expect([UInt8](plaintext[16...]) == sum)
@@ -183,19 +165,15 @@ import Testing
 
 @Suite struct PaddingTests {
   /// The lengths of the sealed parts of one item.
-  private func lengths(
-    _ store: TemporaryStore, _ attributes: ItemAttributes, secret count: Int
-  ) throws -> [Int64] {
+  private func lengths(_ store: TemporaryStore, _ attributes: ItemAttributes, secret count: Int) throws -> [Int64] {
     let keychain = store.keychain
     let item = try keychain.add(
       NewItem(
-        .genericPassword, attributes: attributes, secret: SecretBytes(random: count),
-        accessible: .afterFirstUnlock))
+        .genericPassword, attributes: attributes, secret: SecretBytes(random: count), accessible: .afterFirstUnlock))
     defer { try? keychain.delete(item) }
     let found = try keychain.database.read { tx in
       try tx.first(
-        "SELECT length(secret), length(metadata), length(wrapped_key) FROM items WHERE id = ?",
-        .integer(item.rowID)
+        "SELECT length(secret), length(metadata), length(wrapped_key) FROM items WHERE id = ?", .integer(item.rowID)
       ) { row in (0..<3).map { row.integer($0) } }
     }
     return try #require(found)

@@ -33,8 +33,7 @@ import Testing
     #expect(error?.status == .notAvailable && error?.message.contains("chmod") == true)
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
-  func aFileOfAnotherUserIsRefused() throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can give a file away")) func aFileOfAnotherUserIsRefused() throws {
     let store = try TemporaryStore()
     chown(store.location.databasePath, 65534, 65534)
     refuses(.notAvailable) { try store.openBeside() }
@@ -45,8 +44,7 @@ import Testing
     store.keychain.close()
     let moved = store.path + "/moved.sqlite3"
     try FileManager.default.moveItem(atPath: store.location.databasePath, toPath: moved)
-    try FileManager.default.createSymbolicLink(
-      atPath: store.location.databasePath, withDestinationPath: moved)
+    try FileManager.default.createSymbolicLink(atPath: store.location.databasePath, withDestinationPath: moved)
     refuses(.notAvailable) { try store.openBeside() }
   }
 
@@ -54,19 +52,14 @@ import Testing
     let directory = try TemporaryDirectory()
     let location = StoreLocation(directory: directory.file("none"))
     #expect(!Keychain.exists(at: location))
-    refuses(.noSuchKeychain) {
-      try Keychain.open(at: location, with: .keyFile(path: directory.file("key")))
-    }
+    refuses(.noSuchKeychain) { try Keychain.open(at: location, with: .keyFile(path: directory.file("key"))) }
     let store = try TemporaryStore()
     #expect(Keychain.exists(at: store.location))
     store.keychain.close()
-    refuses(.duplicateKeychain) {
-      try Keychain.create(at: store.location, slots: [store.keyFile])
-    }
+    refuses(.duplicateKeychain) { try Keychain.create(at: store.location, slots: [store.keyFile]) }
   }
 
-  @Test("Nothing is made below a home directory that is missing, nor that directory")
-  func noHome() throws {
+  @Test("Nothing is made below a home directory that is missing, nor that directory") func noHome() throws {
     let directory = try TemporaryDirectory()
     let home = directory.file("home")
     for path in [home, home + "/.local/share/threadkeeper/store", home + "//a"] {
@@ -74,11 +67,7 @@ import Testing
         do {
           try StoreLocation.makeDirectory(path, home: home)
           Issue.record("made \(path)")
-        } catch {
-          #expect(
-            error.status == .writePermission && error.message.contains("home is missing: make that")
-          )
-        }
+        } catch { #expect(error.status == .writePermission && error.message.contains("home is missing: make that")) }
       }
     }
     #expect(!FileManager.default.fileExists(atPath: home))
@@ -89,8 +78,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["-wal", "-shm", "-journal"])
-  func theLogOfAnEarlierStoreIsNotPlayedIntoANewOne(_ suffix: String) throws {
+  @Test(arguments: ["-wal", "-shm", "-journal"]) func theLogOfAnEarlierStoreIsNotPlayedIntoANewOne(_ suffix: String)
+    throws
+  {
     let directory = try TemporaryDirectory()
     let location = StoreLocation(directory: directory.file("store"))
     let key = KeySlotSecret.keyFile(path: directory.file("key"))
@@ -98,9 +88,7 @@ import Testing
     try FileManager.default.removeItem(atPath: location.databasePath)
     let leftover = location.databasePath + suffix
     try Data("of another store".utf8).write(to: URL(fileURLWithPath: leftover))
-    let error = #expect(throws: KeychainError.self) {
-      try Keychain.create(at: location, slots: [key])
-    }
+    let error = #expect(throws: KeychainError.self) { try Keychain.create(at: location, slots: [key]) }
     #expect(error?.status == .notAvailable && error?.message.contains(leftover) == true)
     #expect(FileManager.default.contents(atPath: leftover) == Data("of another store".utf8))
   }
@@ -130,13 +118,11 @@ import Testing
     let directory = try TemporaryDirectory()
     let location = StoreLocation(directory: directory.file("store"))
     try FileManager.default.createDirectory(
-      atPath: location.directory, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
+      atPath: location.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let leftover = location.directory + "/store.sqlite3.unfinished"
     try Data("half a store".utf8).write(to: URL(fileURLWithPath: leftover))
     #expect(!Keychain.exists(at: location))
-    let keychain = try Keychain.create(
-      at: location, slots: [.keyFile(path: directory.file("key"))])
+    let keychain = try Keychain.create(at: location, slots: [.keyFile(path: directory.file("key"))])
     #expect(keychain.condition == .healthy && keychain.notices.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: leftover))
   }
@@ -149,16 +135,13 @@ import Testing
     let directory = try TemporaryDirectory()
     let location = StoreLocation(directory: directory.file("store"))
     let key = directory.file("key")
-    refuses(.diskFull) {
-      try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
-    }
+    refuses(.diskFull) { try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options) }
     #expect(!Keychain.exists(at: location) && !FileManager.default.fileExists(atPath: key))
     disk.repair()
     _ = try Keychain.create(at: location, slots: [.keyFile(path: key)], options: options)
   }
 
-  @Test(arguments: ["application_id", "user_version"])
-  func aFileOfAnotherFormatIsRefused(_ pragma: String) throws {
+  @Test(arguments: ["application_id", "user_version"]) func aFileOfAnotherFormatIsRefused(_ pragma: String) throws {
     let store = try TemporaryStore()
     store.keychain.close()
     try store.raw().run("PRAGMA \(pragma) = 3")
@@ -168,8 +151,7 @@ import Testing
   @Test func whatIsNoDatabaseIsRefused() throws {
     let store = try TemporaryStore()
     store.keychain.close()
-    try Data(repeating: 7, count: 8192).write(
-      to: URL(fileURLWithPath: store.location.databasePath))
+    try Data(repeating: 7, count: 8192).write(to: URL(fileURLWithPath: store.location.databasePath))
     refuses(.decode) { try store.openBeside() }
     refuses(.decode) { try Keychain.open(at: store.location, with: store.keyFile) }
   }
@@ -178,8 +160,7 @@ import Testing
     "CREATE TRIGGER planted AFTER INSERT ON items BEGIN DELETE FROM items WHERE id = 1; END",
     "CREATE INDEX planted ON items (metadata)", "DROP INDEX items_primary",
     "ALTER TABLE items RENAME COLUMN secret TO other",
-  ])
-  func tablesThatWereAlteredAreRefused(_ sql: String) throws {
+  ]) func tablesThatWereAlteredAreRefused(_ sql: String) throws {
     let store = try TemporaryStore()
     store.keychain.close()
     try store.raw().run(sql)
@@ -187,11 +168,8 @@ import Testing
   }
 }
 
-@Suite("A store that is gone")
-struct LostStoreTests {
-  enum Loss: CaseIterable {
-    case removed, emptied, empty, directory, log, logAndDirectory
-  }
+@Suite("A store that is gone") struct LostStoreTests {
+  enum Loss: CaseIterable { case removed, emptied, empty, directory, log, logAndDirectory }
 
   /// What is left of it besides the log.
   enum Trace: CaseIterable { case anchorAndKey, anchor, key }
@@ -203,8 +181,7 @@ struct LostStoreTests {
 
   init() throws {
     directory = try TemporaryDirectory()
-    location = StoreLocation(
-      directory: directory.file("disk/store"), anchorDirectory: directory.file("anchor"))
+    location = StoreLocation(directory: directory.file("disk/store"), anchorDirectory: directory.file("anchor"))
     key = directory.file("elsewhere/store.key")
     try Keychain.create(at: location, slots: [.keyFile(path: key)]).close()
   }
@@ -229,10 +206,11 @@ struct LostStoreTests {
 
   @Test(
     "However it went, and whatever is left of it: it is not the same as none, and nothing is made",
-    arguments: Loss.allCases, Trace.allCases)
-  func lost(_ loss: Loss, _ trace: Trace) throws {
-    let anchors = try files.contentsOfDirectory(atPath: location.anchorDirectory)
-      .map { "\(location.anchorDirectory)/\($0)" }
+    arguments: Loss.allCases, Trace.allCases) func lost(_ loss: Loss, _ trace: Trace) throws
+  {
+    let anchors = try files.contentsOfDirectory(atPath: location.anchorDirectory).map {
+      "\(location.anchorDirectory)/\($0)"
+    }
     if trace == .key { for anchor in anchors { try files.removeItem(atPath: anchor) } }
     if trace == .anchor { try files.removeItem(atPath: key) }
     try lose(loss)
@@ -247,16 +225,13 @@ struct LostStoreTests {
     #expect(!Keychain.exists(at: location))
     // What the message says helps.
     for path in expected { try files.removeItem(atPath: path) }
-    for path in [location.databasePath, location.databasePath + "-wal"] {
-      try? files.removeItem(atPath: path)
-    }
+    for path in [location.databasePath, location.databasePath + "-wal"] { try? files.removeItem(atPath: path) }
     #expect(try !location.holdsStore(keys: [key]))
     try Keychain.create(at: location, slots: [.keyFile(path: key)]).close()
     #expect(try location.holdsStore(keys: [key]))
   }
 
-  @Test("A crash while the first store is made leaves nothing that counts as one")
-  func unfinished() throws {
+  @Test("A crash while the first store is made leaves nothing that counts as one") func unfinished() throws {
     try files.moveItem(atPath: location.databasePath, toPath: location.unfinishedPath)
     #expect(try !location.holdsStore(keys: [key]))
     let keychain = try Keychain.create(at: location, slots: [.keyFile(path: key)])

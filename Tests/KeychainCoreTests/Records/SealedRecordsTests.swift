@@ -5,22 +5,18 @@ import Testing
 
 @testable import KeychainCore
 
-@Suite("Sealed records")
-struct SealedRecordsTests {
+@Suite("Sealed records") struct SealedRecordsTests {
   private let store: TemporaryStore
   private var records: SealedRecords { SealedRecords(store.keychain) }
 
-  init() throws {
-    store = try TemporaryStore { $0.auditor = "tester" }
-  }
+  init() throws { store = try TemporaryStore { $0.auditor = "tester" } }
 
   private static let samples: [Int64: [String?]] = [
     1: ["router 1", "dataset 1"], 2: ["router 2", "dataset 2"], 3: ["alert", nil],
   ]
 
   private func addSamples() throws {
-    try records.commit(
-      .of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
+    try records.commit(.of(.sample(1, "router 1", .text("dataset 1")), .sample(2, "router 2", .text("dataset 2"))))
     try records.commit(.of(.sample(3, "alert")))
   }
 
@@ -31,8 +27,7 @@ struct SealedRecordsTests {
     try store.alter("UPDATE records SET \(part) = ? WHERE id = \(id)", [.blob(bytes)])
   }
 
-  @Test(arguments: RecordStoreContract.all)
-  func contract(_ contract: RecordStoreContract) throws {
+  @Test(arguments: RecordStoreContract.all) func contract(_ contract: RecordStoreContract) throws {
     func reopen() throws -> SealedRecords {
       try store.reopen()
       #expect(store.keychain.condition == .healthy)
@@ -44,10 +39,8 @@ struct SealedRecordsTests {
     #expect(try store.keychain.verify(.everything).unreadableRecords == [])
   }
 
-  @Test("A record that is named twice in a commit is what it was last, and counted once")
-  func twice() throws {
-    try records.commit(
-      .of(.sample(1, "first", .text("one")), .sample(1, "second"), .sample(2, "other")))
+  @Test("A record that is named twice in a commit is what it was last, and counted once") func twice() throws {
+    try records.commit(.of(.sample(1, "first", .text("one")), .sample(1, "second"), .sample(2, "other")))
     try records.commit(.of(.sample(2, "third"), .init(id: RecordID(2), home: 7, state: nil)))
     #expect(try records.contents() == [1: ["second", "one"]])
     #expect(try store.keychain.verify().matchesManifest)
@@ -57,40 +50,34 @@ struct SealedRecordsTests {
     "A row that is deleted, added or put back is noticed at the next opening",
     arguments: [
       "DELETE FROM records WHERE id = 2",
-      "INSERT INTO records SELECT 9, home, version, secret_version, state, secret FROM records"
-        + " WHERE id = 1",
+      "INSERT INTO records SELECT 9, home, version, secret_version, state, secret FROM records" + " WHERE id = 1",
       "UPDATE records SET (version, secret_version, state, secret) ="
         + " (SELECT version, secret_version, state, secret FROM old) WHERE id = 2",
-    ])
-  func rows(_ sql: String) throws {
+    ]) func rows(_ sql: String) throws
+  {
     try addSamples()
     try store.alter("CREATE TABLE old AS SELECT * FROM records WHERE id = 2")
     try records.commit(.of(.sample(2, "newer", .text("newer"))))
     try store.alter(sql)
     #expect(store.keychain.condition == .readOnly(.manifestMismatch))
     refuses(.readOnly) { try records.commit(.of(.sample(4, "new"))) }
-    if sql.hasPrefix("DELETE") {
-      refuses(.decode) { try records.withSecret(of: RecordID(2)) { _ in } }
-    }
+    if sql.hasPrefix("DELETE") { refuses(.decode) { try records.withSecret(of: RecordID(2)) { _ in } } }
   }
 
-  @Test("An older secret, or none, does not go with a newer state")
-  func olderSecret() throws {
+  @Test("An older secret, or none, does not go with a newer state") func olderSecret() throws {
     try addSamples()
     try store.alter("CREATE TABLE old AS SELECT * FROM records WHERE id = 2")
     try records.commit(.of(.sample(2, "newer", .text("newer"))))
     // Behind the back of the open store, which does not count its rows again.
     let raw = try store.raw()
     for secret in ["secret_version, secret FROM old", "0, NULL"] {
-      try raw.run(
-        "UPDATE records SET (secret_version, secret) = (SELECT \(secret)) WHERE id = 2")
+      try raw.run("UPDATE records SET (secret_version, secret) = (SELECT \(secret)) WHERE id = 2")
       refuses(.decode) { try records.withSecret(of: RecordID(2)) { _ in } }
       #expect(try records.load { _ in }.map(\.id) == [RecordID(2)])
     }
   }
 
-  @Test("A store that is open for reading only gives records, and takes none")
-  func readOnly() throws {
+  @Test("A store that is open for reading only gives records, and takes none") func readOnly() throws {
     try addSamples()
     let beside = try store.openBeside()
     defer { beside.close() }
@@ -104,8 +91,7 @@ struct SealedRecordsTests {
     }
   }
 
-  @Test("Two that share a store write by turns")
-  func shared() throws {
+  @Test("Two that share a store write by turns") func shared() throws {
     try addSamples()
     try store.reopen(access: .shared)
     let other = try TemporaryStore.open(in: store.path, access: .shared)
@@ -118,8 +104,7 @@ struct SealedRecordsTests {
     #expect(try store.keychain.verify().matchesManifest)
   }
 
-  @Test("A rotation seals every record again, and the keys of before open none")
-  func rotation() throws {
+  @Test("A rotation seals every record again, and the keys of before open none") func rotation() throws {
     try addSamples()
     let leaked = LeakedKeys(store.keychain)
     let last = try store.keychain.lastAuditRecord()
@@ -135,8 +120,9 @@ struct SealedRecordsTests {
     #expect(found.matchesManifest && found.unreadableRecords == [] && found.records == 4)
   }
 
-  @Test("A record that does not open refuses the rotation", arguments: ["state", "secret"])
-  func rotationOfDamage(_ part: String) throws {
+  @Test("A record that does not open refuses the rotation", arguments: ["state", "secret"]) func rotationOfDamage(
+    _ part: String
+  ) throws {
     try addSamples()
     try damage(part, of: 2)
     refuses(.decode) { try store.keychain.rotateKeys([store.keyFile]) }
@@ -145,8 +131,7 @@ struct SealedRecordsTests {
     #expect(try store.keychain.verify(.everything).unreadableRecords.map(\.id) == [RecordID(2)])
   }
 
-  @Test("A backup has the records and the messages")
-  func backup() throws {
+  @Test("A backup has the records and the messages") func backup() throws {
     try addSamples()
     var changes = RecordChanges()
     changes.messages = [StoredMessage(id: 1, bytes: [1])]
@@ -154,9 +139,7 @@ struct SealedRecordsTests {
     let path = store.path + "/backup"
     _ = try store.keychain.backup(to: path)
     try records.commit(.of(.sample(1, "later", .none), .init(id: RecordID(3), home: 7, state: nil)))
-    try store.reopen {
-      _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
-    }
+    try store.reopen { _ = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true) }
     #expect(try records.contents() == Self.samples)
     #expect(try records.messages(after: 0, limit: 9) == changes.messages)
     #expect(try store.keychain.verify(.everything).matchesManifest)
@@ -164,8 +147,8 @@ struct SealedRecordsTests {
 
   @Test(
     "A backup with a record that does not open is restored with the others, and says so",
-    arguments: ["state", "secret"])
-  func backupOfDamage(_ part: String) throws {
+    arguments: ["state", "secret"]) func backupOfDamage(_ part: String) throws
+  {
     try addSamples()
     try store.add("anna")
     try damage(part, of: 2)
@@ -173,8 +156,7 @@ struct SealedRecordsTests {
     let made = try store.keychain.backup(to: path)
     #expect(made.records == Self.samples.count && made.items == 1)
     try store.reopen {
-      let report = try Keychain.restore(
-        path, to: store.location, with: [store.keyFile], replacing: true)
+      let report = try Keychain.restore(path, to: store.location, with: [store.keyFile], replacing: true)
       #expect(report.damaged == 1 && report.records == Self.samples.count && report.items == 1)
     }
     let found = try store.keychain.verify(.everything)
@@ -189,21 +171,16 @@ struct SealedRecordsTests {
     }
   }
 
-  @Test("A secret that was replaced, removed or deleted with its record is in no file")
-  func erasure() throws {
+  @Test("A secret that was replaced, removed or deleted with its record is in no file") func erasure() throws {
     let secrets = (0..<3).map { _ in RandomBytes.make(40) }
     var sealed: [[UInt8]] = []
     let state = RandomBytes.make(40)
     for (position, secret) in secrets.enumerated() {
       try records.commit(
-        .of(
-          .init(
-            id: RecordID(Int64(position + 1)), home: 1, state: state,
-            secret: .new(SecretBytes(copying: secret)))))
+        .of(.init(id: RecordID(Int64(position + 1)), home: 1, state: state, secret: .new(SecretBytes(copying: secret))))
+      )
       sealed += try store.keychain.database.read { tx in
-        try tx.all("SELECT secret FROM records WHERE id = ?", .integer(Int64(position + 1))) {
-          $0.blob(0)
-        }
+        try tx.all("SELECT secret FROM records WHERE id = ?", .integer(Int64(position + 1))) { $0.blob(0) }
       }
     }
     for bytes in sealed { #expect(try files(with: bytes) != []) }
@@ -215,8 +192,7 @@ struct SealedRecordsTests {
     for bytes in sealed + secrets + [state] { #expect(try files(with: bytes) == []) }
   }
 
-  @Test("A change of states alone, and a message, need no erasure")
-  func noErasure() throws {
+  @Test("A change of states alone, and a message, need no erasure") func noErasure() throws {
     let store = try TemporaryStore { $0.defersUpkeep = true }
     let records = SealedRecords(store.keychain)
     try records.commit(.of(.sample(1, "a", .text("one"))))
@@ -229,8 +205,7 @@ struct SealedRecordsTests {
     #expect(store.keychain.erasure.isOwed)
   }
 
-  @Test("Secrets up to 255 bytes and states up to 15 have one length each")
-  func padding() throws {
+  @Test("Secrets up to 255 bytes and states up to 15 have one length each") func padding() throws {
     for (id, count) in [1, 106, 254, 255].enumerated() {
       try records.commit(
         .of(
@@ -242,8 +217,7 @@ struct SealedRecordsTests {
     #expect(lengths == [[.integer(61), .integer(301)]])
   }
 
-  @Test("The lines of the audit have their actors, and are in the commit of their records")
-  func audit() throws {
+  @Test("The lines of the audit have their actors, and are in the commit of their records") func audit() throws {
     let last = try store.keychain.lastAuditRecord()
     var changes = RecordChanges.of(.sample(1, "a"))
     changes.audit = [
@@ -255,18 +229,14 @@ struct SealedRecordsTests {
     try store.keychain.forEachAuditRecord(after: last) { record in
       lines += record.lines.map { "\(record.actor): \($0.action) \($0.subject)" }
     }
-    #expect(
-      lines == [
-        "anna: consentApproved one", "anna: consentDenied three", "tester: consentExpired two",
-      ])
+    #expect(lines == ["anna: consentApproved one", "anna: consentDenied three", "tester: consentExpired two"])
     changes.records = [.init(id: RecordID(1), home: 8, state: [])]
     refuses(.param) { try records.commit(changes) }
     #expect(try store.keychain.lastAuditRecord() == last + 2)
     #expect(try store.keychain.auditProblem() == nil)
   }
 
-  @Test("Messages alone change no generation")
-  func generation() throws {
+  @Test("Messages alone change no generation") func generation() throws {
     func generation() throws -> UInt64 {
       try store.keychain.database.read { try store.keychain.manifest.read(in: $0).0.generation }
     }

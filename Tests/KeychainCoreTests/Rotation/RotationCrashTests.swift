@@ -6,15 +6,14 @@ import Testing
 @testable import KeychainCore
 
 /// At some moments, and with SOAK_ROUNDS=all in the environment at all of them.
-@Suite("A rotation that is cut off leaves the old store or the new one")
-struct RotationCrashTests {
+@Suite("A rotation that is cut off leaves the old store or the new one") struct RotationCrashTests {
   /// Another thread kills the process after a number of bytes in the write-ahead log.
-  @Test("By a kill while it writes", arguments: Soak.triesAll ? Array(0..<12) : [2, 7])
-  func kill(_ round: Int) async throws {
+  @Test("By a kill while it writes", arguments: Soak.triesAll ? Array(0..<12) : [2, 7]) func kill(_ round: Int)
+    async throws
+  {
     let rotated = try RotatedStore(items: 400)
     rotated.keychain.close()
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [home = rotated.store.path as String, round = round as Int] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [home = rotated.store.path as String, round = round as Int] in
       let keychain = try TemporaryStore.open(in: home)
       let log = home + "/store/store.sqlite3-wal"
       let killer = Thread {
@@ -39,8 +38,7 @@ struct RotationCrashTests {
     let records = try rotated.keyRecords().filter { !$0.hasPrefix("11.") }
     #expect(Set(records.map { $0.split(separator: ".")[0] }).count == records.count, comment)
     #expect(try rotated.session() == rotated.newestEpochs().first, comment)
-    #expect(
-      try rotated.keychain.verify(.everything) == VerificationReport(items: items), comment)
+    #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: items), comment)
   }
 
   private func rotated(on disk: FaultyDisk) throws -> RotatedStore {
@@ -50,8 +48,7 @@ struct RotationCrashTests {
     }
   }
 
-  @Test("By an I/O error at any call, and a full disk at any write")
-  func faults() throws {
+  @Test("By an I/O error at any call, and a full disk at any write") func faults() throws {
     var tried = 0
     for (fault, step) in [(FaultyDisk.Fault.ioError(at:), 17), (FaultyDisk.Fault.full(at:), 7)] {
       let fired = try FaultyDisk.tryCalls(fault, step: step) { disk, fault in
@@ -78,17 +75,14 @@ struct RotationCrashTests {
     }
   }
 
-  @Test("By a power cut at any call")
-  func powerCut() throws {
-    let cuts = try FaultyDisk.tryCalls({ .powerCut(at: $0, seed: UInt64($0)) }, step: 9) {
-      disk, fault in
+  @Test("By a power cut at any call") func powerCut() throws {
+    let cuts = try FaultyDisk.tryCalls({ .powerCut(at: $0, seed: UInt64($0)) }, step: 9) { disk, fault in
       let rotated = try rotated(on: disk)
       disk.arm(fault)
       _ = try? rotated.rotate()
       let other = try TemporaryDirectory()
       for name in ["store", "anchor", "store.key"] {
-        try FileManager.default.copyItem(
-          atPath: rotated.store.path + "/" + name, toPath: other.file(name))
+        try FileManager.default.copyItem(atPath: rotated.store.path + "/" + name, toPath: other.file(name))
       }
       // What the disk kept, without the shared memory of the process that is gone.
       try FileManager.default.removeItem(atPath: other.file("store/store.sqlite3-shm"))

@@ -6,19 +6,14 @@ import Testing
 
 @testable import KeychainCore
 
-@Suite("Who reads and writes beside a rotation")
-struct RotationReaderTests {
-  @Test(
-    "A reader that began before sees what it saw, by the old keys, which are forgotten after it")
+@Suite("Who reads and writes beside a rotation") struct RotationReaderTests {
+  @Test("A reader that began before sees what it saw, by the old keys, which are forgotten after it")
   func olderSnapshot() throws {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     let query = ItemQuery(
       .genericPassword,
-      [
-        .account: .string(RotatedStore.name(3)), .service: .string("mail"),
-        .accessGroup: .string("own"),
-      ])
+      [.account: .string(RotatedStore.name(3)), .service: .string("mail"), .accessGroup: .string("own")])
     try keychain.database.read { tx in
       // The snapshot is taken here.
       _ = try keychain.items(matching: ItemQuery(), in: tx)
@@ -44,8 +39,9 @@ struct RotationReaderTests {
     #expect(keychain.quarantine.isEmpty)
   }
 
-  @Test("A reader in another process goes on to its end, and is then told to open the store again")
-  func otherProcess() throws {
+  @Test("A reader in another process goes on to its end, and is then told to open the store again") func otherProcess()
+    throws
+  {
     let rotated = try RotatedStore()
     let beside = try rotated.store.openBeside()
     try beside.database.read { tx in
@@ -60,13 +56,10 @@ struct RotationReaderTests {
     #expect(beside.quarantine.isEmpty)
   }
 
-  @Test("A program that shares the store has to open it again, and finds everything then")
-  func shared() throws {
+  @Test("A program that shares the store has to open it again, and finds everything then") func shared() throws {
     let rotated = try RotatedStore()
     rotated.keychain.close()
-    func shared() throws -> Keychain {
-      try TemporaryStore.open(in: rotated.store.path, access: .shared)
-    }
+    func shared() throws -> Keychain { try TemporaryStore.open(in: rotated.store.path, access: .shared) }
     let (one, other) = (try shared(), try shared())
     for round in 0..<2 {
       try one.rotateKeys([rotated.store.keyFile])
@@ -82,9 +75,7 @@ struct RotationReaderTests {
         #expect(error?.asksForReopening == true)
       }
       let again = try shared()
-      refuses(.duplicateItem) {
-        try again.write { tx in _ = try again.add(RotatedStore.item(17), in: tx) }
-      }
+      refuses(.duplicateItem) { try again.write { tx in _ = try again.add(RotatedStore.item(17), in: tx) } }
       try again.write { tx in _ = try again.add(RotatedStore.item(18 + round), in: tx) }
       again.close()
     }
@@ -94,8 +85,7 @@ struct RotationReaderTests {
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 20))
   }
 
-  @Test("Many threads work while the keys are renewed time and again")
-  func threads() async throws {
+  @Test("Many threads work while the keys are renewed time and again") func threads() async throws {
     let rotated = try RotatedStore(items: 60)
     let keychain = rotated.keychain
     let (location, keyFile) = (rotated.store.location, rotated.store.keyFile)
@@ -139,8 +129,7 @@ struct RotationReaderTests {
   }
 
   /// Who reads right after the commit, before the new keys are published, has the old ones and these.
-  @Test("The new root keys and the new index key are in memory before the commit")
-  func prepared() throws {
+  @Test("The new root keys and the new index key are in memory before the commit") func prepared() throws {
     struct State {
       weak var keychain: Keychain?
       var keys: Set<KeyID> = []
@@ -170,14 +159,12 @@ struct RotationReaderTests {
     }
   }
 
-  @Test("The root keys that are prepared are enough to read what is committed")
-  func preparedRoots() throws {
+  @Test("The root keys that are prepared are enough to read what is committed") func preparedRoots() throws {
     let rotated = try RotatedStore()
     let beside = try rotated.store.openBeside()
     try rotated.rotate()
     let roots = RootKeys(
-      master: try rotated.keychain.keys.root(.master),
-      session: try rotated.keychain.keys.root(.session))
+      master: try rotated.keychain.keys.root(.master), session: try rotated.keychain.keys.root(.session))
     refuses(.notAvailable) { try beside.items(ItemQuery()) }
     beside.keys.loaded.withLock { $0.prepare(roots, [:]) }
     let contents = try beside.database.read { try RotatedStore.contents(beside, in: $0) }
@@ -185,17 +172,13 @@ struct RotationReaderTests {
     #expect(try beside.verify().matchesManifest && beside.quarantine.isEmpty)
   }
 
-  @Test("Opening the store during a rotation fails, and asks to try again")
-  func opening() throws {
+  @Test("Opening the store during a rotation fails, and asks to try again") func opening() throws {
     let rotated = try RotatedStore()
     let (location, arena) = (rotated.store.location, KeyArena())
     let bytes = try rotated.store.keyFile.bytes()
     let error = #expect(throws: KeychainError.self) {
-      try Keychain.open(
-        location, lock: nil, access: .readOnly, options: KeychainOptions(), arena: arena
-      ) { tx, store in
-        let roots = try Keychain.roots(
-          openedBy: rotated.store.keyFile, bytes, store: store, arena: arena, in: tx)
+      try Keychain.open(location, lock: nil, access: .readOnly, options: KeychainOptions(), arena: arena) { tx, store in
+        let roots = try Keychain.roots(openedBy: rotated.store.keyFile, bytes, store: store, arena: arena, in: tx)
         try rotated.rotate()
         return roots
       }

@@ -6,29 +6,23 @@ import Testing
 
 @testable import KeychainCore
 
-@Suite("A rotation")
-struct RotationTests {
+@Suite("A rotation") struct RotationTests {
   private let passphrase = KeySlotSecret.passphrase(Sample.secret("correct horse"))
 
   /// What a rotation leaves of a store of 18 items.
-  private static let records = [
-    "2.2", "8.2", "9.2", "10.2", "11.1", "11.2", "12.2", "16.2", "17.2", "18.2",
-  ]
+  private static let records = ["2.2", "8.2", "9.2", "10.2", "11.1", "11.2", "12.2", "16.2", "17.2", "18.2"]
 
-  @Test("Every item stays what it was, under new keys, and no file has anything of the old ones")
-  func everything() throws {
+  @Test("Every item stays what it was, under new keys, and no file has anything of the old ones") func everything()
+    throws
+  {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
-    #expect(
-      try rotated.keyRecords() == [
-        "2.1", "8.1", "9.1", "10.1", "11.1", "12.1", "16.1", "17.1", "18.1",
-      ])
+    #expect(try rotated.keyRecords() == ["2.1", "8.1", "9.1", "10.1", "11.1", "12.1", "16.1", "17.1", "18.1"])
     let old = try keychain.database.read { tx in
       try tx.all("SELECT wrapped FROM keys") { Data($0.blob(0)) }
         + tx.all("SELECT payload FROM key_slots") { Data($0.blob(0)) }
-        + tx.all("SELECT wrapped_key, metadata, primary_index FROM items") { row in
-          (0..<3).map { Data(row.blob($0)) }
-        }.joined()
+        + tx.all("SELECT wrapped_key, metadata, primary_index FROM items") { row in (0..<3).map { Data(row.blob($0)) } }
+        .joined()
     }
     let before = try keychain.items(ItemQuery())
     #expect(try rotated.rotate() == RotationReport(items: 18))
@@ -39,9 +33,7 @@ struct RotationTests {
       try rotated.keychain.database.read { tx in
         for number in 0..<18 { try RotatedStore.expectFound(number, rotated.keychain, in: tx) }
       }
-      for number in 0..<18 {
-        refuses(.duplicateItem) { try rotated.keychain.add(RotatedStore.item(number)) }
-      }
+      for number in 0..<18 { refuses(.duplicateItem) { try rotated.keychain.add(RotatedStore.item(number)) } }
       try rotated.store.reopen()
       #expect(rotated.keychain.condition == .healthy)
     }
@@ -51,15 +43,12 @@ struct RotationTests {
     #expect(before.map(\.version) == after.map(\.version))
     #expect(before.map(\.attributes) == after.map(\.attributes))
     for name in try FileManager.default.subpathsOfDirectory(atPath: rotated.store.path) {
-      guard let data = FileManager.default.contents(atPath: rotated.store.path + "/" + name) else {
-        continue
-      }
+      guard let data = FileManager.default.contents(atPath: rotated.store.path + "/" + name) else { continue }
       #expect(old.allSatisfy { data.range(of: $0) == nil }, "\(name)")
     }
   }
 
-  @Test("Who has all keys of before opens nothing, but the audit up to then")
-  func leaked() throws {
+  @Test("Who has all keys of before opens nothing, but the audit up to then") func leaked() throws {
     let rotated = try RotatedStore { $0.auditor = "tester" }
     let leaked = LeakedKeys(rotated.keychain)
     let last = try rotated.keychain.lastAuditRecord()
@@ -72,12 +61,10 @@ struct RotationTests {
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test("A reader of the file with the old root keys has none of the new keys")
-  func oldRoots() throws {
+  @Test("A reader of the file with the old root keys has none of the new keys") func oldRoots() throws {
     let rotated = try RotatedStore()
     rotated.keychain.close()
-    let old = try FormatReader(
-      rotated.store.raw(), keyFile: rotated.store.keyFilePath)
+    let old = try FormatReader(rotated.store.raw(), keyFile: rotated.store.keyFilePath)
     try rotated.store.reopen()
     try rotated.rotate()
     let raw = try rotated.store.raw()
@@ -89,8 +76,7 @@ struct RotationTests {
     }
   }
 
-  @Test("An empty store is rotated again and again")
-  func empty() throws {
+  @Test("An empty store is rotated again and again") func empty() throws {
     let rotated = try RotatedStore(items: 0)
     for round in 2...4 {
       #expect(try rotated.rotate() == RotationReport())
@@ -101,8 +87,7 @@ struct RotationTests {
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 
-  @Test("The slots that are given stay, and the others go")
-  func slots() throws {
+  @Test("The slots that are given stay, and the others go") func slots() throws {
     let rotated = try RotatedStore()
     let spare = KeySlotSecret.keyFile(path: rotated.store.path + "/spare.key")
     try rotated.keychain.addKeySlot(spare, label: "spare")
@@ -111,23 +96,18 @@ struct RotationTests {
     #expect(removed.map(\.kind) == [.keyFile, .recoveryCode])
     #expect(try rotated.keychain.slots().map(\.label) == ["spare"])
     rotated.keychain.close()
-    refuses(.authFailed) {
-      try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile)
-    }
+    refuses(.authFailed) { try Keychain.open(at: rotated.store.location, with: rotated.store.keyFile) }
     try rotated.store.reopen(with: spare)
     #expect(rotated.keychain.condition == .healthy)
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test("A passphrase is not left out by mistake")
-  func passphraseIsNeeded() throws {
+  @Test("A passphrase is not left out by mistake") func passphraseIsNeeded() throws {
     let rotated = try RotatedStore()
     try rotated.keychain.addKeySlot(passphrase)
     refuses(.param) { try rotated.rotate() }
     refuses(.param) { try rotated.keychain.rotateKeys([]) }
-    refuses(.authFailed) {
-      try rotated.keychain.rotateKeys([.passphrase(Sample.secret("wrong"))])
-    }
+    refuses(.authFailed) { try rotated.keychain.rotateKeys([.passphrase(Sample.secret("wrong"))]) }
     #expect(try rotated.keychain.slots().count == 2)
     let report = try rotated.keychain.rotateKeys([rotated.store.keyFile, passphrase])
     #expect(report == RotationReport(items: 18))
@@ -139,8 +119,7 @@ struct RotationTests {
   }
 
   /// The passphrase that is given has the session key: nobody has to unlock the store for it.
-  @Test("A locked store is rotated by the passphrase, and stays locked")
-  func locked() throws {
+  @Test("A locked store is rotated by the passphrase, and stays locked") func locked() throws {
     let rotated = try RotatedStore()
     let code = RecoveryCode()
     try rotated.keychain.addKeySlot(passphrase)
@@ -151,27 +130,20 @@ struct RotationTests {
     let secrets = [rotated.store.keyFile, passphrase, .recoveryCode(code)]
     #expect(try rotated.keychain.rotateKeys(secrets) == RotationReport(items: 18))
     #expect(!rotated.keychain.isUnlocked)
-    rotated.keychain.keys.loaded.withLock { loaded in
-      #expect(!loaded.keys.keys.contains { $0.purpose.isOfSession })
-    }
+    rotated.keychain.keys.loaded.withLock { loaded in #expect(!loaded.keys.keys.contains { $0.purpose.isOfSession }) }
     refuses(.interactionNotAllowed) { try rotated.contents() }
-    refuses(.interactionNotAllowed) {
-      try rotated.keychain.add("new", accessible: .whenUnlocked)
-    }
+    refuses(.interactionNotAllowed) { try rotated.keychain.add("new", accessible: .whenUnlocked) }
     #expect(try leaked.opens(rotated.keychain).isEmpty)
     try rotated.keychain.unlock(with: .recoveryCode(code))
     try rotated.keychain.add("new", secret: "x", accessible: .whenUnlocked)
     for way in secrets.dropFirst() {
       try rotated.store.reopen(with: way)
-      #expect(
-        try rotated.contents()
-          == RotatedStore.expected(0..<18).merging(["new": "x"]) { first, _ in first })
+      #expect(try rotated.contents() == RotatedStore.expected(0..<18).merging(["new": "x"]) { first, _ in first })
     }
     #expect(try rotated.keychain.verify(.everything) == VerificationReport(items: 19))
   }
 
-  @Test("A store that was altered keeps its keys, and takes no more changes")
-  func altered() throws {
+  @Test("A store that was altered keeps its keys, and takes no more changes") func altered() throws {
     let rotated = try RotatedStore()
     try rotated.store.raw().run("DELETE FROM items WHERE id = 18")
     refuses(.decode) { try rotated.rotate() }
@@ -181,8 +153,9 @@ struct RotationTests {
   }
 
   /// A byte in the middle of a part: the tag, which the manifest knows, is as it was.
-  @Test("An item that does not open stops it", arguments: ["metadata", "wrapped_key"])
-  func damaged(_ column: String) throws {
+  @Test("An item that does not open stops it", arguments: ["metadata", "wrapped_key"]) func damaged(_ column: String)
+    throws
+  {
     let rotated = try RotatedStore()
     func alter() throws {
       for row in [5, 9] {
@@ -202,8 +175,7 @@ struct RotationTests {
     #expect(try rotated.contents() == RotatedStore.expected(0..<18))
   }
 
-  @Test("An item whose class key has no record stops it")
-  func missingClassKey() throws {
+  @Test("An item whose class key has no record stops it") func missingClassKey() throws {
     let rotated = try RotatedStore()
     let keychain = rotated.keychain
     try keychain.database.write { tx in
@@ -221,8 +193,7 @@ struct RotationTests {
     try keychain.addKeySlot(passphrase)
   }
 
-  @Test("A secret that does not open is taken along as it is")
-  func damagedSecret() throws {
+  @Test("A secret that does not open is taken along as it is") func damagedSecret() throws {
     let rotated = try RotatedStore()
     try rotated.store.reopen {
       let raw = try rotated.store.raw()

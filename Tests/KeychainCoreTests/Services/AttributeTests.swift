@@ -5,9 +5,8 @@ import Testing
 
 @Suite struct AttributeTests {
   private static let numbers: [(Int64, [UInt8])] = [
-    (0, []), (1, [1]), (127, [127]), (128, [0, 128]), (-1, [255]), (-128, [128]),
-    (-129, [255, 127]), (65_535, [0, 255, 255]), (.max, [127, 255, 255, 255, 255, 255, 255, 255]),
-    (.min, [128, 0, 0, 0, 0, 0, 0, 0]),
+    (0, []), (1, [1]), (127, [127]), (128, [0, 128]), (-1, [255]), (-128, [128]), (-129, [255, 127]),
+    (65_535, [0, 255, 255]), (.max, [127, 255, 255, 255, 255, 255, 255, 255]), (.min, [128, 0, 0, 0, 0, 0, 0, 0]),
   ]
 
   @Test func aNumberHasOneShortestForm() {
@@ -34,9 +33,7 @@ import Testing
       }
       #expect(ItemClass(code: itemClass.code) == itemClass)
     }
-    for accessibility in Accessibility.allCases {
-      #expect(Accessibility(code: accessibility.code) == accessibility)
-    }
+    for accessibility in Accessibility.allCases { #expect(Accessibility(code: accessibility.code) == accessibility) }
     #expect(ItemAttribute.hasNoData.code == nil)
     #expect(ItemAttribute(code: "nope", in: .key) == nil)
     #expect(ItemAttribute(code: "type", in: .key) == .keyType)
@@ -60,9 +57,7 @@ import Testing
         try? bent.withUnsafeBytes { try again.decode($0) }
       }
     }
-    #expect(throws: (any Error).self) {
-      try [UInt8](repeating: 0, count: 128).withUnsafeBytes { try again.decode($0) }
-    }
+    #expect(throws: (any Error).self) { try [UInt8](repeating: 0, count: 128).withUnsafeBytes { try again.decode($0) } }
   }
 
   @Test func anItemDoesNotPrintItsAttributes() {
@@ -73,17 +68,14 @@ import Testing
   }
 }
 
-@Suite("The attributes of an item")
-struct ItemAttributesTests {
-  @Test("They answer as a dictionary does, and come in the order of their bytes")
-  func model() {
+@Suite("The attributes of an item") struct ItemAttributesTests {
+  @Test("They answer as a dictionary does, and come in the order of their bytes") func model() {
     var random = SeededGenerator(seed: 3)
     var attributes = ItemAttributes()
     var model: [ItemAttribute: AttributeValue] = [:]
     for step in 0..<500 {
       let attribute = ItemAttribute(rawValue: UInt8.random(in: 1...24, using: &random))
-      let value: AttributeValue? =
-        Bool.random(using: &random) ? .integer(Int64(step)) : nil
+      let value: AttributeValue? = Bool.random(using: &random) ? .integer(Int64(step)) : nil
       attributes[attribute] = value
       model[attribute] = value
       #expect(attributes[attribute] == value)
@@ -94,26 +86,19 @@ struct ItemAttributesTests {
     for (attribute, value) in attributes { #expect(model[attribute] == value) }
   }
 
-  @Test(
-    "Equal ones are equal in whatever order they were set; of one that is given twice the last counts"
-  )
+  @Test("Equal ones are equal in whatever order they were set; of one that is given twice the last counts")
   func equality() {
     let one: ItemAttributes = [.label: .string("a"), .account: .string("b")]
-    let other: ItemAttributes = [
-      .account: .string("c"), .account: .string("b"), .label: .string("a"),
-    ]
+    let other: ItemAttributes = [.account: .string("c"), .account: .string("b"), .label: .string("a")]
     #expect(one == other)
     #expect(one != [.account: .string("b")])
     #expect(one != [.account: .string("b"), .label: .data([0x61])])
   }
 
-  @Test("Merging asks which of two values counts, and filtering leaves out")
-  func merging() {
+  @Test("Merging asks which of two values counts, and filtering leaves out") func merging() {
     let one: ItemAttributes = [.label: .string("a"), .account: .string("b")]
     let other: ItemAttributes = [.label: .string("x"), .service: .string("s")]
-    #expect(
-      one.merging(other) { $1 }
-        == [.label: .string("x"), .account: .string("b"), .service: .string("s")])
+    #expect(one.merging(other) { $1 } == [.label: .string("x"), .account: .string("b"), .service: .string("s")])
     #expect(one.merging(other) { mine, _ in mine }[.label] == .string("a"))
     #expect(one.filter { $0.key == .label } == [.label: .string("a")])
   }

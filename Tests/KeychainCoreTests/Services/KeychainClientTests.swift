@@ -14,9 +14,7 @@ import Testing
     return request
   }
 
-  private func client(
-    _ store: TemporaryStore, confirm: (@Sendable (String?) -> Bool?)? = nil
-  ) -> KeychainClient {
+  private func client(_ store: TemporaryStore, confirm: (@Sendable (String?) -> Bool?)? = nil) -> KeychainClient {
     KeychainClient(store.keychain, groups: AccessGroups(["own"]), confirm: confirm)
   }
 
@@ -40,8 +38,7 @@ import Testing
     #expect(found.allSatisfy { $0.item[.label] == nil })
   }
 
-  @Test("A damaged item is neither given nor called not found nor deleted, and remembered")
-  func damagedItem() throws {
+  @Test("A damaged item is neither given nor called not found nor deleted, and remembered") func damagedItem() throws {
     let store = try TemporaryStore()
     for account in ["a", "b"] { _ = try client(store).add(request(account, secret: account)) }
     try store.alter(
@@ -103,9 +100,7 @@ import Testing
     wanted.shape = .attributes
     _ = try client.search(wanted)
     #expect(person.prompts.count == 3)
-    #expect(throws: KeychainError.self) {
-      try self.client(store).search(item.asking(for: .data))
-    }
+    #expect(throws: KeychainError.self) { try self.client(store).search(item.asking(for: .data)) }
   }
 }
 

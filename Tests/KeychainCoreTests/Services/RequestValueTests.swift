@@ -18,8 +18,7 @@ import Testing
   @Test(arguments: [
     [], Array("genp".utf8), Array("zzzz".utf8) + Array(repeating: 0, count: 24),
     Array("genp".utf8) + Array(repeating: 0, count: 25),
-  ])
-  func whatIsNoReferenceIsRefused(_ bytes: [UInt8]) {
+  ]) func whatIsNoReferenceIsRefused(_ bytes: [UInt8]) {
     #expect(throws: KeychainError.self) { try ItemReference(decoding: bytes) }
   }
 
@@ -30,9 +29,7 @@ import Testing
   }
 
   @Test func anAccessControlOfALaterVersionNeedsAPerson() {
-    for bytes in [[], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]]
-      as [[UInt8]]
-    {
+    for bytes in [[], [2, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]] as [[UInt8]] {
       #expect(AccessControl(.data(bytes)).needsPresence)
     }
     #expect(!AccessControl(.data([1, 0, 0, 0, 0, 0, 0, 0, 0])).needsPresence)
@@ -56,11 +53,9 @@ import Testing
     #expect(try RequestClass.identity.attribute(code: "issr") == .issuer)
     #expect(try RequestClass.identity.attribute(code: "klbl") == .applicationLabel)
     for (itemClass, code) in [
-      (password, "srvr"), (password, "klbl"), (key, "acct"), (.identity, "acct"),
-      (.stored(.internetPassword), "svce"), (.stored(.certificate), "acct"), (password, "zzzz"),
-    ] {
-      #expect(throws: KeychainError.self) { try itemClass.attribute(code: code) }
-    }
+      (password, "srvr"), (password, "klbl"), (key, "acct"), (.identity, "acct"), (.stored(.internetPassword), "svce"),
+      (.stored(.certificate), "acct"), (password, "zzzz"),
+    ] { #expect(throws: KeychainError.self) { try itemClass.attribute(code: code) } }
   }
 
   @Test func groupsAreTakenOnceAndNeverTheInternalOne() {

@@ -47,9 +47,7 @@ import Testing
   @Test func aPassphraseOpensAndAnotherDoesNot() throws {
     let store = try TemporaryStore(slots: [passphrase])
     _ = try open(store, passphrase)
-    refuses(.authFailed) {
-      try open(store, .passphrase(Sample.secret("wrong horse")))
-    }
+    refuses(.authFailed) { try open(store, .passphrase(Sample.secret("wrong horse"))) }
   }
 
   @Test func withAPassphraseTheKeyFileDoesNotReachWhatIsForWhenUnlocked() throws {
@@ -65,22 +63,15 @@ import Testing
     #expect(try store.text(of: open) == "secret")
     // It can be found, and it cannot be added to.
     #expect(try store.keychain.items(ItemQuery()).count == 3)
-    refuses(.interactionNotAllowed) {
-      try store.add("c", accessible: .whenUnlocked)
-    }
-    refuses(.interactionNotAllowed) {
-      try store.keychain.update(locked, secret: Sample.secret("x"))
-    }
+    refuses(.interactionNotAllowed) { try store.add("c", accessible: .whenUnlocked) }
+    refuses(.interactionNotAllowed) { try store.keychain.update(locked, secret: Sample.secret("x")) }
     refuses(.interactionNotAllowed) { try store.keychain.update(locked, accessible: .always) }
     refuses(.interactionNotAllowed) { try store.keychain.update(open, accessible: .whenUnlocked) }
     // Its attributes can change while it is locked, and it can be deleted.
     try store.keychain.update(locked, attributes: [.label: .string("x")])
-    let second = try #require(
-      try store.keychain.items(ItemQuery()).first { $0[.account] == .string("second") })
+    let second = try #require(try store.keychain.items(ItemQuery()).first { $0[.account] == .string("second") })
     try store.keychain.delete(second)
-    refuses(.interactionNotAllowed) {
-      try store.keychain.addKeySlot(.passphrase(Sample.secret("another")))
-    }
+    refuses(.interactionNotAllowed) { try store.keychain.addKeySlot(.passphrase(Sample.secret("another"))) }
     let report = try store.keychain.verify(.everything)
     #expect(report.locked == 1 && report.unreadable.isEmpty && report.matchesManifest)
 
@@ -161,9 +152,7 @@ import Testing
     refuses(.param) { try Keychain.create(at: location, slots: []) }
     var weak = KeychainOptions()
     weak.passwordHash = .init(operations: 1, memory: 1 << 20)
-    refuses(.authFailed) {
-      try Keychain.create(at: location, slots: [passphrase], options: weak)
-    }
+    refuses(.authFailed) { try Keychain.create(at: location, slots: [passphrase], options: weak) }
     #expect(!Keychain.exists(at: location))
   }
 

@@ -22,8 +22,7 @@ import Testing
     #expect(!keychain.isUnlocked)
     keychain.keys.loaded.withLock { loaded in
       let purposes = Set(loaded.keys.keys.map(\.purpose.rawValue))
-      #expect(
-        purposes.isDisjoint(with: [2, 16]) && purposes.isSuperset(of: [1, 8, 9, 10, 17, 18]))
+      #expect(purposes.isDisjoint(with: [2, 16]) && purposes.isSuperset(of: [1, 8, 9, 10, 17, 18]))
     }
     // Asking does not bring it back. What is refused and what is not is in `KeySlotTests`.
     for item in try keychain.items(ItemQuery()) {
@@ -41,9 +40,7 @@ import Testing
     let code = KeySlotSecret.recoveryCode(RecoveryCode())
     try rotated.keychain.addKeySlot(code)
     try rotated.store.reopen()
-    refuses(.authFailed) {
-      try rotated.keychain.unlock(with: .passphrase(Sample.secret("wrong")))
-    }
+    refuses(.authFailed) { try rotated.keychain.unlock(with: .passphrase(Sample.secret("wrong"))) }
     #expect(!rotated.keychain.isUnlocked)
     for way in [passphrase, code] {
       try rotated.store.reopen()
@@ -60,12 +57,11 @@ import Testing
   }
 
   /// What happens to the slots while a passphrase takes its time.
-  enum Meanwhile: CaseIterable {
-    case slotRemoved, slotReplaced, rotated
-  }
+  enum Meanwhile: CaseIterable { case slotRemoved, slotReplaced, rotated }
 
-  @Test(arguments: Meanwhile.allCases)
-  func aPassphraseWhoseSlotGoesWhileItIsTriedUnlocksNothing(_ meanwhile: Meanwhile) throws {
+  @Test(arguments: Meanwhile.allCases) func aPassphraseWhoseSlotGoesWhileItIsTriedUnlocksNothing(_ meanwhile: Meanwhile)
+    throws
+  {
     let rotated = try guarded()
     let other = KeySlotSecret.passphrase(Sample.secret("another one"))
     try rotated.keychain.addKeySlot(other)
@@ -84,8 +80,7 @@ import Testing
     }
     refuses(.notAvailable) { try keychain.unlock(by: opened) }
     #expect(!keychain.isUnlocked)
-    let locked = try #require(
-      try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
+    let locked = try #require(try keychain.items(ItemQuery()).first { $0.accessible == .whenUnlocked })
     refuses(.interactionNotAllowed) { try keychain.secret(of: locked) }
     // Tried again, it opens nothing; one that is still there does.
     refuses(.authFailed) { try keychain.unlock(with: passphrase) }

@@ -3,9 +3,7 @@ import TestKit
 import Testing
 
 @Suite struct RecoveryCodeTests {
-  private func typed(_ text: String) throws -> RecoveryCode {
-    try RecoveryCode(typed: text.utf8)
-  }
+  private func typed(_ text: String) throws -> RecoveryCode { try RecoveryCode(typed: text.utf8) }
 
   @Test func itHasSevenGroupsOfFiveAndShowsItselfOnlyWhenAsked() throws {
     let code = RecoveryCode()
@@ -58,21 +56,15 @@ import Testing
     expectMistake(groups.joined().dropLast() + "U", "no code has")
   }
 
-  private func expectMistake(
-    _ text: String, _ words: String, _ location: SourceLocation = #_sourceLocation
-  ) {
+  private func expectMistake(_ text: String, _ words: String, _ location: SourceLocation = #_sourceLocation) {
     do {
       _ = try typed(text)
       Issue.record("\(text) was taken", sourceLocation: location)
     } catch let error as KeychainError {
       #expect(error.status == .authFailed && error.message.contains(words), "\(error.message)")
-      let isTold = text.split(separator: "-").contains {
-        $0.count > 1 && error.message.contains($0)
-      }
+      let isTold = text.split(separator: "-").contains { $0.count > 1 && error.message.contains($0) }
       #expect(!isTold, sourceLocation: location)
-    } catch {
-      Issue.record(error, sourceLocation: location)
-    }
+    } catch { Issue.record(error, sourceLocation: location) }
   }
 
   @Test func itOpensEverythingAlsoWhatAPassphraseGuards() throws {
@@ -86,9 +78,7 @@ import Testing
     try store.reopen(with: .recoveryCode(try typed(code.revealed())))
     #expect(try store.text(of: item) == "secret")
     store.keychain.close()
-    refuses(.authFailed) {
-      try Keychain.open(at: store.location, with: .recoveryCode(RecoveryCode()))
-    }
+    refuses(.authFailed) { try Keychain.open(at: store.location, with: .recoveryCode(RecoveryCode())) }
   }
 
   @Test func aCodeFromBeforeTheFirstPassphraseIsNotLeftBehind() throws {

@@ -39,9 +39,7 @@ import Testing
   /// - Parameters:
   ///   - least: how often the fault has to come, at different calls.
   ///   - loses: whether it takes back what was written.
-  private func tryCalls(
-    least: Int = 3, loses: Bool = false, _ fault: (Int) -> FaultyDisk.Fault
-  ) throws {
+  private func tryCalls(least: Int = 3, loses: Bool = false, _ fault: (Int) -> FaultyDisk.Fault) throws {
     var (failed, lost) = (0, 0)
     let fired = try FaultyDisk.tryCalls(fault, step: least > 1 ? 2 : 1) { disk, fault in
       let store = try store(on: disk)
@@ -65,8 +63,7 @@ import Testing
     #expect((lost > 0) == loses, "\(lost) sectors were lost")
   }
 
-  @Test("An error at any call, a full disk or a short write changes all or nothing")
-  func faults() throws {
+  @Test("An error at any call, a full disk or a short write changes all or nothing") func faults() throws {
     try tryCalls { .ioError(at: $0) }
     try tryCalls { .full(at: $0) }
     try tryCalls { .shortWrite(at: $0) }
@@ -95,8 +92,8 @@ import Testing
 
   @Test(
     "Power cuts at every call, on disks that work and on disks that lie",
-    .enabled(if: Soak.power.isWanted, "`make soak` runs it"))
-  func soakPower() async throws {
+    .enabled(if: Soak.power.isWanted, "`make soak` runs it")) func soakPower() async throws
+  {
     try await Soak.power.measure { ledger in
       var (honest, lying) = (Tally(), Tally())
       for seed in UInt64(1)...2 {
@@ -110,13 +107,9 @@ import Testing
           ledger.round()
         }
       }
-      for tally in [honest, lying] {
-        try Soak.check(tally.cuts > 20 && tally.losses > 20, "\(honest), \(lying)")
-      }
+      for tally in [honest, lying] { try Soak.check(tally.cuts > 20 && tally.losses > 20, "\(honest), \(lying)") }
       try Soak.check(lying.noticed > 0, "\(lying)")
-      ledger.name(
-        "condition of the store, or an error at its opening: \(lying.noticed) times on disks that lied"
-      )
+      ledger.name("condition of the store, or an error at its opening: \(lying.noticed) times on disks that lied")
     }
   }
 
@@ -152,9 +145,7 @@ import Testing
   /// No program can keep what the disk throws away. But it has to notice.
   ///
   /// - Returns: as `tryPowerCut`.
-  private func tryLyingDisk(
-    cutAt number: Int, seed: UInt64, _ tally: inout Tally
-  ) throws -> Bool {
+  private func tryLyingDisk(cutAt number: Int, seed: UInt64, _ tally: inout Tally) throws -> Bool {
     let disk = FaultyDisk()
     let store = try store(on: disk)
     disk.arm(.lyingSync(cutAt: number, seed: seed))
@@ -166,11 +157,7 @@ import Testing
       try Soak.check(
         isWhole && found.count <= committed.count + 1,
         "cut at \(number), seed \(seed): silently \(found.keys.sorted()) of \(committed)")
-    } catch is KeychainError {
-      isNoticed = true
-    } catch is SQLiteError {
-      isNoticed = true
-    } catch is Noticed {
+    } catch is KeychainError { isNoticed = true } catch is SQLiteError { isNoticed = true } catch is Noticed {
       isNoticed = true
     }
     tally.count(disk, isNoticed: isNoticed)
@@ -202,9 +189,9 @@ import Testing
   /// What the disk kept, without the shared memory of the process that is gone.
   ///
   /// - Parameter mayBeDamaged: throws `Noticed` where the store is not whole, or says so.
-  private func opened(
-    asAnotherMachineFindsIt store: TemporaryStore, mayBeDamaged: Bool = false
-  ) throws -> [String: String] {
+  private func opened(asAnotherMachineFindsIt store: TemporaryStore, mayBeDamaged: Bool = false) throws -> [String:
+    String]
+  {
     let other = try TemporaryDirectory()
     let files = FileManager.default
     for name in ["store", "anchor", "store.key"] {
@@ -234,17 +221,16 @@ import Testing
 
   private func change(_ records: SealedRecords) throws {
     var changes = RecordChanges.of(
-      .sample(1, "router 1 again"), .sample(2, "router 2 again", .none),
-      .init(id: RecordID(3), home: 7, state: nil), .sample(4, "new", .copy(of: RecordID(2))))
+      .sample(1, "router 1 again"), .sample(2, "router 2 again", .none), .init(id: RecordID(3), home: 7, state: nil),
+      .sample(4, "new", .copy(of: RecordID(2))))
     changes.messages = [StoredMessage(id: 2, bytes: [2])]
     changes.published = 1
     try records.commit(changes)
   }
 
-  @Test(
-    "An error at any call, a full disk or a sync that loses what was written changes all or nothing"
-  )
-  func faults() throws {
+  @Test("An error at any call, a full disk or a sync that loses what was written changes all or nothing") func faults()
+    throws
+  {
     for (step, fault) in [
       (3, FaultyDisk.Fault.ioError(at:)), (2, FaultyDisk.Fault.full(at:)),
       (1, { .failedSync(at: $0, seed: UInt64($0)) }),
@@ -252,8 +238,7 @@ import Testing
       var failed = 0
       _ = try FaultyDisk.tryCalls(fault, step: step) { disk, fault in
         let store = try TemporaryStore { $0.vfs = disk.name }
-        var first = RecordChanges.of(
-          Self.before.map { .sample($0, $1[0] ?? "", $1[1].map { .text($0) } ?? .none) })
+        var first = RecordChanges.of(Self.before.map { .sample($0, $1[0] ?? "", $1[1].map { .text($0) } ?? .none) })
         first.messages = [StoredMessage(id: 1, bytes: [1])]
         try SealedRecords(store.keychain).commit(first)
         disk.arm(fault)

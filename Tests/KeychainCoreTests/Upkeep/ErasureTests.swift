@@ -26,8 +26,7 @@ import Testing
   }
 
   private func expectNowhere(
-    _ bytes: [UInt8], in store: TemporaryStore, _ when: String,
-    _ location: SourceLocation = #_sourceLocation
+    _ bytes: [UInt8], in store: TemporaryStore, _ when: String, _ location: SourceLocation = #_sourceLocation
   ) throws {
     for (form, needle) in Self.forms(of: bytes) {
       let found = try files(of: store, with: needle)
@@ -35,8 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func noSecretAndNoAttributeIsInAnyFile(isDeferred: Bool) throws {
+  @Test(arguments: [false, true]) func noSecretAndNoAttributeIsInAnyFile(isDeferred: Bool) throws {
     let store = try TemporaryStore { $0.defersUpkeep = isDeferred }
     let keychain = store.keychain
     let secret = RandomBytes.make(48)
@@ -136,8 +134,7 @@ import Testing
     let sealed = try sealedSecret(of: item, in: store.keychain)
     store.keychain.close()
     let (directory, key) = (store.location.directory, store.keyFilePath)
-    await #expect(processExitsWith: .signal(SIGKILL)) {
-      [directory = directory as String, key = key as String] in
+    await #expect(processExitsWith: .signal(SIGKILL)) { [directory = directory as String, key = key as String] in
       var options = KeychainOptions()
       options.defersUpkeep = true
       let keychain = try Keychain.open(

@@ -5,16 +5,11 @@ import ThreadRequests
 
 @testable import LocalAPI
 
-@Suite("Requests over the local API")
-struct RequestMethodsTests {
-  @Test(
-    "Every request but ping has a method of its own, and every method that is described a request")
-  func table() {
-    let methods = RequestCommand.allCases.filter { $0 != .ping }
-      .compactMap { RequestMethods.method($0)?.fullName }
+@Suite("Requests over the local API") struct RequestMethodsTests {
+  @Test("Every request but ping has a method of its own, and every method that is described a request") func table() {
+    let methods = RequestCommand.allCases.filter { $0 != .ping }.compactMap { RequestMethods.method($0)?.fullName }
     #expect(methods.count == RequestCommand.allCases.count - 1)
-    let described = RequestMethods.interfaces.flatMap { interface in
-      interface.methods.map { "\(interface.name).\($0)" }
+    let described = RequestMethods.interfaces.flatMap { interface in interface.methods.map { "\(interface.name).\($0)" }
     }
     #expect(methods.sorted() == described.sorted())
     let grouped = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
@@ -25,22 +20,20 @@ struct RequestMethodsTests {
     "A parameter of another type is named, and what is none of the socket's is ignored",
     arguments: [
       (#"{"home":7}"#, "home"), (#"{"id":"a","administrator":"yes"}"#, "administrator"),
-      (#"{"dataset":1,"home":[]}"#, "home"), (#"{"id":"\ud800"}"#, ""),
-      (#"{"token":7,"purpose":{},"sealed":1}"#, nil),
-    ] as [(String, String?)])
-  func wrong(_ parameters: String, _ field: String?) throws {
+      (#"{"dataset":1,"home":[]}"#, "home"), (#"{"id":"\ud800"}"#, ""), (#"{"token":7,"purpose":{},"sealed":1}"#, nil),
+    ] as [(String, String?)]) func wrong(_ parameters: String, _ field: String?) throws
+  {
     let message = #"{"method":"a.B","parameters":\#(parameters)}"#
     let call = try VarlinkCall(reading: Array(message.utf8))
     do throws(VarlinkError) {
       _ = try call.request()
       #expect(field == nil)
-    } catch {
-      #expect(error == field.map { VarlinkError.invalidParameter($0) })
-    }
+    } catch { #expect(error == field.map { VarlinkError.invalidParameter($0) }) }
   }
 
-  @Test("Parameters come as they were sent, in the names of the interface, and show no dataset")
-  func parameters() throws {
+  @Test("Parameters come as they were sent, in the names of the interface, and show no dataset") func parameters()
+    throws
+  {
     var request = ThreadRequest(.setPreferred)
     request.home = "cabin"
     request.id = "p-12345678"
@@ -60,8 +53,7 @@ struct RequestMethodsTests {
     #expect(!"\(fields)\(String(reflecting: fields))".contains("0e08"))
   }
 
-  @Test("An answer comes as it was sent, in the names of the interface")
-  func answers() throws {
+  @Test("An answer comes as it was sent, in the names of the interface") func answers() throws {
     var data = AnswerData()
     data.forgotten = [
       FormerNetworkRecord(
@@ -74,14 +66,11 @@ struct RequestMethodsTests {
     #expect(try VarlinkReply<AnswerData>(reading: sent).parameters == data)
   }
 
-  @Test("A failure comes with all that it says")
-  func failures() throws {
+  @Test("A failure comes with all that it says") func failures() throws {
     var failure = AnswerFailure(.badDataset, field: "dataset", offset: 7, "no", help: "yes")
     (failure.tlv, failure.exit) = ("Channel", 65)
     let sent = VarlinkError(failure).encoded()
-    let received = #expect(throws: VarlinkError.self) {
-      try VarlinkReply<VarlinkNothing>(reading: sent)
-    }
+    let received = #expect(throws: VarlinkError.self) { try VarlinkReply<VarlinkNothing>(reading: sent) }
     #expect(received.flatMap { AnswerFailure($0) } == failure)
     let full = AnswerFailure(VarlinkError("io.threadkeeper.TooManyConnections"))
     #expect(full?.known == .rateLimited)

@@ -2,20 +2,15 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Calls")
-struct VarlinkCallTests {
+@Suite("Calls") struct VarlinkCallTests {
   private static let malformedTexts = [
-    "", " ", "x", "[]", "null", "\"a.B\"", "{}", "{", "{\"method\":\"a.B\"",
-    "{\"method\":\"a.B\"} x", "{\"method\":\"a.B\"}{}", "{\"method\":7}",
-    "{\"method\":null}", "{\"method\":\"a.B\",\"parameters\":[]}",
+    "", " ", "x", "[]", "null", "\"a.B\"", "{}", "{", "{\"method\":\"a.B\"", "{\"method\":\"a.B\"} x",
+    "{\"method\":\"a.B\"}{}", "{\"method\":7}", "{\"method\":null}", "{\"method\":\"a.B\",\"parameters\":[]}",
     "{\"method\":\"a.B\",\"parameters\":\"x\"}", "{\"method\":\"a.B\",\"more\":1}",
     "{\"method\":\"a.B\",\"more\":\"true\"}", "{\"method\":\"a.B\",\"more\":true,\"oneway\":true}",
-    "{\"method\":\"a.B\",\"upgrade\":true,\"oneway\":true}", "{method:\"a.B\"}",
-    "{'method':'a.B'}", "{\"method\":\"a.B\",,}",
-    "{\"method\":\"a.B\",\"x\":NaN}", "{\"method\":\"a\nB\"}",
-    "\u{feff}{\"method\":\"a.B\"}",
-    "{\"method\":\"a.B\",\"x\":" + String(repeating: "[", count: 32)
-      + String(repeating: "]", count: 32) + "}",
+    "{\"method\":\"a.B\",\"upgrade\":true,\"oneway\":true}", "{method:\"a.B\"}", "{'method':'a.B'}",
+    "{\"method\":\"a.B\",,}", "{\"method\":\"a.B\",\"x\":NaN}", "{\"method\":\"a\nB\"}", "\u{feff}{\"method\":\"a.B\"}",
+    "{\"method\":\"a.B\",\"x\":" + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
   ]
 
   private static let malformedBytes: [[UInt8]] = [
@@ -29,16 +24,13 @@ struct VarlinkCallTests {
     [0xff, 0xfe] + Array("{}".utf16).flatMap { [UInt8(truncatingIfNeeded: $0), 0] },
   ]
 
-  @Test(
-    "What is no call is refused",
-    arguments: malformedTexts.map { Array($0.utf8) } + malformedBytes)
-  func refused(message: [UInt8]) {
+  @Test("What is no call is refused", arguments: malformedTexts.map { Array($0.utf8) } + malformedBytes) func refused(
+    message: [UInt8]
+  ) {
     do {
       _ = try VarlinkCall(reading: message)
       Issue.record("read: \(String(decoding: message, as: UTF8.self))")
-    } catch {
-      #expect(error.reason == .malformed)
-    }
+    } catch { #expect(error.reason == .malformed) }
   }
 
   @Test(
@@ -51,14 +43,11 @@ struct VarlinkCallTests {
       ("{\"oneway\":true,\"method\":\"a.B\"}", "a", "B", .oneway),
       ("{\"upgrade\":true,\"method\":\"a.B\"}", "a", "B", .upgrade),
       ("{\"method\":\"a.B\",\"x\":{\"y\":[1,{}]},\"more\":null}", "a", "B", .single),
-      (
-        "{\"method\":\"a.B\",\"x\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[\"}", "a", "B",
-        .single
-      ),
+      ("{\"method\":\"a.B\",\"x\":\"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[\"}", "a", "B", .single),
       ("{\"method\":\"Bare\"}", "", "Bare", .single), ("{\"method\":\"a.\"}", "a", "", .single),
       ("{\"method\":\"\\u0061.B\"}", "a", "B", .single),
-    ])
-  func read(text: String, interface: String, name: String, kind: VarlinkCall.Kind) throws {
+    ]) func read(text: String, interface: String, name: String, kind: VarlinkCall.Kind) throws
+  {
     let call = try VarlinkCall(reading: Array(text.utf8))
     #expect(call.interface == interface)
     #expect(call.name == name)
@@ -80,15 +69,14 @@ struct VarlinkCallTests {
       ("{\"home_name\":\"a\",\"subject\":{}}", "subject.network_name"),
       ("{\"home_name\":\"a\",\"subject\":{\"network_name\":false}}", "subject.network_name"),
       ("{\"home_name\":\"a\",\"counts\":{}}", "counts"),
-    ])
-  func invalidParameter(parameters: String, field: String) throws {
+    ]) func invalidParameter(parameters: String, field: String) throws
+  {
     let text = "{\"method\":\"a.B\",\"parameters\":\(parameters)}"
     let call = try VarlinkCall(reading: Array(text.utf8))
     #expect(throws: VarlinkError.invalidParameter(field)) { try call.parameters(Wanted.self) }
   }
 
-  @Test("Parameters come back as they were sent, and unknown ones are ignored")
-  func parameters() throws {
+  @Test("Parameters come back as they were sent, and unknown ones are ignored") func parameters() throws {
     let wanted = Wanted(homeName: "a/ü\u{0}\"", subject: .init(networkName: "n"), counts: [1])
     let sent = try VarlinkCall.encode("a.B", wanted, .more)
     #expect(!sent.contains(0))
@@ -96,26 +84,22 @@ struct VarlinkCallTests {
     #expect(call.kind == .more)
     #expect(try call.parameters(Wanted.self) == wanted)
     let other = "{\"method\":\"a.B\",\"parameters\":{\"home_name\":\"a\",\"new\":[1]}}"
-    #expect(
-      try VarlinkCall(reading: Array(other.utf8)).parameters(Wanted.self)
-        == Wanted(homeName: "a"))
+    #expect(try VarlinkCall(reading: Array(other.utf8)).parameters(Wanted.self) == Wanted(homeName: "a"))
     let none = try VarlinkCall(reading: Array("{\"method\":\"a.B\"}".utf8))
     #expect(try none.parameters(VarlinkNothing.self) == VarlinkNothing())
   }
 }
 
-@Suite("Messages in a stream of bytes")
-struct VarlinkFramesTests {
-  @Test("They are the same however the bytes are portioned", arguments: [1, 2, 3, 7, 100])
-  func portions(size: Int) throws {
+@Suite("Messages in a stream of bytes") struct VarlinkFramesTests {
+  @Test("They are the same however the bytes are portioned", arguments: [1, 2, 3, 7, 100]) func portions(size: Int)
+    throws
+  {
     let bytes = Array("{}\u{0}{\"a\":1}\u{0}\u{0}rest".utf8)
     var frames = VarlinkFrames(limit: 7)
     var found: [String] = []
     for start in stride(from: 0, to: bytes.count, by: size) {
       frames.append(bytes[start..<min(start + size, bytes.count)])
-      while let message = try frames.next() {
-        found.append(String(decoding: message, as: UTF8.self))
-      }
+      while let message = try frames.next() { found.append(String(decoding: message, as: UTF8.self)) }
     }
     #expect(found == ["{}", "{\"a\":1}", ""])
     frames.append([0])
@@ -123,8 +107,7 @@ struct VarlinkFramesTests {
     #expect(try frames.next() == nil)
   }
 
-  @Test("One of as many bytes as the limit is read, a larger one is refused before its end")
-  func limit() throws {
+  @Test("One of as many bytes as the limit is read, a larger one is refused before its end") func limit() throws {
     let ten = [UInt8](repeating: 1, count: 10)
     var frames = VarlinkFrames(limit: 10)
     frames.append(ten + [0])
@@ -140,22 +123,16 @@ struct VarlinkFramesTests {
   }
 }
 
-@Suite("Replies")
-struct VarlinkReplyTests {
+@Suite("Replies") struct VarlinkReplyTests {
   private struct Value: Codable, Equatable { var shownName: String? }
 
-  private func read(_ text: String) throws -> VarlinkReply<Value> {
-    try VarlinkReply<Value>(reading: Array(text.utf8))
-  }
+  private func read(_ text: String) throws -> VarlinkReply<Value> { try VarlinkReply<Value>(reading: Array(text.utf8)) }
 
-  @Test("They come back as they were sent")
-  func encoded() throws {
+  @Test("They come back as they were sent") func encoded() throws {
     for continues in [false, true] {
       let sent = try VarlinkReply(parameters: Value(shownName: "a"), continues: continues).encoded()
       let text = String(decoding: sent, as: UTF8.self)
-      #expect(
-        text == (continues ? "{\"continues\":true," : "{")
-          + "\"parameters\":{\"shown_name\":\"a\"}}")
+      #expect(text == (continues ? "{\"continues\":true," : "{") + "\"parameters\":{\"shown_name\":\"a\"}}")
       let reply = try read(text)
       #expect(reply.parameters == Value(shownName: "a"))
       #expect(reply.continues == continues)
@@ -169,8 +146,7 @@ struct VarlinkReplyTests {
     enum CodingKeys: String, CodingKey { case agentID = "agent_id" }
   }
 
-  @Test("A type that names its fields has them on the wire as they are")
-  func namedFields() throws {
+  @Test("A type that names its fields has them on the wire as they are") func namedFields() throws {
     let value = Named(agentID: "a")
     let sent = try VarlinkReply(parameters: value, continues: false).encoded()
     #expect(String(decoding: sent, as: UTF8.self) == "{\"parameters\":{\"agent_id\":\"a\"}}")
@@ -179,16 +155,12 @@ struct VarlinkReplyTests {
     #expect(try call.parameters(Named.self) == value)
   }
 
-  @Test("An error is thrown with those of its parameters that are texts or whole numbers")
-  func errors() throws {
+  @Test("An error is thrown with those of its parameters that are texts or whole numbers") func errors() throws {
     let sent = VarlinkError.invalidParameter("a").encoded()
     #expect(
       String(decoding: sent, as: UTF8.self)
-        == "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"a\"}}"
-    )
-    #expect(throws: VarlinkError.invalidParameter("a")) {
-      try VarlinkReply<Value>(reading: sent)
-    }
+        == "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"a\"}}")
+    #expect(throws: VarlinkError.invalidParameter("a")) { try VarlinkReply<Value>(reading: sent) }
     #expect(throws: VarlinkError("a.B", ["c": "d", "e": .int(7)])) {
       try read("{\"error\":\"a.B\",\"parameters\":{\"c\":\"d\",\"e\":7,\"f\":[],\"g\":null}}")
     }
@@ -198,10 +170,9 @@ struct VarlinkReplyTests {
   @Test(
     "What is no reply of this type is malformed",
     arguments: [
-      "", "[]", "{\"parameters\":7}", "{\"parameters\":{\"shown_name\":7}}", "{\"error\":7}",
-      "{\"continues\":1}", "{",
-    ])
-  func malformed(text: String) {
+      "", "[]", "{\"parameters\":7}", "{\"parameters\":{\"shown_name\":7}}", "{\"error\":7}", "{\"continues\":1}", "{",
+    ]) func malformed(text: String)
+  {
     let error = #expect(throws: SocketError.self) { try read(text) }
     #expect(error?.reason == .malformed)
   }

@@ -25,11 +25,8 @@ import Testing
     #expect(SecCertificateCreateWithData(nil, Data("not a certificate".utf8)) == nil)
     #expect(SecCertificateCreateWithData(nil, whole + [0]) == nil, "one byte too many")
     #expect(SecCertificateCreateWithData(nil, Data([0x30, 0x80, 0, 0])) == nil, "no length")
-    #expect(
-      SecCertificateCreateWithData(nil, Data([0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF])) == nil)
-    for length in 0..<whole.count {
-      #expect(SecCertificateCreateWithData(nil, whole.prefix(length)) == nil)
-    }
+    #expect(SecCertificateCreateWithData(nil, Data([0x30, 0x84, 0xFF, 0xFF, 0xFF, 0xFF])) == nil)
+    for length in 0..<whole.count { #expect(SecCertificateCreateWithData(nil, whole.prefix(length)) == nil) }
   }
 
   /// Whatever a byte becomes, there is an answer and no crash.
@@ -55,14 +52,10 @@ extension OwnKeychain {
 
     @Test func aCertificateSaysItsAttributesItself() throws {
       insert([kSecValueRef: try certificate()])
-      let item = attributes([
-        kSecClass: kSecClassCertificate, kSecReturnData: true,
-      ])
+      let item = attributes([kSecClass: kSecClassCertificate, kSecReturnData: true])
       #expect(item?[kSecAttrCertificateType] as? Int == 3)
       #expect(item?[kSecAttrCertificateEncoding] as? Int == 3)
-      #expect(
-        item?[kSecAttrSerialNumber] as? Data
-          == Data([0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]))
+      #expect(item?[kSecAttrSerialNumber] as? Data == Data([0x01, 0x23, 0x45, 0x67, 0x89, 0xAB, 0xCD, 0xEF]))
       #expect(item?[kSecAttrPublicKeyHash] as? Data == SampleCertificate.hubKeyHash)
       #expect(item?[kSecAttrSubjectKeyID] as? Data == SampleCertificate.hubKeyHash)
       #expect(item?[kSecAttrLabel] as? String == "Hub Ä1")
@@ -75,9 +68,7 @@ extension OwnKeychain {
 
     @Test func whatIsGivenBesidesGoesFirst() throws {
       insert([kSecValueRef: try certificate(), kSecAttrLabel: "front door"])
-      #expect(
-        find([kSecClass: kSecClassCertificate, kSecAttrLabel: "front door"])
-          == errSecSuccess)
+      #expect(find([kSecClass: kSecClassCertificate, kSecAttrLabel: "front door"]) == errSecSuccess)
       // Still the same certificate.
       #expect(add([kSecValueRef: try certificate()]) == errSecDuplicateItem)
       insert([kSecValueRef: try certificate(SampleCertificate.organization)])
@@ -97,8 +88,7 @@ extension OwnKeychain {
       let all = copy(reference, [kSecMatchLimit: kSecMatchLimitAll])
       let certificates = try #require(all.result as? [SecCertificate])
       #expect(
-        certificates.map { SecCertificateCopyData($0) }
-          == [SampleCertificate.hub, SampleCertificate.organization])
+        certificates.map { SecCertificateCopyData($0) } == [SampleCertificate.hub, SampleCertificate.organization])
       let item = attributes(reference)
       #expect(item?[kSecValueRef] as? SecCertificate == certificates[0])
     }
@@ -108,21 +98,15 @@ extension OwnKeychain {
         insert([kSecValueRef: try certificate(data), kSecAttrLabel: "x"])
       }
       let query: [String: Any] = [kSecValueRef: try certificate(SampleCertificate.organization)]
-      #expect(
-        copy(query, [kSecReturnData: true]).data == SampleCertificate.organization)
+      #expect(copy(query, [kSecReturnData: true]).data == SampleCertificate.organization)
       #expect(delete(query) == errSecSuccess)
       #expect(count(kSecClassCertificate) == 1)
-      #expect(
-        find([kSecClass: kSecClassKey, kSecValueRef: try certificate()]) == errSecParam)
+      #expect(find([kSecClass: kSecClassKey, kSecValueRef: try certificate()]) == errSecParam)
       #expect(find([kSecValueRef: "no object"]) == errSecParam)
       // One that came out of the keychain is in a list of items, too.
       let found = try #require(copy(reference).result)
-      #expect(
-        find([kSecClass: kSecClassCertificate, kSecMatchItemList: [found]])
-          == errSecSuccess)
-      #expect(
-        find([kSecClass: kSecClassCertificate, kSecMatchItemList: [try certificate()]])
-          == errSecParam)
+      #expect(find([kSecClass: kSecClassCertificate, kSecMatchItemList: [found]]) == errSecSuccess)
+      #expect(find([kSecClass: kSecClassCertificate, kSecMatchItemList: [try certificate()]]) == errSecParam)
     }
   }
 }

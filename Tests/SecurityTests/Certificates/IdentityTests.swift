@@ -16,9 +16,7 @@ extension OwnKeychain {
       ].merging(more) { $1 }
     }
 
-    private func addCertificate(_ more: [String: Any] = [:]) throws {
-      insert([kSecValueRef: try certificate()], more)
-    }
+    private func addCertificate(_ more: [String: Any] = [:]) throws { insert([kSecValueRef: try certificate()], more) }
 
     private let identity: [String: Any] = [kSecClass: kSecClassIdentity]
 
@@ -33,8 +31,7 @@ extension OwnKeychain {
       let found = try #require(answer.result as? SecIdentity)
       var certificate: SecCertificate?
       #expect(SecIdentityCopyCertificate(found, &certificate) == errSecSuccess)
-      #expect(
-        certificate.map { SecCertificateCopyData($0) } == SampleCertificate.hub)
+      #expect(certificate.map { SecCertificateCopyData($0) } == SampleCertificate.hub)
       var privateKey: SecKey?
       #expect(SecIdentityCopyPrivateKey(found, &privateKey) == errSecSuccess)
       #expect(SecKeyCopyExternalRepresentation(try #require(privateKey), nil) == material)
@@ -52,9 +49,7 @@ extension OwnKeychain {
       for (name, value, status) in [
         (kSecAttrLabel, "certificate", errSecSuccess), (kSecAttrLabel, "key", errSecItemNotFound),
         (kSecAttrKeySizeInBits, 256, errSecSuccess), (kSecAttrKeySizeInBits, 1, errSecItemNotFound),
-      ] as [(CFString, Any, OSStatus)] {
-        #expect(find(identity, [name: value]) == status, "\(name)")
-      }
+      ] as [(CFString, Any, OSStatus)] { #expect(find(identity, [name: value]) == status, "\(name)") }
     }
 
     @Test func publicKeysAndOtherKeysDoNotMakeOne() throws {
@@ -77,8 +72,7 @@ extension OwnKeychain {
     @Test func itHasAPersistentReference() throws {
       try addCertificate()
       insert(key())
-      let reference = try #require(
-        copy(identity, [kSecReturnPersistentRef: true]).data)
+      let reference = try #require(copy(identity, [kSecReturnPersistentRef: true]).data)
       #expect(copy([kSecValuePersistentRef: reference, kSecReturnRef: true]).result is SecIdentity)
       #expect(delete(key()) == errSecSuccess)
       #expect(find([kSecValuePersistentRef: reference]) == errSecItemNotFound)
@@ -100,9 +94,7 @@ extension OwnKeychain {
         kSecAttrPublicKeyHash: SampleCertificate.hubKeyHash,
       ])
       insert(key())
-      #expect(
-        delete(identity, [kSecAttrLabel: "old"])
-          == errSecSuccess)
+      #expect(delete(identity, [kSecAttrLabel: "old"]) == errSecSuccess)
       #expect(count(kSecClassCertificate) == 1)
       #expect(count(kSecClassKey) == 1)
     }
@@ -112,27 +104,20 @@ extension OwnKeychain {
       insert(key())
       let found = try #require(copy(identity, [kSecReturnRef: true]).result)
       #expect(add([kSecValueRef: found]) == errSecParam)
-      #expect(
-        update(identity, [kSecAttrLabel: "x"])
-          == errSecParam)
+      #expect(update(identity, [kSecAttrLabel: "x"]) == errSecParam)
     }
 
     /// Who agrees to the key has not agreed to the certificate, if that has a condition too.
-    @Test(arguments: [true, false])
-    func itNeedsAPersonAsSoonAsOneHalfDoes(_ isCertificate: Bool) throws {
+    @Test(arguments: [true, false]) func itNeedsAPersonAsSoonAsOneHalfDoes(_ isCertificate: Bool) throws {
       let control = control(kSecAttrAccessibleAlways)
       try addCertificate(isCertificate ? control : [:])
       insert(key(isCertificate ? [:] : control))
       for shape in [kSecReturnData, kSecReturnRef] {
-        #expect(
-          find(identity, [shape: true]) == errSecInteractionNotAllowed)
+        #expect(find(identity, [shape: true]) == errSecInteractionNotAllowed)
       }
       for (ui, status) in [
-        (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
-        (kSecUseAuthenticationUISkip, errSecItemNotFound),
-      ] {
-        #expect(find(identity, [kSecUseAuthenticationUI: ui]) == status)
-      }
+        (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed), (kSecUseAuthenticationUISkip, errSecItemNotFound),
+      ] { #expect(find(identity, [kSecUseAuthenticationUI: ui]) == status) }
       store.use() { _ in true }
       #expect(find(identity, [kSecReturnRef: true]) == errSecSuccess)
     }
@@ -145,10 +130,7 @@ extension OwnKeychain {
       let made = try #require(
         SecKeyCreateWithData(
           point + Data(repeating: 7, count: 32),
-          [
-            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom,
-            kSecAttrKeyClass: kSecAttrKeyClassPrivate,
-          ], nil))
+          [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate], nil))
       let attributes = SecKeyCopyAttributes(made)
       #expect(attributes?[kSecAttrApplicationLabel] as? Data == SampleCertificate.hubKeyHash)
       #expect(attributes?[kSecAttrKeySizeInBits] as? Int == 256)
@@ -163,19 +145,15 @@ extension OwnKeychain {
       let publicKey = Data(certificate[(begin.lowerBound + 1)...].prefix(270))
       let number: [UInt8] = [0x02, 0x01, 0x00]
       let body = Data(number) + publicKey.dropFirst(4) + Data((0..<6).flatMap { _ in number })
-      let privateKey =
-        Data([0x30, 0x82, UInt8(body.count >> 8), UInt8(body.count & 0xFF)]) + body
+      let privateKey = Data([0x30, 0x82, UInt8(body.count >> 8), UInt8(body.count & 0xFF)]) + body
       // The subject key identifier of the certificate is that hash.
       let hash = Data([
-        0x47, 0xAC, 0xB1, 0x8F, 0x9F, 0xDD, 0x16, 0x23, 0xB0, 0x5C, 0x5C, 0xCF, 0xF3, 0xE6, 0xF8,
-        0x16, 0xB5, 0x7E, 0xD6, 0xE9,
+        0x47, 0xAC, 0xB1, 0x8F, 0x9F, 0xDD, 0x16, 0x23, 0xB0, 0x5C, 0x5C, 0xCF, 0xF3, 0xE6, 0xF8, 0x16, 0xB5, 0x7E,
+        0xD6, 0xE9,
       ])
-      for (data, keyClass) in [
-        (publicKey, kSecAttrKeyClassPublic), (privateKey, kSecAttrKeyClassPrivate),
-      ] {
+      for (data, keyClass) in [(publicKey, kSecAttrKeyClassPublic), (privateKey, kSecAttrKeyClassPrivate)] {
         let key = try #require(
-          SecKeyCreateWithData(
-            data, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: keyClass], nil))
+          SecKeyCreateWithData(data, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: keyClass], nil))
         let attributes = SecKeyCopyAttributes(key)
         #expect(attributes?[kSecAttrApplicationLabel] as? Data == hash)
         #expect(attributes?[kSecAttrKeySizeInBits] as? Int == 2048)
@@ -184,16 +162,14 @@ extension OwnKeychain {
 
     @Test func aKeyThatSaysNothingOfItsUsesHasThoseOfItsClass() throws {
       let uses = [
-        kSecAttrCanEncrypt, kSecAttrCanDecrypt, kSecAttrCanDerive, kSecAttrCanSign,
-        kSecAttrCanVerify, kSecAttrCanWrap, kSecAttrCanUnwrap,
+        kSecAttrCanEncrypt, kSecAttrCanDecrypt, kSecAttrCanDerive, kSecAttrCanSign, kSecAttrCanVerify, kSecAttrCanWrap,
+        kSecAttrCanUnwrap,
       ]
       for (keyClass, expected) in [
         (kSecAttrKeyClassPublic, [true, false, true, false, true, true, false]),
         (kSecAttrKeyClassPrivate, [false, true, true, true, false, false, true]),
       ] {
-        let about: [String: Any] = [
-          kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: keyClass,
-        ]
+        let about: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: keyClass]
         let key = try #require(SecKeyCreateWithData(material, about as CFDictionary, nil))
         #expect(uses.map { SecKeyCopyAttributes(key)?[$0] as? Bool } == expected)
         insert([kSecValueRef: key])
@@ -221,9 +197,7 @@ extension OwnKeychain {
             kSecAttrApplicationTag: Data([1]),
           ] as CFDictionary, nil))
       insert([kSecValueRef: made, kSecAttrLabel: "made"])
-      let found = copy([
-        kSecClass: kSecClassKey, kSecAttrApplicationTag: Data([1]), kSecReturnRef: true,
-      ])
+      let found = copy([kSecClass: kSecClassKey, kSecAttrApplicationTag: Data([1]), kSecReturnRef: true])
       let key = try #require(found.result as? SecKey)
       #expect(key == made)
       #expect(SecKeyCopyExternalRepresentation(key, nil) == material)

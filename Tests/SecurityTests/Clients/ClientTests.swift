@@ -70,25 +70,19 @@ extension OwnKeychain {
       #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
       #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
       let old = HashableQueries.base("old")
-      let new = HashableQueries.base(
-        "new", kSecAttrAccessibleAfterFirstUnlock, group: "9XUJ7M53NG.shared")
+      let new = HashableQueries.base("new", kSecAttrAccessibleAfterFirstUnlock, group: "9XUJ7M53NG.shared")
       let pairs = ["yo": "dawg", "we": "heard", "emoji": "👩‍👩‍👧"]
       for (key, value) in pairs { try HashableQueries.set(value, key, old) }
       #expect(try HashableQueries.allKeys(old) == Set(pairs.keys))
       #expect(try HashableQueries.allKeys(new).isEmpty)
       // Another accessibility is another set of items.
-      #expect(
-        try HashableQueries.allKeys(HashableQueries.base("old", kSecAttrAccessibleAlways)).isEmpty)
+      #expect(try HashableQueries.allKeys(HashableQueries.base("old", kSecAttrAccessibleAlways)).isEmpty)
       try HashableQueries.migrate(old, to: new, removing: true)
       #expect(try HashableQueries.allKeys(old).isEmpty)
       for (key, value) in pairs { #expect(try HashableQueries.get(key, new) == value) }
-      #expect(throws: HashableQueries.Failure.notFound) {
-        try HashableQueries.migrate(old, to: new, removing: false)
-      }
+      #expect(throws: HashableQueries.Failure.notFound) { try HashableQueries.migrate(old, to: new, removing: false) }
       try HashableQueries.set("again", "yo", old)
-      #expect(throws: HashableQueries.Failure.conflict) {
-        try HashableQueries.migrate(old, to: new, removing: true)
-      }
+      #expect(throws: HashableQueries.Failure.conflict) { try HashableQueries.migrate(old, to: new, removing: true) }
       #expect(try HashableQueries.get("yo", old) == "again")
       // An access control in a hashable query.
       let guarded = HashableQueries.base("guarded", flags: .userPresence)
@@ -115,9 +109,7 @@ extension OwnKeychain {
       #expect(login.read() == nil)
       #expect(login.update(NSData(data: Data([1]))) == errSecItemNotFound)
       let creator: UInt = 5
-      #expect(
-        login.create(NSData(data: Data([1])), comment: "a comment", creator: creator)
-          == errSecSuccess)
+      #expect(login.create(NSData(data: Data([1])), comment: "a comment", creator: creator) == errSecSuccess)
       #expect(login.update(NSData(data: Data([2]))) == errSecSuccess)
       let item = try #require(login.read())
       #expect(item[String(kSecValueData)] as? NSData == NSData(data: Data([2])))

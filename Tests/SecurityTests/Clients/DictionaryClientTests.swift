@@ -15,8 +15,7 @@ extension OwnKeychain {
       let query = password("anna")
       let foundation = NSDictionary(dictionary: query)
       #expect(SecItemUpdate(foundation, [kSecAttrLabel: "1"] as CFDictionary) == errSecSuccess)
-      #expect(
-        SecItemUpdate(query as CFDictionary, [kSecAttrLabel: "2"] as NSDictionary) == errSecSuccess)
+      #expect(SecItemUpdate(query as CFDictionary, [kSecAttrLabel: "2"] as NSDictionary) == errSecSuccess)
       #expect(find(password("anna", [kSecAttrLabel: "2"])) == errSecSuccess)
       #expect(DictionaryLiterals.delete(service: "mail") == errSecSuccess)
       #expect(DictionaryLiterals.delete(service: "mail") == errSecItemNotFound)
@@ -52,30 +51,19 @@ extension OwnKeychain {
 enum DictionaryLiterals {
   static func set(_ value: Data, account: String, service: String) -> OSStatus {
     let status = SecItemAdd(
-      [
-        kSecClass: kSecClassGenericPassword,
-        kSecAttrAccount: account,
-        kSecAttrService: service,
-        kSecValueData: value,
-      ] as NSDictionary, nil)
+      [kSecClass: kSecClassGenericPassword, kSecAttrAccount: account, kSecAttrService: service, kSecValueData: value]
+        as NSDictionary, nil)
     guard status == errSecDuplicateItem else { return status }
     return SecItemUpdate(
-      [
-        kSecClass: kSecClassGenericPassword,
-        kSecAttrAccount: account,
-        kSecAttrService: service,
-      ] as NSDictionary, [kSecValueData: value] as NSDictionary)
+      [kSecClass: kSecClassGenericPassword, kSecAttrAccount: account, kSecAttrService: service] as NSDictionary,
+      [kSecValueData: value] as NSDictionary)
   }
 
   static func get(account: String, service: String) -> Data? {
     var result: AnyObject?
     let status = SecItemCopyMatching(
-      [
-        kSecClass: kSecClassGenericPassword,
-        kSecAttrAccount: account,
-        kSecAttrService: service,
-        kSecReturnData: true,
-      ] as NSDictionary, &result)
+      [kSecClass: kSecClassGenericPassword, kSecAttrAccount: account, kSecAttrService: service, kSecReturnData: true]
+        as NSDictionary, &result)
     return status == errSecSuccess ? result as? Data : nil
   }
 

@@ -30,20 +30,16 @@ enum HashableQueries {
 
   /// What every query of a service says.
   static func base(
-    _ service: String, _ accessible: CFString = kSecAttrAccessibleWhenUnlocked,
-    group: String? = nil, flags: SecAccessControlCreateFlags? = nil
+    _ service: String, _ accessible: CFString = kSecAttrAccessibleWhenUnlocked, group: String? = nil,
+    flags: SecAccessControlCreateFlags? = nil
   ) -> [String: AnyHashable] {
     var base: [String: AnyHashable] = [
-      kSecClass as String: kSecClassGenericPassword as String,
-      kSecAttrService as String: service,
+      kSecClass as String: kSecClassGenericPassword as String, kSecAttrService as String: service,
     ]
-    if #available(iOS 13.0, macOS 10.15, *) {
-      base[kSecUseDataProtectionKeychain as String] = true
-    }
+    if #available(iOS 13.0, macOS 10.15, *) { base[kSecUseDataProtectionKeychain as String] = true }
     if let group = group { base[kSecAttrAccessGroup as String] = group }
     if let flags = flags {
-      base[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(
-        nil, accessible, flags, nil)
+      base[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(nil, accessible, flags, nil)
     } else {
       base[kSecAttrAccessible as String] = accessible
     }
@@ -83,18 +79,14 @@ enum HashableQueries {
       }
       let many = found as? [[String: AnyHashable]] ?? []
       return Set(many.compactMap { $0[kSecAttrAccount as String] as? String })
-    } catch Failure.notFound {
-      return []
-    }
+    } catch Failure.notFound { return [] }
   }
 
   /// The first part of the group of an item that is made for that.
   static var groupPrefix: String? {
     var query: [CFString: Any] = [
-      kSecClass: kSecClassGenericPassword,
-      kSecAttrAccount: "placeholder of the group's prefix",
-      kSecReturnAttributes: true,
-      kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
+      kSecClass: kSecClassGenericPassword, kSecAttrAccount: "placeholder of the group's prefix",
+      kSecReturnAttributes: true, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock,
     ]
     query[kSecUseDataProtectionKeychain] = true
     var result: AnyObject? = nil
@@ -106,9 +98,7 @@ enum HashableQueries {
     return group.components(separatedBy: ".").first
   }
 
-  static func migrate(
-    _ source: [String: AnyHashable], to destination: [String: AnyHashable], removing: Bool
-  ) throws {
+  static func migrate(_ source: [String: AnyHashable], to destination: [String: AnyHashable], removing: Bool) throws {
     var query = source
     query[kSecMatchLimit as String] = kSecMatchLimitAll
     query[kSecReturnAttributes as String] = true
@@ -120,16 +110,12 @@ enum HashableQueries {
     var pairs: [String: Data] = [:]
     for item in items {
       guard let reference = item[kSecValuePersistentRef as String] else { continue }
-      let data: Data = try copy([
-        kSecValuePersistentRef as String: reference, kSecReturnData as String: true,
-      ])
+      let data: Data = try copy([kSecValuePersistentRef as String: reference, kSecReturnData as String: true])
       guard let key = item[kSecAttrAccount as String] as? String else { continue }
       guard pairs[key] == nil, !present.contains(key) else { throw Failure.conflict }
       pairs[key] = data
     }
-    for (key, data) in pairs {
-      try set(String(decoding: data, as: UTF8.self), key, destination)
-    }
+    for (key, data) in pairs { try set(String(decoding: data, as: UTF8.self), key, destination) }
     if removing { SecItemDelete(source as CFDictionary) }
   }
 }

@@ -4,10 +4,8 @@ import Security
 // Client code as it is written for Apple's systems: a value type whose calls can be replaced, an
 // error that is a status, throwing everywhere.
 
-typealias CopyFunction = (_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?)
-  -> OSStatus
-typealias AddFunction = (_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?)
-  -> OSStatus
+typealias CopyFunction = (_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus
+typealias AddFunction = (_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus
 typealias UpdateFunction = (_ query: CFDictionary, _ change: CFDictionary) -> OSStatus
 typealias DeleteFunction = (_ query: CFDictionary) -> OSStatus
 
@@ -52,8 +50,7 @@ struct InjectedStore {
 
   func set(_ data: Data, _ key: String) throws {
     var item = base(key, data)
-    if let flags = flags,
-      let control = SecAccessControlCreateWithFlags(kCFAllocatorDefault, accessibility, flags, nil)
+    if let flags = flags, let control = SecAccessControlCreateWithFlags(kCFAllocatorDefault, accessibility, flags, nil)
     {
       item[kSecAttrAccessControl as String] = control
     } else {

@@ -39,15 +39,12 @@ class PasswordBox {
 
   init(prefix: String = "") { self.prefix = prefix }
 
-  @discardableResult
-  func set(_ value: Data, _ key: String, access: BoxAccess? = nil) -> Bool {
+  @discardableResult func set(_ value: Data, _ key: String, access: BoxAccess? = nil) -> Bool {
     lock.lock()
     defer { lock.unlock() }
     deleteUnlocked(key)
     var query: [String: Any] = [
-      BoxNames.itemClass: kSecClassGenericPassword,
-      BoxNames.account: prefix + key,
-      BoxNames.data: value,
+      BoxNames.itemClass: kSecClassGenericPassword, BoxNames.account: prefix + key, BoxNames.data: value,
       BoxNames.accessible: (access ?? .whenUnlocked).value,
     ]
     query = scoped(query, adding: true)
@@ -55,21 +52,17 @@ class PasswordBox {
     return lastStatus == noErr
   }
 
-  @discardableResult
-  func set(_ value: String, _ key: String, access: BoxAccess? = nil) -> Bool {
+  @discardableResult func set(_ value: String, _ key: String, access: BoxAccess? = nil) -> Bool {
     value.data(using: .utf8).map { set($0, key, access: access) } ?? false
   }
 
-  @discardableResult
-  func set(_ value: Bool, _ key: String) -> Bool { set(Data(value ? [1] : [0]), key) }
+  @discardableResult func set(_ value: Bool, _ key: String) -> Bool { set(Data(value ? [1] : [0]), key) }
 
   func data(_ key: String, asReference: Bool = false) -> Data? {
     lock.lock()
     defer { lock.unlock() }
     var query: [String: Any] = [
-      BoxNames.itemClass: kSecClassGenericPassword,
-      BoxNames.account: prefix + key,
-      BoxNames.limit: kSecMatchLimitOne,
+      BoxNames.itemClass: kSecClassGenericPassword, BoxNames.account: prefix + key, BoxNames.limit: kSecMatchLimitOne,
     ]
     if asReference {
       query[BoxNames.returnReference] = kCFBooleanTrue
@@ -95,10 +88,8 @@ class PasswordBox {
 
   var allKeys: [String] {
     let query: [String: Any] = [
-      BoxNames.itemClass: kSecClassGenericPassword,
-      BoxNames.returnData: true,
-      BoxNames.name(kSecReturnAttributes): true,
-      BoxNames.name(kSecReturnPersistentRef): true,
+      BoxNames.itemClass: kSecClassGenericPassword, BoxNames.returnData: true,
+      BoxNames.name(kSecReturnAttributes): true, BoxNames.name(kSecReturnPersistentRef): true,
       BoxNames.limit: kSecMatchLimitAll,
     ]
     var result: AnyObject?
@@ -109,15 +100,13 @@ class PasswordBox {
     return (result as? [[String: Any]])?.compactMap { $0[BoxNames.account] as? String } ?? []
   }
 
-  @discardableResult
-  func delete(_ key: String) -> Bool {
+  @discardableResult func delete(_ key: String) -> Bool {
     lock.lock()
     defer { lock.unlock() }
     return deleteUnlocked(key)
   }
 
-  @discardableResult
-  func clear() -> Bool {
+  @discardableResult func clear() -> Bool {
     lock.lock()
     defer { lock.unlock() }
     let query: [String: Any] = [kSecClass as String: kSecClassGenericPassword]
@@ -125,11 +114,8 @@ class PasswordBox {
     return lastStatus == noErr
   }
 
-  @discardableResult
-  private func deleteUnlocked(_ key: String) -> Bool {
-    let query: [String: Any] = [
-      BoxNames.itemClass: kSecClassGenericPassword, BoxNames.account: prefix + key,
-    ]
+  @discardableResult private func deleteUnlocked(_ key: String) -> Bool {
+    let query: [String: Any] = [BoxNames.itemClass: kSecClassGenericPassword, BoxNames.account: prefix + key]
     lastStatus = SecItemDelete(scoped(query, adding: false) as CFDictionary)
     return lastStatus == noErr
   }
@@ -137,9 +123,7 @@ class PasswordBox {
   private func scoped(_ items: [String: Any], adding: Bool) -> [String: Any] {
     var result = items
     if let group = group { result[BoxNames.group] = group }
-    if synchronizable {
-      result[BoxNames.synchronizable] = adding ? true : kSecAttrSynchronizableAny
-    }
+    if synchronizable { result[BoxNames.synchronizable] = adding ? true : kSecAttrSynchronizableAny }
     return result
   }
 }

@@ -12,9 +12,7 @@ protocol Storable {
   var properties: [String: Any] { get }
 }
 
-protocol ServiceStorable: Storable {
-  var service: String { get }
-}
+protocol ServiceStorable: Storable { var service: String { get } }
 
 protocol ServerStorable: Storable {
   var server: String { get }
@@ -24,9 +22,7 @@ protocol ServerStorable: Storable {
 extension Storable {
   var perform: PerformClosure {
     return { request, result in
-      withUnsafeMutablePointer(to: &result) {
-        SecItemCopyMatching(request, UnsafeMutablePointer($0))
-      }
+      withUnsafeMutablePointer(to: &result) { SecItemCopyMatching(request, UnsafeMutablePointer($0)) }
     }
   }
 
@@ -40,9 +36,7 @@ extension Storable {
     var properties = [String: Any]()
     properties[String(kSecClass)] = itemClass
     properties[String(kSecAttrAccount)] = account
-    if let one = self as? any ServiceStorable {
-      properties[String(kSecAttrService)] = one.service
-    }
+    if let one = self as? any ServiceStorable { properties[String(kSecAttrService)] = one.service }
     if let one = self as? any ServerStorable {
       properties[String(kSecAttrServer)] = one.server
       properties[String(kSecAttrPort)] = one.port
@@ -66,9 +60,9 @@ extension Storable {
     query[String(kSecMatchLimit)] = kSecMatchLimitOne
     var result: AnyObject?
     guard perform(query as CFDictionary, &result) == errSecSuccess else { return nil }
-    guard let dictionary = result as? NSDictionary,
-      dictionary[String(kSecValueData)] as? NSData != nil
-    else { return nil }
+    guard let dictionary = result as? NSDictionary, dictionary[String(kSecValueData)] as? NSData != nil else {
+      return nil
+    }
     return dictionary
   }
 
@@ -110,16 +104,14 @@ class DataAccounts {
     return query
   }
 
-  @discardableResult
-  func set(_ value: Data, _ key: String, _ accessible: CFString? = nil) -> Bool {
+  @discardableResult func set(_ value: Data, _ key: String, _ accessible: CFString? = nil) -> Bool {
     var item = query(key, accessible)
     item[dataKey] = value
     item[accessibleKey] = accessible ?? kSecAttrAccessibleWhenUnlocked
     let status: OSStatus = SecItemAdd(item as CFDictionary, nil)
     if status == errSecDuplicateItem {
       let change: [String: Any] = [dataKey: value]
-      return SecItemUpdate(query(key, accessible) as CFDictionary, change as CFDictionary)
-        == errSecSuccess
+      return SecItemUpdate(query(key, accessible) as CFDictionary, change as CFDictionary) == errSecSuccess
     }
     return status == errSecSuccess
   }
@@ -139,8 +131,8 @@ class DataAccounts {
     query[limitKey] = kSecMatchLimitOne
     query[kSecReturnAttributes as String] = kCFBooleanTrue
     var result: AnyObject?
-    guard SecItemCopyMatching(query as CFDictionary, &result) == noErr,
-      let found = result as? [String: AnyObject], let value = found[accessibleKey] as? String
+    guard SecItemCopyMatching(query as CFDictionary, &result) == noErr, let found = result as? [String: AnyObject],
+      let value = found[accessibleKey] as? String
     else { return nil }
     return value as CFString
   }
@@ -152,17 +144,15 @@ class DataAccounts {
 
   func allKeys() -> Set<String> {
     let query: [String: Any] = [
-      classKey: kSecClassGenericPassword, serviceKey: service,
-      kSecReturnAttributes as String: kCFBooleanTrue as Any, limitKey: kSecMatchLimitAll,
+      classKey: kSecClassGenericPassword, serviceKey: service, kSecReturnAttributes as String: kCFBooleanTrue as Any,
+      limitKey: kSecMatchLimitAll,
     ]
     var result: AnyObject?
     guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess else { return [] }
     var keys = Set<String>()
     if let results = result as? [[AnyHashable: Any]] {
       for attributes in results {
-        if let data = attributes[kSecAttrAccount] as? Data,
-          let account = String(data: data, encoding: .utf8)
-        {
+        if let data = attributes[kSecAttrAccount] as? Data, let account = String(data: data, encoding: .utf8) {
           keys.insert(account)
         }
       }
@@ -172,10 +162,7 @@ class DataAccounts {
 
   static func wipe() {
     for itemClass in [
-      kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey,
-      kSecClassIdentity,
-    ] {
-      SecItemDelete([kSecClass as String: itemClass] as CFDictionary)
-    }
+      kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
+    ] { SecItemDelete([kSecClass as String: itemClass] as CFDictionary) }
   }
 }

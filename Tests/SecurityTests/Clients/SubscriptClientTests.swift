@@ -27,11 +27,10 @@ extension OwnKeychain {
 
     @Test func serversWithPortsAndProtocols() throws {
       let url = try #require(URL(string: "https://example.com:443/login"))
-      let vault = SubscriptVault(.internet(url, .https))
-        .attributes([
-          String(kSecAttrSecurityDomain): "domain", String(kSecAttrCreator): "Creator Test",
-          String(kSecAttrType): "Type Test", String(kSecAttrIsInvisible): true,
-        ])
+      let vault = SubscriptVault(.internet(url, .https)).attributes([
+        String(kSecAttrSecurityDomain): "domain", String(kSecAttrCreator): "Creator Test",
+        String(kSecAttrType): "Type Test", String(kSecAttrIsInvisible): true,
+      ])
       vault["anna"] = "hunter2"
       let other = SubscriptVault(.internet(url, .http))
       #expect(other["anna"] == nil)
@@ -68,16 +67,13 @@ extension OwnKeychain {
     }
 
     @Test func guardedItemsInSubscripts() throws {
-      let vault = SubscriptVault(.generic(service: "mail"))
-        .accessibility(kSecAttrAccessibleAfterFirstUnlock, .userPresence)
+      let vault = SubscriptVault(.generic(service: "mail")).accessibility(
+        kSecAttrAccessibleAfterFirstUnlock, .userPresence)
       try vault.set(Data("1".utf8), "anna")
       #expect(throws: VaultError(status: errSecInteractionNotAllowed)) { try vault.get("anna") }
-      #expect(throws: VaultError(status: errSecInteractionNotAllowed)) {
-        try vault.set(Data("2".utf8), "anna")
-      }
+      #expect(throws: VaultError(status: errSecInteractionNotAllowed)) { try vault.set(Data("2".utf8), "anna") }
       #expect(throws: NSError.self) {
-        try SubscriptVault(.generic(service: "x")).accessibility("zz", .userPresence)
-          .set(Data(), "a")
+        try SubscriptVault(.generic(service: "x")).accessibility("zz", .userPresence).set(Data(), "a")
       }
       store.use(confirmPresence: { _ in true })
       #expect(try vault.get("anna") == Data("1".utf8))
@@ -115,10 +111,22 @@ final class SubscriptVault {
     (accessibility, self.policy) = (value, policy)
     return self
   }
-  func synchronizable(_ value: Bool) -> Self { isSynchronizable = value; return self }
-  func group(_ value: String?) -> Self { group = value; return self }
-  func label(_ value: String?) -> Self { label = value; return self }
-  func attributes(_ values: [String: Any]) -> Self { more = values; return self }
+  func synchronizable(_ value: Bool) -> Self {
+    isSynchronizable = value;
+    return self
+  }
+  func group(_ value: String?) -> Self {
+    group = value;
+    return self
+  }
+  func label(_ value: String?) -> Self {
+    label = value;
+    return self
+  }
+  func attributes(_ values: [String: Any]) -> Self {
+    more = values;
+    return self
+  }
 
   private func query() -> [String: Any] {
     var query = [String: Any]()
@@ -172,10 +180,8 @@ final class SubscriptVault {
     case errSecSuccess:
       guard let data = result as? Data else { throw VaultError(status: errSecDecode) }
       return data
-    case errSecItemNotFound:
-      return nil
-    default:
-      throw VaultError(status: status)
+    case errSecItemNotFound: return nil
+    default: throw VaultError(status: status)
     }
   }
 
@@ -190,11 +196,9 @@ final class SubscriptVault {
       query[accountKey] = key
       status = SecItemUpdate(query as CFDictionary, try attributes(value) as CFDictionary)
     case errSecItemNotFound:
-      let item = self.query().merging(try attributes(value)) { $1 }
-        .merging([accountKey: key]) { $1 }
+      let item = self.query().merging(try attributes(value)) { $1 }.merging([accountKey: key]) { $1 }
       status = SecItemAdd(item as CFDictionary, nil)
-    default:
-      break
+    default: break
     }
     if status != errSecSuccess { throw VaultError(status: status) }
   }
@@ -223,9 +227,7 @@ final class SubscriptVault {
     var result: AnyObject?
     let status = SecItemCopyMatching(query as CFDictionary, &result)
     if status == errSecItemNotFound { return nil }
-    guard status == errSecSuccess, let attributes = result as? [String: Any] else {
-      throw VaultError(status: status)
-    }
+    guard status == errSecSuccess, let attributes = result as? [String: Any] else { throw VaultError(status: status) }
     return attributes
   }
 
@@ -234,21 +236,14 @@ final class SubscriptVault {
     query[limitKey] = kSecMatchLimitAll
     query[String(kSecReturnAttributes)] = kCFBooleanTrue
     var result: AnyObject?
-    guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess,
-      let items = result as? [[String: Any]]
+    guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess, let items = result as? [[String: Any]]
     else { return [] }
     return items.compactMap { $0[accountKey] as? String }
   }
 
   subscript(key: String) -> String? {
     get { (try? get(key)).flatMap { $0 }.flatMap { String(data: $0, encoding: .utf8) } }
-    set {
-      if let value = newValue {
-        try? set(Data(value.utf8), key)
-      } else {
-        try? remove(key)
-      }
-    }
+    set { if let value = newValue { try? set(Data(value.utf8), key) } else { try? remove(key) } }
   }
 }
 

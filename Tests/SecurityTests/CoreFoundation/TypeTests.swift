@@ -37,8 +37,7 @@ extension OwnKeychain {
     @Test func creatorsAreFourCharactersAsANumber() {
       let creator: FourCharCode = 0x6143_7274
       insert(password("a", [kSecAttrCreator: creator]))
-      let found = copy(
-        password("a", [kSecAttrCreator: creator as OSType, kSecReturnAttributes: true]))
+      let found = copy(password("a", [kSecAttrCreator: creator as OSType, kSecReturnAttributes: true]))
       #expect(found.dictionary?[kSecAttrCreator] as? FourCharCode == creator)
     }
 
@@ -50,19 +49,13 @@ extension OwnKeychain {
       let key = try #require(SecKeyCreateWithData(Data([1]), [kSecAttrKeyType: "42"], nil))
       #expect(CFGetTypeID(key) == SecKeyGetTypeID())
       #expect(!CFEqual(certificate, key))
-      let control = SecAccessControlCreateWithFlags(
-        nil, kSecAttrAccessibleAlways, .userPresence, nil)
+      let control = SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, .userPresence, nil)
       #expect(CFGetTypeID(control) == SecAccessControlGetTypeID())
-      #expect(
-        CFEqual(
-          control, SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, [], nil)) == false
-      )
+      #expect(CFEqual(control, SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAlways, [], nil)) == false)
       let numbers = [
-        CFStringGetTypeID(), CFDataGetTypeID(), CFNumberGetTypeID(), CFBooleanGetTypeID(),
-        CFDateGetTypeID(),
-        CFArrayGetTypeID(), CFDictionaryGetTypeID(), CFErrorGetTypeID(), SecIdentityGetTypeID(),
-        CFSetGetTypeID(), CFNullGetTypeID(),
-        SecCertificateGetTypeID(), SecKeyGetTypeID(), SecAccessControlGetTypeID(),
+        CFStringGetTypeID(), CFDataGetTypeID(), CFNumberGetTypeID(), CFBooleanGetTypeID(), CFDateGetTypeID(),
+        CFArrayGetTypeID(), CFDictionaryGetTypeID(), CFErrorGetTypeID(), SecIdentityGetTypeID(), CFSetGetTypeID(),
+        CFNullGetTypeID(), SecCertificateGetTypeID(), SecKeyGetTypeID(), SecAccessControlGetTypeID(),
       ]
       #expect(Set(numbers).count == numbers.count)
     }
@@ -86,12 +79,10 @@ extension OwnKeychain {
       insert(password("a", secret("x")))
       let optional: Bool? = true
       let truths: [Any] = [
-        true, kCFBooleanTrue as Any, kCFBooleanTrue!, NSNumber(value: true), NSNumber(value: 1), 1,
-        AnyHashable(true), true as AnyObject, optional as Any, Optional(optional) as Any,
+        true, kCFBooleanTrue as Any, kCFBooleanTrue!, NSNumber(value: true), NSNumber(value: 1), 1, AnyHashable(true),
+        true as AnyObject, optional as Any, Optional(optional) as Any,
       ]
-      for truth in truths {
-        #expect(copy(password("a", [kSecReturnData: truth])).data == Data("x".utf8), "\(truth)")
-      }
+      for truth in truths { #expect(copy(password("a", [kSecReturnData: truth])).data == Data("x".utf8), "\(truth)") }
     }
 
     @Test func everyOtherValueMayBeAnOptionInAQuery() {
@@ -105,11 +96,7 @@ extension OwnKeychain {
       insert(item)
       let found = copy(
         password(
-          "a",
-          [
-            kSecReturnData: true, kSecReturnAttributes: true,
-            kSecMatchLimit: Optional(kSecMatchLimitOne) as Any,
-          ]))
+          "a", [kSecReturnData: true, kSecReturnAttributes: true, kSecMatchLimit: Optional(kSecMatchLimitOne) as Any]))
       #expect(found.dictionary?[kSecValueData] as? Data == Data([1]))
       #expect(found.dictionary?[kSecAttrType] as? UInt == 5)
       #expect(found.dictionary?[kSecAttrAccessible] as? String == "dku")
@@ -133,10 +120,8 @@ extension OwnKeychain {
     @Test func oneItemIsADictionaryOfAnyKind() throws {
       insertThree()
       let result = try #require(
-        all([
-          kSecAttrAccount: "a", kSecReturnAttributes: true, kSecReturnData: true,
-          kSecReturnPersistentRef: true,
-        ]).result)
+        all([kSecAttrAccount: "a", kSecReturnAttributes: true, kSecReturnData: true, kSecReturnPersistentRef: true])
+          .result)
       #expect(result is [String: Any] && result is [AnyHashable: Any] && result is [NSString: Any])
       #expect(result is [String: AnyObject] && result is [NSObject: AnyObject])
       #expect(result is [String: NSObject] && result is NSDictionary)
@@ -157,13 +142,11 @@ extension OwnKeychain {
 
     @Test func severalItemsAreAnArrayOfAnyKind() throws {
       insertThree()
-      let result = try #require(
-        all([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll]).result)
+      let result = try #require(all([kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll]).result)
       #expect((result as? [[String: AnyHashable]])?.count == 3)
       #expect((result as? [[AnyHashable: Any]])?.count == 3)
       #expect((result as? [[NSObject: AnyObject]])?.count == 3)
-      #expect(
-        (result as? [NSDictionary])?.map { $0[kSecAttrAccount] as? String } == ["a", "b", "c"])
+      #expect((result as? [NSDictionary])?.map { $0[kSecAttrAccount] as? String } == ["a", "b", "c"])
       #expect(!(result is [String: Any]) && !(result is NSDictionary))
       let guarded = (result as? [[String: AnyHashable]])?.last
       #expect(guarded?[kSecAttrAccessControl] is SecAccessControl)
@@ -184,20 +167,14 @@ extension OwnKeychain {
       let query: [String: Any] = [
         kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
         kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
-        kSecAttrApplicationLabel: Data("label".utf8), kSecAttrSynchronizable: true,
-        kSecUseDataProtectionKeychain: true,
+        kSecAttrApplicationLabel: Data("label".utf8), kSecAttrSynchronizable: true, kSecUseDataProtectionKeychain: true,
       ]
-      let made = try #require(
-        SecKeyCreateWithData(Data([1]) as CFData, query as CFDictionary, nil))
+      let made = try #require(SecKeyCreateWithData(Data([1]) as CFData, query as CFDictionary, nil))
       insert(query, [kSecValueRef: made, kSecAttrAccessible: kSecAttrAccessibleAlways])
       let found = copy(query, [kSecReturnRef: true]).result
       #expect(SecKeyCopyExternalRepresentation(found as! SecKey, nil) as Data? == Data([1]))
-      let many = copy(
-        query,
-        [
-          kSecReturnRef: true, kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
-        ]
-      ).result
+      let many = copy(query, [kSecReturnRef: true, kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll])
+        .result
       let item = try #require((many as? [[String: AnyHashable]])?.first)
       #expect(item[kSecValueRef] is SecKey)
       #expect(item[kSecAttrApplicationLabel] as? Data == Data("label".utf8))

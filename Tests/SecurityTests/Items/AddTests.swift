@@ -8,8 +8,7 @@ extension OwnKeychain {
 
     @Test func aPersistentReferenceMakesNoSense() throws {
       let reference = addAndCopy(password("anna", [kSecReturnPersistentRef: true])).data
-      #expect(
-        add(password("otto", [kSecValuePersistentRef: try #require(reference)])) == errSecParam)
+      #expect(add(password("otto", [kSecValuePersistentRef: try #require(reference)])) == errSecParam)
     }
 
     @Test func datesAreStampedWhateverIsGiven() throws {
@@ -19,9 +18,7 @@ extension OwnKeychain {
       ]
       func dates() throws -> [Date] {
         let found = attributes(password("anna"))
-        return try [kSecAttrCreationDate, kSecAttrModificationDate].map {
-          try #require(found?[$0] as? Date)
-        }
+        return try [kSecAttrCreationDate, kSecAttrModificationDate].map { try #require(found?[$0] as? Date) }
       }
       let start = Date()
       insert(password("anna", given))
@@ -33,11 +30,10 @@ extension OwnKeychain {
     }
 
     @Test(arguments: [
-      [kSecReturnData], [kSecReturnAttributes], [kSecReturnPersistentRef],
-      [kSecReturnData, kSecReturnAttributes], [kSecReturnAttributes, kSecReturnPersistentRef],
+      [kSecReturnData], [kSecReturnAttributes], [kSecReturnPersistentRef], [kSecReturnData, kSecReturnAttributes],
+      [kSecReturnAttributes, kSecReturnPersistentRef],
       [kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef],
-    ])
-    func theNewItemIsGivenAsASearchWouldGiveIt(_ names: [CFString]) {
+    ]) func theNewItemIsGivenAsASearchWouldGiveIt(_ names: [CFString]) {
       let wanted = Dictionary(uniqueKeysWithValues: names.map { ($0, true as Any) })
       let added = addAndCopy(password("anna", secret("hunter2")), wanted)
       let found = copy(password("anna"), wanted)
@@ -52,8 +48,7 @@ extension OwnKeychain {
       #expect(answer.result == nil)
     }
 
-    @Test("An item without data returns no data, one with empty data returns that")
-    func noDataIsNotEmptyData() {
+    @Test("An item without data returns no data, one with empty data returns that") func noDataIsNotEmptyData() {
       let both: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true]
       let none = addAndCopy(password("none", both))
       #expect(none.status == errSecSuccess)
@@ -67,9 +62,7 @@ extension OwnKeychain {
       #expect(item("none")?.keys.contains(kSecValueData) == false)
       #expect(item("empty")?[kSecValueData] as? Data == Data())
       // Alone, data is a value in any case.
-      for account in ["none", "empty"] {
-        #expect(copy(password(account, [kSecReturnData: true])).data == Data())
-      }
+      for account in ["none", "empty"] { #expect(copy(password(account, [kSecReturnData: true])).data == Data()) }
       #expect(update(password("none"), [kSecAttrLabel: "x"]) == errSecSuccess)
       #expect(item("none")?.keys.contains(kSecValueData) == false)
       #expect(update(password("none"), [kSecValueData: Data()]) == errSecSuccess)
@@ -78,10 +71,7 @@ extension OwnKeychain {
 
     /// Byte by byte, as in the original: Unicode's equivalences are no business of a primary key.
     @Test func anyTextIsAnAccount() {
-      let accounts = [
-        "", " ", "a\u{0}b", "äöü", "👩‍👩‍👧‍👦🇩🇪", "e\u{301}", "\u{E9}",
-        String(repeating: "x", count: 10_000),
-      ]
+      let accounts = ["", " ", "a\u{0}b", "äöü", "👩‍👩‍👧‍👦🇩🇪", "e\u{301}", "\u{E9}", String(repeating: "x", count: 10_000)]
       for account in accounts { insert(password(account, secret("of " + account))) }
       for account in accounts {
         let item = attributes(password(account, [kSecReturnData: true]))
@@ -97,10 +87,7 @@ extension OwnKeychain {
       let item: @Sendable () -> [String: Any]
       let status: OSStatus
 
-      init(
-        _ what: String, _ status: OSStatus,
-        _ item: @autoclosure @escaping @Sendable () -> [String: Any]
-      ) {
+      init(_ what: String, _ status: OSStatus, _ item: @autoclosure @escaping @Sendable () -> [String: Any]) {
         testDescription = what
         self.status = status
         self.item = item
@@ -108,8 +95,7 @@ extension OwnKeychain {
     }
 
     static let refusals = [
-      Refusal("nothing at all", errSecParam, [:]),
-      Refusal("no class", errSecParam, [kSecAttrAccount: "anna"]),
+      Refusal("nothing at all", errSecParam, [:]), Refusal("no class", errSecParam, [kSecAttrAccount: "anna"]),
       Refusal("an unknown class", errSecParam, [kSecClass: "appl"]),
       Refusal("a class of another type", errSecParam, [kSecClass: 5]),
       Refusal("an identity", errSecParam, [kSecClass: kSecClassIdentity]),
@@ -118,49 +104,32 @@ extension OwnKeychain {
       Refusal("a text as date", errSecParam, [kSecClass: kSecClassKey, "sdat": "today"]),
       Refusal("an array as label", errSecParam, password("anna", [kSecAttrLabel: ["a"]])),
       Refusal("null", errSecParam, password("anna", [kSecAttrLabel: NSNull()])),
-      Refusal(
-        "any synchronizable", errSecParam,
-        password("anna", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])),
+      Refusal("any synchronizable", errSecParam, password("anna", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])),
       Refusal(
         "synchronizable and for this device only", errSecParam,
         password(
-          "anna",
-          [
-            kSecAttrSynchronizable: true,
-            kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
-          ])),
+          "anna", [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlockedThisDeviceOnly])),
       Refusal(
         "the same by an access control", errSecParam,
-        password(
-          "anna", [kSecAttrSynchronizable: true],
-          control(kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly))),
-      Refusal(
-        "an unknown accessibility", errSecParam, password("anna", [kSecAttrAccessible: "zz"])),
+        password("anna", [kSecAttrSynchronizable: true], control(kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly))),
+      Refusal("an unknown accessibility", errSecParam, password("anna", [kSecAttrAccessible: "zz"])),
       Refusal("an unknown key", errSecParam, password("anna", ["unknown key": "a"])),
       Refusal("an unknown return key", errSecParam, password("anna", ["r_Everything": true])),
-      Refusal(
-        "an attribute of another class", errSecNoSuchAttr,
-        password("anna", [kSecAttrServer: "mail.example"])),
+      Refusal("an attribute of another class", errSecNoSuchAttr, password("anna", [kSecAttrServer: "mail.example"])),
       Refusal("an attribute that there is not", errSecNoSuchAttr, password("anna", ["zzzz": "a"])),
       Refusal(
-        "a service of a server", errSecNoSuchAttr,
-        [kSecClass: kSecClassInternetPassword, kSecAttrService: "mail"]),
-      Refusal(
-        "skipping", errSecParam,
-        password("anna", [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])),
-      Refusal(
-        "no authentication UI", errSecParam, password("anna", [kSecUseAuthenticationUI: "x"])),
+        "a service of a server", errSecNoSuchAttr, [kSecClass: kSecClassInternetPassword, kSecAttrService: "mail"]),
+      Refusal("skipping", errSecParam, password("anna", [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])),
+      Refusal("no authentication UI", errSecParam, password("anna", [kSecUseAuthenticationUI: "x"])),
       Refusal("a damaged reference", errSecParam, [kSecValuePersistentRef: Data([1, 2, 3])]),
       Refusal(
         "an application password", errSecUnimplemented,
         password("anna", control(kSecAttrAccessibleWhenUnlocked, .applicationPassword))),
       Refusal(
-        "two accessibilities", errSecParam,
-        password("anna", [kSecAttrAccessible: kSecAttrAccessibleAlways], control())),
+        "two accessibilities", errSecParam, password("anna", [kSecAttrAccessible: kSecAttrAccessibleAlways], control())),
     ]
 
-    @Test(arguments: refusals)
-    func whatMakesNoSenseIsRefusedAndLeavesNothing(_ refusal: Refusal) {
+    @Test(arguments: refusals) func whatMakesNoSenseIsRefusedAndLeavesNothing(_ refusal: Refusal) {
       #expect(add(refusal.item()) == refusal.status)
       #expect(count() == 0)
       #expect(!FileManager.default.fileExists(atPath: store.path), "a refusal makes no store")
@@ -195,9 +164,7 @@ extension OwnKeychain {
 
     @Test func theInternalGroupCannotBeHad() {
       store.use(groups: ["threadkeeper.internal", "one"])
-      #expect(
-        add(password("a", [kSecAttrAccessGroup: "threadkeeper.internal"]))
-          == errSecMissingEntitlement)
+      #expect(add(password("a", [kSecAttrAccessGroup: "threadkeeper.internal"])) == errSecMissingEntitlement)
       #expect(add(password("a", [kSecAttrAccessGroup: ""])) == errSecMissingEntitlement)
       let item = addAndCopy(password("a", [kSecReturnAttributes: true])).dictionary
       #expect(item?[kSecAttrAccessGroup] as? String == "one")

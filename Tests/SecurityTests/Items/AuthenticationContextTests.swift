@@ -39,13 +39,11 @@ extension OwnKeychain {
       return find(password("guarded", query, more))
     }
 
-    @discardableResult
-    private func evaluate(_ context: LAContext) async throws -> Bool {
+    @discardableResult private func evaluate(_ context: LAContext) async throws -> Bool {
       try await context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "why")
     }
 
-    @Test("The words of the context are shown, unless the query has its own")
-    func reason() {
+    @Test("The words of the context are shown, unless the query has its own") func reason() {
       let context = LAContext()
       #expect(read(context) == errSecSuccess)
       context.localizedReason = "open the door"
@@ -54,32 +52,24 @@ extension OwnKeychain {
       #expect(person.prompts == [nil, "open the door", "close it"])
     }
 
-    @Test("A context that forbids interaction answers -25308 without a question")
-    func noInteraction() {
+    @Test("A context that forbids interaction answers -25308 without a question") func noInteraction() {
       let context = LAContext()
       context.interactionNotAllowed = true
       #expect(read(context) == errSecInteractionNotAllowed)
-      #expect(
-        read(context, [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip])
-          == errSecItemNotFound)
+      #expect(read(context, [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]) == errSecItemNotFound)
       insert(password("open", [kSecUseAuthenticationContext: context]))
-      #expect(
-        find(password("open", [kSecUseAuthenticationContext: context])) == errSecSuccess)
+      #expect(find(password("open", [kSecUseAuthenticationContext: context])) == errSecSuccess)
       #expect(person.prompts.isEmpty)
     }
 
-    @Test("An agreement counts for the context's reuse time, and for no other context")
-    func reuse() {
+    @Test("An agreement counts for the context's reuse time, and for no other context") func reuse() {
       let context = LAContext()
       for _ in 0..<2 { #expect(read(context) == errSecSuccess) }
       #expect(person.prompts.count == 2, "without a time, each call asks")
-      context.touchIDAuthenticationAllowableReuseDuration =
-        LATouchIDAuthenticationMaximumAllowableReuseDuration
+      context.touchIDAuthenticationAllowableReuseDuration = LATouchIDAuthenticationMaximumAllowableReuseDuration
       person.answer = false
       #expect(read(context) == errSecSuccess)
-      #expect(
-        update(password("guarded", [kSecUseAuthenticationContext: context]), secret("changed"))
-          == errSecSuccess)
+      #expect(update(password("guarded", [kSecUseAuthenticationContext: context]), secret("changed")) == errSecSuccess)
       #expect(person.prompts.count == 2)
       #expect(read(LAContext()) == errSecUserCanceled)
       #expect(person.prompts.count == 3)
@@ -90,8 +80,9 @@ extension OwnKeychain {
       #expect(person.prompts.count == 4)
     }
 
-    @Test("A context that was agreed to needs no interaction within its reuse time")
-    func agreedWithoutInteraction() async throws {
+    @Test("A context that was agreed to needs no interaction within its reuse time") func agreedWithoutInteraction()
+      async throws
+    {
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = 60
       #expect(try await evaluate(context))
@@ -100,14 +91,11 @@ extension OwnKeychain {
       #expect(try await evaluate(context))
       context.touchIDAuthenticationAllowableReuseDuration = 0
       #expect(read(context) == errSecInteractionNotAllowed)
-      await #expect(throws: LAError.notInteractive) {
-        try await evaluate(context)
-      }
+      await #expect(throws: LAError.notInteractive) { try await evaluate(context) }
       #expect(person.prompts == ["why"])
     }
 
-    @Test("A refusal is not remembered")
-    func refusal() {
+    @Test("A refusal is not remembered") func refusal() {
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = .infinity
       person.answer = false
@@ -118,8 +106,7 @@ extension OwnKeychain {
       #expect(person.prompts.count == 2)
     }
 
-    @Test("A policy is evaluated by the person whom the keychain asks")
-    func policies() async throws {
+    @Test("A policy is evaluated by the person whom the keychain asks") func policies() async throws {
       let context = LAContext()
       context.touchIDAuthenticationAllowableReuseDuration = 60
       var problem: NSError?
@@ -128,8 +115,7 @@ extension OwnKeychain {
       #expect(read(context) == errSecSuccess, "what was agreed to counts here")
       #expect(person.prompts == ["why"])
 
-      #expect(
-        !context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &problem))
+      #expect(!context.canEvaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, error: &problem))
       #expect(problem?.domain == LAErrorDomain)
       #expect(problem?.code == LAError.biometryNotAvailable.rawValue)
 

@@ -34,9 +34,7 @@ extension OwnKeychain {
       #expect(SecItemCopyMatching(password("a") as CFDictionary, nil) == errSecSuccess)
       #expect(SecItemCopyMatching(password("z") as CFDictionary, nil) == errSecItemNotFound)
       // Asked for and not fetched.
-      #expect(
-        SecItemCopyMatching(password("a", [kSecReturnData: true]) as CFDictionary, nil)
-          == errSecSuccess)
+      #expect(SecItemCopyMatching(password("a", [kSecReturnData: true]) as CFDictionary, nil) == errSecSuccess)
     }
 
     @Test func everythingElseIsADictionary() throws {
@@ -66,11 +64,7 @@ extension OwnKeychain {
       // A password has no object.
       let everything = copy(
         password(
-          "a",
-          [
-            kSecReturnAttributes: true, kSecReturnData: true, kSecReturnRef: true,
-            kSecReturnPersistentRef: true,
-          ])
+          "a", [kSecReturnAttributes: true, kSecReturnData: true, kSecReturnRef: true, kSecReturnPersistentRef: true])
       ).dictionary
       #expect(everything?[kSecValueRef] == nil)
       #expect(everything?[kSecValuePersistentRef] as? Data != nil)
@@ -79,18 +73,14 @@ extension OwnKeychain {
     @Test func searchingMakesNoStore() {
       #expect(find(password("a")) == errSecItemNotFound)
       #expect(delete(password("a")) == errSecItemNotFound)
-      #expect(
-        update(password("a"), secret("x"))
-          == errSecItemNotFound)
+      #expect(update(password("a"), secret("x")) == errSecItemNotFound)
       #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 
     /// Which items are found is in `ModelTests`.
     @Test func synchronizableIsATruthValueInAnyForm() {
       insert(password("away", [kSecAttrSynchronizable: true]))
-      for (wanted, status) in [
-        (kCFBooleanFalse as Any, errSecItemNotFound), (NSNumber(value: 1), errSecSuccess),
-      ] {
+      for (wanted, status) in [(kCFBooleanFalse as Any, errSecItemNotFound), (NSNumber(value: 1), errSecSuccess)] {
         #expect(find(password("away", [kSecAttrSynchronizable: wanted])) == status)
       }
     }
@@ -98,12 +88,10 @@ extension OwnKeychain {
     @Test func everyAttributeIsAPlainFilter() {
       let values: [(CFString, Any, Any)] = [
         (kSecAttrLabel, "label", "other"), (kSecAttrComment, "comment", "other"),
-        (kSecAttrDescription, "kind", "other"), (kSecAttrGeneric, Data([1, 2]), Data([1])),
-        (kSecAttrCreator, 7, 8), (kSecAttrType, 9, 10), (kSecAttrIsInvisible, true, false),
-        (kSecAttrIsNegative, true, false),
-        (
-          kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleWhenUnlocked
-        ), (kSecAttrSyncViewHint, "hint", "other"),
+        (kSecAttrDescription, "kind", "other"), (kSecAttrGeneric, Data([1, 2]), Data([1])), (kSecAttrCreator, 7, 8),
+        (kSecAttrType, 9, 10), (kSecAttrIsInvisible, true, false), (kSecAttrIsNegative, true, false),
+        (kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleWhenUnlocked),
+        (kSecAttrSyncViewHint, "hint", "other"),
       ]
       var item = password("anna")
       for (name, value, _) in values { item[name] = value }
@@ -117,19 +105,17 @@ extension OwnKeychain {
       }
     }
 
-    @Test(
-      "An empty or zero value finds no item without the attribute, unless it is part of a primary key"
-    )
+    @Test("An empty or zero value finds no item without the attribute, unless it is part of a primary key")
     func missingIsNotEmpty() {
       let generic: [String: Any] = [kSecClass: kSecClassGenericPassword]
       let certificate: [String: Any] = [kSecClass: kSecClassCertificate]
-      for item in [
-        generic, certificate, [kSecClass: kSecClassInternetPassword], [kSecClass: kSecClassKey],
-      ] { insert(item) }
+      for item in [generic, certificate, [kSecClass: kSecClassInternetPassword], [kSecClass: kSecClassKey]] {
+        insert(item)
+      }
       let nullable: [(CFString, Any)] = [
-        (kSecAttrLabel, ""), (kSecAttrDescription, ""), (kSecAttrComment, ""),
-        (kSecAttrGeneric, Data()), (kSecAttrGeneric, ""), (kSecAttrCreator, 0), (kSecAttrType, 0),
-        (kSecAttrIsInvisible, false), (kSecAttrIsNegative, false), (kSecAttrSyncViewHint, ""),
+        (kSecAttrLabel, ""), (kSecAttrDescription, ""), (kSecAttrComment, ""), (kSecAttrGeneric, Data()),
+        (kSecAttrGeneric, ""), (kSecAttrCreator, 0), (kSecAttrType, 0), (kSecAttrIsInvisible, false),
+        (kSecAttrIsNegative, false), (kSecAttrSyncViewHint, ""),
       ]
       let loose: [String: Any] = [kSecMatchCaseInsensitive: true]
       for (name, value) in nullable {
@@ -142,14 +128,10 @@ extension OwnKeychain {
       }
       #expect(find([kSecClass: kSecClassKey, kSecAttrCanSign: false]) == errSecItemNotFound)
       for (itemClass, name, value) in [
-        (kSecClassGenericPassword, kSecAttrAccount, ""),
-        (kSecClassGenericPassword, kSecAttrService, ""),
-        (kSecClassInternetPassword, kSecAttrServer, ""),
-        (kSecClassInternetPassword, kSecAttrPort, 0),
-        (kSecClassInternetPassword, kSecAttrSecurityDomain, ""),
-        (kSecClassInternetPassword, kSecAttrPath, ""),
-        (kSecClassCertificate, kSecAttrSerialNumber, Data()),
-        (kSecClassKey, kSecAttrApplicationTag, Data()),
+        (kSecClassGenericPassword, kSecAttrAccount, ""), (kSecClassGenericPassword, kSecAttrService, ""),
+        (kSecClassInternetPassword, kSecAttrServer, ""), (kSecClassInternetPassword, kSecAttrPort, 0),
+        (kSecClassInternetPassword, kSecAttrSecurityDomain, ""), (kSecClassInternetPassword, kSecAttrPath, ""),
+        (kSecClassCertificate, kSecAttrSerialNumber, Data()), (kSecClassKey, kSecAttrApplicationTag, Data()),
         (kSecClassKey, kSecAttrKeySizeInBits, 0),
       ] as [(CFString, CFString, Any)] {
         let query: [String: Any] = [kSecClass: itemClass, name: value]
@@ -171,18 +153,13 @@ extension OwnKeychain {
     @Test func datesNumbersAndDataAreCompared() {
       let start = Date(timeIntervalSince1970: 1_700_000_000.25)
       let key: [String: Any] = [kSecClass: kSecClassKey]
-      insert(
-        key,
-        [kSecAttrKeySizeInBits: 256, "sdat": start, kSecAttrApplicationTag: Data([0, 255])])
+      insert(key, [kSecAttrKeySizeInBits: 256, "sdat": start, kSecAttrApplicationTag: Data([0, 255])])
       for (name, value, status) in [
         ("sdat", start, errSecSuccess), ("sdat", start + 0.001, errSecItemNotFound),
-        (kSecAttrKeySizeInBits, UInt16(256), errSecSuccess),
-        (kSecAttrKeySizeInBits, 257, errSecItemNotFound),
+        (kSecAttrKeySizeInBits, UInt16(256), errSecSuccess), (kSecAttrKeySizeInBits, 257, errSecItemNotFound),
         (kSecAttrApplicationTag, NSData(data: Data([0, 255])), errSecSuccess),
         (kSecAttrApplicationTag, Data([0]), errSecItemNotFound),
-      ] as [(CFString, Any, OSStatus)] {
-        #expect(find(key, [name: value]) == status, "\(name): \(value)")
-      }
+      ] as [(CFString, Any, OSStatus)] { #expect(find(key, [name: value]) == status, "\(name): \(value)") }
     }
 
     @Test func caseMattersUnlessTheQuerySaysOtherwise() {
@@ -191,13 +168,9 @@ extension OwnKeychain {
       for (account, more, status) in [
         ("anna", [:], errSecItemNotFound), ("aNNA", loose, errSecSuccess),
         ("anna", [kSecAttrLabel: "äRGER", kSecMatchCaseInsensitive: true], errSecSuccess),
-        ("anne", loose, errSecItemNotFound),
-        ("anna", [kSecMatchCaseInsensitive: false], errSecItemNotFound),
+        ("anne", loose, errSecItemNotFound), ("anna", [kSecMatchCaseInsensitive: false], errSecItemNotFound),
         // Groups are exact.
-        (
-          "anna", [kSecAttrAccessGroup: "TEAM.OWN", kSecMatchCaseInsensitive: true],
-          errSecMissingEntitlement
-        ),
+        ("anna", [kSecAttrAccessGroup: "TEAM.OWN", kSecMatchCaseInsensitive: true], errSecMissingEntitlement),
       ] as [(String, [String: Any], OSStatus)] {
         #expect(find(password(account, service: "Strasse", more)) == status, "\(account) \(more)")
       }
@@ -211,19 +184,15 @@ extension OwnKeychain {
         kSecClass: kSecClassInternetPassword, kSecMatchHostOrSubdomainOfHost: "Example.ORG",
         kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true,
       ])
-      #expect(
-        answer.array?.compactMap { $0[kSecAttrServer] as? String }
-          == ["example.org", "mail.example.org"])
+      #expect(answer.array?.compactMap { $0[kSecAttrServer] as? String } == ["example.org", "mail.example.org"])
     }
 
     @Test func conditionsThatAreNotLookedAtAreRefused() throws {
       insertThree()
       for name in [
-        kSecMatchPolicy, kSecMatchIssuers, kSecMatchSubjectContains, kSecMatchValidOnDate,
-        kSecMatchTrustedOnly, kSecMatchDiacriticInsensitive, kSecMatchEmailAddressIfPresent,
-      ] {
-        #expect(find(password("a", [name: true])) == errSecUnimplemented, "\(name)")
-      }
+        kSecMatchPolicy, kSecMatchIssuers, kSecMatchSubjectContains, kSecMatchValidOnDate, kSecMatchTrustedOnly,
+        kSecMatchDiacriticInsensitive, kSecMatchEmailAddressIfPresent,
+      ] { #expect(find(password("a", [name: true])) == errSecUnimplemented, "\(name)") }
       #expect(find(password("a", [kSecMatchTrustedOnly: false])) == errSecSuccess)
     }
 

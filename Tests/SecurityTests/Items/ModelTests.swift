@@ -24,9 +24,7 @@ extension OwnKeychain {
       #expect(model.items.count > 5, "the model was worth the trouble")
     }
 
-    private func oneStep(
-      _ model: inout KeychainModel, _ random: inout SeededGenerator
-    ) -> String? {
+    private func oneStep(_ model: inout KeychainModel, _ random: inout SeededGenerator) -> String? {
       switch random.below(100) {
       case 0..<40:
         let item = RandomCall.item(&random)
@@ -34,8 +32,7 @@ extension OwnKeychain {
         let status = SecItemAdd(item as CFDictionary, &result)
         let expected = model.add(item)
         return status == expected ? nil : "add \(item): \(status), not \(expected)"
-      case 40..<75:
-        return search(RandomCall.search(&random), model)
+      case 40..<75: return search(RandomCall.search(&random), model)
       case 75..<88:
         let (query, change) = (RandomCall.query(&random), RandomCall.change(&random))
         let status = SecItemUpdate(query as CFDictionary, change as CFDictionary)
@@ -69,9 +66,7 @@ extension OwnKeychain {
       let found: [Any] =
         query[kSecMatchLimit] is String || query[kSecMatchLimit] as? Int ?? 1 > 1
         ? result as? [Any] ?? [] : [result as Any]
-      guard found.count == items.count else {
-        return "search \(query): \(found.count) items, not \(items.count)"
-      }
+      guard found.count == items.count else { return "search \(query): \(found.count) items, not \(items.count)" }
       for (one, item) in zip(found, items) {
         if query[kSecReturnAttributes] == nil {
           guard one as? Data == item.data ?? Data() else { return "search \(query): other data" }
@@ -92,8 +87,7 @@ extension OwnKeychain {
   }
 
   @Suite struct FuzzSeedTests {
-    @Test("The fuzz target of Keychain Services takes its seeds whole, cut and changed")
-    func seeds() throws {
+    @Test("The fuzz target of Keychain Services takes its seeds whole, cut and changed") func seeds() throws {
       try SecItemFuzz.bootstrap()
       defer { LinuxKeychain.close() }
       for (name, bytes) in try Seeds.variants(of: .secitem) {

@@ -13,8 +13,7 @@ extension OwnKeychain {
         kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeyClass: kSecAttrKeyClassPrivate,
       ]
       let a = try #require(
-        SecKeyCreateWithData(
-          Data("a".utf8), attributes.merging([kSecAttrApplicationTag: "a"]) { $1 }, nil))
+        SecKeyCreateWithData(Data("a".utf8), attributes.merging([kSecAttrApplicationTag: "a"]) { $1 }, nil))
       let b = try #require(SecKeyCreateWithData(Data("b".utf8), attributes, nil))
       insert([kSecValueRef: a])
       insert([kSecValueRef: b])
@@ -22,19 +21,13 @@ extension OwnKeychain {
     }
 
     private func keys(_ more: [String: Any] = [:]) -> [Data]? {
-      copy(
-        [
-          kSecClass: kSecClassKey, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll,
-        ], more
-      ).result as? [Data]
+      copy([kSecClass: kSecClassKey, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll], more).result as? [Data]
     }
 
     @Test func aKeyThatWasMadeMeansNoOther() throws {
       let (_, b) = try addTwoKeys()
       #expect(keys([kSecValueRef: b]) == [Data("b".utf8)])
-      #expect(
-        update([kSecValueRef: b], [kSecAttrLabel: "b"])
-          == errSecSuccess)
+      #expect(update([kSecValueRef: b], [kSecAttrLabel: "b"]) == errSecSuccess)
       #expect(keys([kSecAttrLabel: "b"]) == [Data("b".utf8)])
       #expect(delete([kSecValueRef: b]) == errSecSuccess)
       #expect(keys() == [Data("a".utf8)])
@@ -42,28 +35,21 @@ extension OwnKeychain {
 
     @Test func aKeyThatWasFoundMeansItsItem() throws {
       _ = try addTwoKeys()
-      let all = copy([
-        kSecClass: kSecClassKey, kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll,
-      ])
+      let all = copy([kSecClass: kSecClassKey, kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll])
       let found = try #require(all.result as? [SecKey])
       // Its item, although it has another primary key by now.
-      #expect(
-        update([kSecValueRef: found[1]], [kSecAttrApplicationTag: "c"])
-          == errSecSuccess)
+      #expect(update([kSecValueRef: found[1]], [kSecAttrApplicationTag: "c"]) == errSecSuccess)
       #expect(keys([kSecValueRef: found[1]]) == [Data("b".utf8)])
       #expect(delete([kSecValueRef: found[1]]) == errSecSuccess)
       #expect(delete([kSecValueRef: found[1]]) == errSecItemNotFound)
       #expect(keys() == [Data("a".utf8)])
-      #expect(
-        add([kSecValueRef: found[1]]) == errSecSuccess, "what was found can be added again")
+      #expect(add([kSecValueRef: found[1]]) == errSecSuccess, "what was found can be added again")
     }
 
     @Test func whatWasFoundIsMeantWhetherItIsSynchronizableOrNot() throws {
       let certificate = try certificate()
       insert([kSecValueRef: certificate, kSecAttrSynchronizable: true])
-      let answer = copy([
-        kSecClass: kSecClassCertificate, kSecAttrSynchronizable: true, kSecReturnRef: true,
-      ])
+      let answer = copy([kSecClass: kSecClassCertificate, kSecAttrSynchronizable: true, kSecReturnRef: true])
       let found = try #require(answer.result as? SecCertificate)
       #expect(find([kSecValueRef: found]) == errSecSuccess)
       #expect(delete([kSecValueRef: found]) == errSecSuccess)
@@ -71,12 +57,8 @@ extension OwnKeychain {
 
     @Test func theSameCertificateInAnotherGroupStays() throws {
       let certificate = try certificate()
-      for group in store.groups {
-        insert([kSecValueRef: certificate, kSecAttrAccessGroup: group])
-      }
-      let answer = copy([
-        kSecClass: kSecClassCertificate, kSecAttrAccessGroup: store.groups[1], kSecReturnRef: true,
-      ])
+      for group in store.groups { insert([kSecValueRef: certificate, kSecAttrAccessGroup: group]) }
+      let answer = copy([kSecClass: kSecClassCertificate, kSecAttrAccessGroup: store.groups[1], kSecReturnRef: true])
       let found = try #require(answer.result as? SecCertificate)
       #expect(delete([kSecValueRef: found]) == errSecSuccess)
       let rest = attributes([kSecClass: kSecClassCertificate])
@@ -106,8 +88,7 @@ extension OwnKeychain {
       }
       #expect(find(password("a", [kSecUseAuthenticationContext: 1])) == errSecSuccess)
       // An update returns nothing, and so it is not asked not to.
-      #expect(
-        update(password("a", [kSecReturnData: false]), [kSecAttrLabel: "x"]) == errSecParam)
+      #expect(update(password("a", [kSecReturnData: false]), [kSecAttrLabel: "x"]) == errSecParam)
     }
 
     @Test func addingGivesTheObjectThatASearchGives() throws {
@@ -117,8 +98,7 @@ extension OwnKeychain {
       let added = try #require(certificate.result as? SecCertificate)
       #expect(SecCertificateCopyData(added) == SampleCertificate.hub)
       let key = addAndCopy([
-        kSecClass: kSecClassKey, kSecValueData: Data("k".utf8), kSecReturnRef: true,
-        kSecReturnAttributes: true,
+        kSecClass: kSecClassKey, kSecValueData: Data("k".utf8), kSecReturnRef: true, kSecReturnAttributes: true,
       ])
       let inside = try #require(key.dictionary?[kSecValueRef] as? SecKey)
       #expect(SecKeyCopyExternalRepresentation(inside, nil) == Data("k".utf8))

@@ -10,9 +10,7 @@ extension OwnKeychain {
   @Suite struct PassphraseTests {
     private let store = ProgramStore()
     private var file: String { store.path + "/passphrase" }
-    private let passcode: [String: Any] = [
-      kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
-    ]
+    private let passcode: [String: Any] = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly]
 
     private func makeStore() throws {
       let passphrase = "correct horse battery staple"
@@ -21,10 +19,8 @@ extension OwnKeychain {
       options.passwordHash = .floor
       try Keychain.create(
         at: StoreLocation(directory: store.path + "/store"),
-        slots: [
-          .keyFile(path: store.path + "/store.key"),
-          .passphrase(SecretBytes(copying: Array(passphrase.utf8))),
-        ], options: options
+        slots: [.keyFile(path: store.path + "/store.key"), .passphrase(SecretBytes(copying: Array(passphrase.utf8)))],
+        options: options
       ).close()
       try write(passphrase + "\n")
       store.use(passphraseFile: file)
@@ -51,15 +47,12 @@ extension OwnKeychain {
     @Test func thePassphraseInAFileUnlocksWhatTheKeyFileDoesNot() throws {
       try makeStore()
       insert(password("unlocked", secret("1")))
-      insert(
-        password("first", secret("2"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]))
+      insert(password("first", secret("2"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]))
       LinuxKeychain.close()
       #expect(text(password("unlocked")) == "1")
       store.use()
       for query in [password("unlocked"), [kSecClass: kSecClassGenericPassword]] {
-        #expect(
-          find(query, [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll])
-            == errSecInteractionNotAllowed)
+        #expect(find(query, [kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]) == errSecInteractionNotAllowed)
       }
       #expect(text(password("first")) == "2")
       #expect(find(password("unlocked")) == errSecSuccess)

@@ -8,9 +8,7 @@ extension OwnKeychain {
   @Suite struct PresenceTests {
     private let store = ProgramStore()
 
-    private func addGuarded(_ account: String = "guarded") {
-      insert(password(account, secret("hidden"), control()))
-    }
+    private func addGuarded(_ account: String = "guarded") { insert(password(account, secret("hidden"), control())) }
 
     private let fail: [String: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUIFail]
     private let skip: [String: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
@@ -23,20 +21,15 @@ extension OwnKeychain {
       copy(password(account, [kSecReturnData: true])).status
     }
 
-    private func accessControl(_ flags: SecAccessControlCreateFlags = .userPresence)
-      -> SecAccessControl?
-    {
+    private func accessControl(_ flags: SecAccessControlCreateFlags = .userPresence) -> SecAccessControl? {
       control(kSecAttrAccessibleAfterFirstUnlock, flags)[kSecAttrAccessControl] as? SecAccessControl
     }
 
     @Test func whereNobodyCanBeAskedTheSecretStaysIn() throws {
       addGuarded()
-      #expect(
-        read() == errSecInteractionNotAllowed)
+      #expect(read() == errSecInteractionNotAllowed)
       #expect(errSecInteractionNotAllowed == -25308)
-      #expect(
-        update(password("guarded"), secret("x"))
-          == errSecInteractionNotAllowed)
+      #expect(update(password("guarded"), secret("x")) == errSecInteractionNotAllowed)
       // What is no secret, and what gives nothing out, asks nobody.
       let item = attributes(password("guarded"))
       #expect(item?[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock)
@@ -47,11 +40,8 @@ extension OwnKeychain {
 
     @Test(
       "The attributes of an item with an accessibility only have an access control without conditions, and can be stored again"
-    )
-    func accessControlOfEveryItem() throws {
-      insert(
-        password(
-          "plain", secret("plain"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]))
+    ) func accessControlOfEveryItem() throws {
+      insert(password("plain", secret("plain"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]))
       let found = try #require(attributes(password("plain", [kSecReturnData: true])))
       #expect(found[kSecAttrAccessControl] as? SecAccessControl == accessControl([]))
       #expect(delete(password("plain")) == errSecSuccess)
@@ -60,18 +50,15 @@ extension OwnKeychain {
     }
 
     @Test(arguments: [
-      SecAccessControlCreateFlags.userPresence, .biometryAny, .touchIDAny, .biometryCurrentSet,
-      .devicePasscode, .companion, [.biometryAny, .or, .devicePasscode],
-    ])
-    func everyConditionNeedsAPerson(_ flags: SecAccessControlCreateFlags) throws {
+      SecAccessControlCreateFlags.userPresence, .biometryAny, .touchIDAny, .biometryCurrentSet, .devicePasscode,
+      .companion, [.biometryAny, .or, .devicePasscode],
+    ]) func everyConditionNeedsAPerson(_ flags: SecAccessControlCreateFlags) throws {
       insert(password("a", control(kSecAttrAccessibleAfterFirstUnlock, flags)))
       #expect(read("a") == errSecInteractionNotAllowed)
     }
 
     @Test func noConditionNeedsNobody() throws {
-      for (account, flags) in [("a", []), ("b", .privateKeyUsage)]
-        as [(String, SecAccessControlCreateFlags)]
-      {
+      for (account, flags) in [("a", []), ("b", .privateKeyUsage)] as [(String, SecAccessControlCreateFlags)] {
         insert(password(account, control(kSecAttrAccessibleAfterFirstUnlock, flags)))
         #expect(read(account) == errSecSuccess)
       }
@@ -86,12 +73,8 @@ extension OwnKeychain {
         #expect(find(password("open", fail, more)) == errSecSuccess)
         #expect(find(password("none", fail, more)) == errSecItemNotFound)
       }
-      #expect(
-        find(password("guarded", [kSecUseNoAuthenticationUI: true]))
-          == errSecInteractionNotAllowed)
-      #expect(
-        update(password("guarded", fail), secret("x"))
-          == errSecInteractionNotAllowed)
+      #expect(find(password("guarded", [kSecUseNoAuthenticationUI: true])) == errSecInteractionNotAllowed)
+      #expect(update(password("guarded", fail), secret("x")) == errSecInteractionNotAllowed)
     }
 
     @Test func skipLeavesSuchItemsOut() throws {
@@ -113,12 +96,9 @@ extension OwnKeychain {
       addGuarded("a")
       addGuarded("b")
       #expect(text(password("a", [kSecUseOperationPrompt: "open the door"])) == "hidden")
-      #expect(
-        update(password("a"), secret("changed"))
-          == errSecSuccess)
+      #expect(update(password("a"), secret("changed")) == errSecSuccess)
       // One question for all matches of a call, and one for every call.
-      #expect(
-        copy(all).result as? [Data] == [Data("changed".utf8), Data("hidden".utf8)])
+      #expect(copy(all).result as? [Data] == [Data("changed".utf8), Data("hidden".utf8)])
       #expect(prompts.withLock { $0 } == ["open the door", nil, nil])
     }
 
@@ -126,9 +106,7 @@ extension OwnKeychain {
       store.use(confirmPresence: { _ in false })
       addGuarded()
       #expect(read() == errSecUserCanceled)
-      #expect(
-        update(password("guarded"), secret("x"))
-          == errSecUserCanceled)
+      #expect(update(password("guarded"), secret("x")) == errSecUserCanceled)
     }
 
     /// Whoever refused is not asked again because the store was opened again meanwhile.
@@ -159,9 +137,7 @@ extension OwnKeychain {
 
     /// The question is asked outside of any transaction.
     @Test func thePersonMayUseTheKeychainMeanwhile() throws {
-      store.use(confirmPresence: { _ in
-        add(password("meanwhile")) == errSecSuccess
-      })
+      store.use(confirmPresence: { _ in add(password("meanwhile")) == errSecSuccess })
       addGuarded()
       #expect(text(password("guarded")) == "hidden")
       #expect(find(password("meanwhile")) == errSecSuccess)
@@ -172,19 +148,13 @@ extension OwnKeychain {
       addGuarded()
       insert(password("open"))
       let wanted: [String: Any] = [kSecReturnAttributes: true]
-      #expect(
-        copy(all, wanted, control()).array?.map { $0[kSecAttrAccount] as? String } == ["guarded"])
-      #expect(
-        find(all, control(kSecAttrAccessibleAfterFirstUnlock, .devicePasscode))
-          == errSecItemNotFound)
+      #expect(copy(all, wanted, control()).array?.map { $0[kSecAttrAccount] as? String } == ["guarded"])
+      #expect(find(all, control(kSecAttrAccessibleAfterFirstUnlock, .devicePasscode)) == errSecItemNotFound)
       // An accessibility alone is an access control without conditions.
-      #expect(
-        update(password("guarded"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock])
-          == errSecSuccess)
+      #expect(update(password("guarded"), [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) == errSecSuccess)
       store.use()
       #expect(text(password("guarded")) == "hidden")
-      #expect(
-        update(password("open"), control()) == errSecSuccess)
+      #expect(update(password("open"), control()) == errSecSuccess)
       #expect(read("open") == errSecInteractionNotAllowed)
     }
 

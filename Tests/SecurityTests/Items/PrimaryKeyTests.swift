@@ -32,8 +32,7 @@ extension OwnKeychain {
         beside: [
           (kSecAttrLabel, "a label"), (kSecAttrGeneric, Data([7])), (kSecAttrComment, "a comment"),
           (kSecAttrAccessible, kSecAttrAccessibleAfterFirstUnlock), (kSecAttrCreator, 5),
-          (kSecAttrDescription, "a kind"), (kSecAttrType, 6), (kSecAttrIsInvisible, true),
-          (kSecAttrIsNegative, true),
+          (kSecAttrDescription, "a kind"), (kSecAttrType, 6), (kSecAttrIsInvisible, true), (kSecAttrIsNegative, true),
         ]),
       Row(
         itemClass: kSecClassInternetPassword,
@@ -41,47 +40,38 @@ extension OwnKeychain {
           (kSecAttrAccount, "anna", "otto"), (kSecAttrSecurityDomain, "here", "there"),
           (kSecAttrServer, "mail.example", "www.example"),
           (kSecAttrProtocol, kSecAttrProtocolIMAPS, kSecAttrProtocolHTTPS),
-          (
-            kSecAttrAuthenticationType, kSecAttrAuthenticationTypeDefault,
-            kSecAttrAuthenticationTypeHTMLForm
-          ),
-          (kSecAttrPort, 993, 443), (kSecAttrPath, "/a", "/b"),
-          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+          (kSecAttrAuthenticationType, kSecAttrAuthenticationTypeDefault, kSecAttrAuthenticationTypeHTMLForm),
+          (kSecAttrPort, 993, 443), (kSecAttrPath, "/a", "/b"), (kSecAttrAccessGroup, "team.own", "team.shared"),
+          (kSecAttrSynchronizable, false, true),
         ],
         beside: [
-          (kSecAttrLabel, "a label"), (kSecAttrComment, "a comment"),
-          (kSecAttrAccessible, kSecAttrAccessibleAlways),
+          (kSecAttrLabel, "a label"), (kSecAttrComment, "a comment"), (kSecAttrAccessible, kSecAttrAccessibleAlways),
         ]),
       Row(
         itemClass: kSecClassCertificate,
         key: [
           (kSecAttrCertificateType, 3, 1), (kSecAttrIssuer, Data([1, 2]), Data([1, 3])),
-          (kSecAttrSerialNumber, Data([9]), Data([8])),
-          (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
+          (kSecAttrSerialNumber, Data([9]), Data([8])), (kSecAttrAccessGroup, "team.own", "team.shared"),
+          (kSecAttrSynchronizable, false, true),
         ],
         beside: [
-          (kSecAttrLabel, "a label"), (kSecAttrSubject, Data([4])),
-          (kSecAttrPublicKeyHash, Data([5])), (kSecAttrCertificateEncoding, 3),
+          (kSecAttrLabel, "a label"), (kSecAttrSubject, Data([4])), (kSecAttrPublicKeyHash, Data([5])),
+          (kSecAttrCertificateEncoding, 3),
         ]),
       Row(
         itemClass: kSecClassKey,
         key: [
           (kSecAttrKeyClass, kSecAttrKeyClassPrivate, kSecAttrKeyClassPublic),
-          (kSecAttrApplicationLabel, Data([1]), Data([2])),
-          (kSecAttrApplicationTag, Data([3]), Data([4])), (kSecAttrCreator, 5, 6),
-          (kSecAttrKeyType, kSecAttrKeyTypeRSA, kSecAttrKeyTypeEC),
+          (kSecAttrApplicationLabel, Data([1]), Data([2])), (kSecAttrApplicationTag, Data([3]), Data([4])),
+          (kSecAttrCreator, 5, 6), (kSecAttrKeyType, kSecAttrKeyTypeRSA, kSecAttrKeyTypeEC),
           (kSecAttrKeySizeInBits, 2048, 4096), (kSecAttrEffectiveKeySize, 2048, 4096),
           ("sdat", Date(timeIntervalSince1970: 1), Date(timeIntervalSince1970: 2)),
           ("edat", Date(timeIntervalSince1970: 3), Date(timeIntervalSince1970: 4)),
           (kSecAttrAccessGroup, "team.own", "team.shared"), (kSecAttrSynchronizable, false, true),
-        ],
-        beside: [
-          (kSecAttrLabel, "a label"), (kSecAttrCanSign, true), (kSecAttrIsPermanent, true),
-        ]),
+        ], beside: [(kSecAttrLabel, "a label"), (kSecAttrCanSign, true), (kSecAttrIsPermanent, true)]),
     ]
 
-    @Test(arguments: rows)
-    func thePrimaryKeyAndNothingElseMakesAnItem(_ row: Row) {
+    @Test(arguments: rows) func thePrimaryKeyAndNothingElseMakesAnItem(_ row: Row) {
       insert(row.item)
       #expect(add(row.item) == errSecDuplicateItem)
       for (name, value) in row.beside {
@@ -101,9 +91,7 @@ extension OwnKeychain {
         #expect(add([kSecClass: itemClass, kSecAttrSynchronizable: false]) == errSecDuplicateItem)
       }
       #expect(add(password("", service: "")) == errSecDuplicateItem)
-      #expect(
-        add([kSecClass: kSecClassInternetPassword, kSecAttrPort: 0, kSecAttrPath: ""])
-          == errSecDuplicateItem)
+      #expect(add([kSecClass: kSecClassInternetPassword, kSecAttrPort: 0, kSecAttrPath: ""]) == errSecDuplicateItem)
     }
 
     /// Numbers that are given as text, as constants are, and text that is given as data.
@@ -116,9 +104,7 @@ extension OwnKeychain {
         (kSecClassInternetPassword, kSecAttrProtocol, kSecAttrProtocolHTTPS, [0x6874_7073]),
       ] as [(CFString, CFString, Any, [Any])] {
         insert([kSecClass: itemClass, name: value])
-        for other in others {
-          #expect(add([kSecClass: itemClass, name: other]) == errSecDuplicateItem, "\(other)")
-        }
+        for other in others { #expect(add([kSecClass: itemClass, name: other]) == errSecDuplicateItem, "\(other)") }
       }
     }
   }

@@ -13,9 +13,8 @@ extension OwnKeychain {
         #expect(update(password("a", [name: true]), secret("new")) == errSecParam, "\(name)")
       }
       let matching: [(CFString, Any)] = [
-        (kSecMatchLimit, kSecMatchLimitAll), (kSecMatchLimit, kSecMatchLimitOne),
-        (kSecMatchLimit, 5), (kSecMatchCaseInsensitive, true), (kSecMatchCaseInsensitive, false),
-        (kSecMatchItemList, [Data]()),
+        (kSecMatchLimit, kSecMatchLimitAll), (kSecMatchLimit, kSecMatchLimitOne), (kSecMatchLimit, 5),
+        (kSecMatchCaseInsensitive, true), (kSecMatchCaseInsensitive, false), (kSecMatchItemList, [Data]()),
       ]
       for (name, value) in matching {
         #expect(update(password("a", [name: value]), secret("new")) == errSecParam, "\(name)")
@@ -34,18 +33,12 @@ extension OwnKeychain {
         (kSecAttrAccessGroup, "team.other", errSecMissingEntitlement),
         (kSecUseAuthenticationUI, kSecUseAuthenticationUISkip, errSecParam),
       ]
-      for (name, value, status) in changes {
-        #expect(update(password("a"), [name: value]) == status, "\(name)")
-      }
+      for (name, value, status) in changes { #expect(update(password("a"), [name: value]) == status, "\(name)") }
     }
 
-    @Test(
-      "No change makes an item synchronizable and for this device only, and none of several is changed"
-    )
+    @Test("No change makes an item synchronizable and for this device only, and none of several is changed")
     func deviceOnly() throws {
-      let device: [String: Any] = [
-        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
-      ]
+      let device: [String: Any] = [kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly]
       insert(password("device", device))
       insert(password("cloud", [kSecAttrSynchronizable: true]))
       insert(password("plain"))
@@ -54,17 +47,12 @@ extension OwnKeychain {
       #expect(update(password("device"), [kSecAttrSynchronizable: true]) == errSecParam)
       #expect(update(cloud, device) == errSecParam)
       #expect(update(password("plain"), both) == errSecParam)
-      #expect(
-        update([kSecClass: kSecClassGenericPassword], [kSecAttrSynchronizable: true]) == errSecParam
-      )
+      #expect(update([kSecClass: kSecClassGenericPassword], [kSecAttrSynchronizable: true]) == errSecParam)
       #expect(find(password("plain")) == errSecSuccess, "it is not synchronizable")
       // Both at once, or what leads away from there.
+      #expect(update(cloud, device.merging([kSecAttrSynchronizable: false]) { $1 }) == errSecSuccess)
       #expect(
-        update(cloud, device.merging([kSecAttrSynchronizable: false]) { $1 }) == errSecSuccess)
-      #expect(
-        update(
-          password("device"),
-          [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked])
+        update(password("device"), [kSecAttrSynchronizable: true, kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked])
           == errSecSuccess)
     }
 
@@ -94,9 +82,8 @@ extension OwnKeychain {
     @Test func whatIsDeletedCanBeNamedInAnyCase() {
       for label in ["x", "X", "z"] { insert(password(label, [kSecAttrLabel: label])) }
       #expect(
-        delete([
-          kSecClass: kSecClassGenericPassword, kSecAttrLabel: "X", kSecMatchCaseInsensitive: true,
-        ]) == errSecSuccess)
+        delete([kSecClass: kSecClassGenericPassword, kSecAttrLabel: "X", kSecMatchCaseInsensitive: true])
+          == errSecSuccess)
       #expect(find(password("z")) == errSecSuccess)
       #expect(count() == 1)
     }
@@ -105,9 +92,7 @@ extension OwnKeychain {
       insert(password("a"))
       let skip: [String: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
       #expect(delete(password("a", skip)) == errSecParam)
-      #expect(
-        update(password("a", skip), secret("x"))
-          == errSecParam)
+      #expect(update(password("a", skip), secret("x")) == errSecParam)
       #expect(find(password("a", skip)) == errSecSuccess)
     }
   }

@@ -20,8 +20,7 @@ struct KeychainModel {
       let names =
         itemClass == kSecClassGenericPassword
         ? [kSecAttrAccount, kSecAttrService] : [kSecAttrAccount, kSecAttrServer, kSecAttrPort]
-      return [itemClass]
-        + (names + [kSecAttrAccessGroup, kSecAttrSynchronizable]).map { value($0) }
+      return [itemClass] + (names + [kSecAttrAccessGroup, kSecAttrSynchronizable]).map { value($0) }
     }
   }
 
@@ -43,11 +42,10 @@ struct KeychainModel {
     entry.attributes[kSecAttrSynchronizable] = false
     change(&entry, by: item)
     guard !isImpossible(entry.attributes) else { return errSecParam }
-    guard let group = entry.attributes[kSecAttrAccessGroup] as? String, groups.contains(group)
-    else { return errSecMissingEntitlement }
-    guard !items.contains(where: { $0.primaryKey == entry.primaryKey }) else {
-      return errSecDuplicateItem
+    guard let group = entry.attributes[kSecAttrAccessGroup] as? String, groups.contains(group) else {
+      return errSecMissingEntitlement
     }
+    guard !items.contains(where: { $0.primaryKey == entry.primaryKey }) else { return errSecDuplicateItem }
     items.append(entry)
     return errSecSuccess
   }
@@ -86,9 +84,7 @@ struct KeychainModel {
 
   /// A group that is not the program's, in a query or a change.
   private func refusal(_ dictionary: [String: Any]) -> OSStatus? {
-    guard let group = dictionary[kSecAttrAccessGroup] as? String, !groups.contains(group) else {
-      return nil
-    }
+    guard let group = dictionary[kSecAttrAccessGroup] as? String, !groups.contains(group) else { return nil }
     return errSecMissingEntitlement
   }
 
@@ -111,8 +107,8 @@ struct KeychainModel {
         probe.attributes[name] = wanted as? AnyHashable
         let (given, found) = (probe.value(name), entry.value(name))
         if given == found { return true }
-        guard ignoresCase, let given = given as? String, let found = found as? String,
-          name != kSecAttrAccessGroup, name != kSecAttrAccessible
+        guard ignoresCase, let given = given as? String, let found = found as? String, name != kSecAttrAccessGroup,
+          name != kSecAttrAccessible
         else { return false }
         return given.lowercased() == found.lowercased()
       }

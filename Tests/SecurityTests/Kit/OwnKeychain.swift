@@ -32,8 +32,7 @@ final class ProgramStore {
   ) {
     self.groups = groups ?? self.groups
     var settings = LinuxKeychain.Settings(
-      directory: path, passphraseFile: passphraseFile, accessGroups: self.groups,
-      confirmPresence: confirmPresence)
+      directory: path, passphraseFile: passphraseFile, accessGroups: self.groups, confirmPresence: confirmPresence)
     if let report { settings.report = { report.note($0, $1) } }
     LinuxKeychain.bootstrap(settings)
   }
@@ -102,27 +101,18 @@ func update(_ query: [String: Any], _ change: [String: Any]...) -> OSStatus {
 func delete(_ parts: [String: Any]...) -> OSStatus { SecItemDelete(joined(parts)) }
 
 /// A generic password, with what a test wants to say besides.
-func password(
-  _ account: String, service: String = "mail", _ more: [String: Any]...
-) -> [String: Any] {
-  joined(
-    [[kSecClass: kSecClassGenericPassword, kSecAttrAccount: account, kSecAttrService: service]]
-      + more)
+func password(_ account: String, service: String = "mail", _ more: [String: Any]...) -> [String: Any] {
+  joined([[kSecClass: kSecClassGenericPassword, kSecAttrAccount: account, kSecAttrService: service]] + more)
 }
 
 func secret(_ text: String) -> [String: Any] { [kSecValueData: Data(text.utf8)] }
 
 /// An access control, by default one that needs a person.
 func control(
-  _ accessible: CFString = kSecAttrAccessibleAfterFirstUnlock,
-  _ flags: SecAccessControlCreateFlags = .userPresence
-) -> [String: Any] {
-  [kSecAttrAccessControl: SecAccessControlCreateWithFlags(nil, accessible, flags, nil) as Any]
-}
+  _ accessible: CFString = kSecAttrAccessibleAfterFirstUnlock, _ flags: SecAccessControlCreateFlags = .userPresence
+) -> [String: Any] { [kSecAttrAccessControl: SecAccessControlCreateWithFlags(nil, accessible, flags, nil) as Any] }
 
-private func joined(_ parts: [[String: Any]]) -> [String: Any] {
-  parts.reduce(into: [:]) { $0.merge($1) { $1 } }
-}
+private func joined(_ parts: [[String: Any]]) -> [String: Any] { parts.reduce(into: [:]) { $0.merge($1) { $1 } } }
 
 /// How many items of a class there are, synchronizable or not.
 func count(_ itemClass: CFString = kSecClassGenericPassword) -> Int {

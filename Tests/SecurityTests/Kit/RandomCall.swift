@@ -62,9 +62,7 @@ enum RandomCall {
   }
 
   /// - Parameter each: the chance of each attribute, in percent.
-  private static func attributes(
-    _ random: inout SeededGenerator, each chance: Int
-  ) -> [String: Any] {
+  private static func attributes(_ random: inout SeededGenerator, each chance: Int) -> [String: Any] {
     let isGeneric = random.below(3) > 0
     var all: [String: Any] = [
       kSecAttrAccount: random.pick(accounts), kSecAttrLabel: random.pick(labels),
@@ -77,9 +75,7 @@ enum RandomCall {
       all[kSecAttrServer] = random.pick(services)
       all[kSecAttrPort] = random.pick([0, 443, 65_535])
     }
-    var chosen: [String: Any] = [
-      kSecClass: isGeneric ? kSecClassGenericPassword : kSecClassInternetPassword
-    ]
+    var chosen: [String: Any] = [kSecClass: isGeneric ? kSecClassGenericPassword : kSecClassInternetPassword]
     for name in all.keys.sorted() where random.below(100) < chance { chosen[name] = all[name] }
     return chosen
   }

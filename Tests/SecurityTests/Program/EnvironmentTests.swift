@@ -11,18 +11,13 @@ import Testing
 
   private static let directories: [([String: String], String?)] = [
     (["HOME": "/dev/null/anna"], own), (["HOME": "/dev/null/anna", "XDG_DATA_HOME": "data"], own),
-    (
-      ["HOME": "/dev/null/anna", "XDG_DATA_HOME": "/dev/null/data"],
-      "/dev/null/data/threadkeeper/keychain"
-    ),
-    (["HOME": "/dev/null/anna", prefix + "DIRECTORY": "/dev/null/keychain"], "/dev/null/keychain"),
-    ([:], nil),
+    (["HOME": "/dev/null/anna", "XDG_DATA_HOME": "/dev/null/data"], "/dev/null/data/threadkeeper/keychain"),
+    (["HOME": "/dev/null/anna", prefix + "DIRECTORY": "/dev/null/keychain"], "/dev/null/keychain"), ([:], nil),
   ]
 
-  @Test(arguments: directories)
-  func theDirectoryIsTheUsersUnlessItIsNamed(_ variables: [String: String], _ path: String?) {
-    #expect(ProgramEnvironment(variables).directory == path)
-  }
+  @Test(arguments: directories) func theDirectoryIsTheUsersUnlessItIsNamed(
+    _ variables: [String: String], _ path: String?
+  ) { #expect(ProgramEnvironment(variables).directory == path) }
 
   @Test func variablesChooseAndEmptyOnesAreNotSet() {
     for variables in [[:], [Self.prefix + "KEY_FILE": "", Self.prefix + "GROUPS": ""]] {
@@ -39,21 +34,16 @@ import Testing
   }
 
   /// In a process of its own, because the environment is the process's.
-  @Test(
-    "What a program does not say comes from the environment, and reasons are printed if that says so"
-  )
+  @Test("What a program does not say comes from the environment, and reasons are printed if that says so")
   func program() async throws {
-    let printed = try await #require(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+    let printed = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
       for name in ["DIRECTORY", "KEY_FILE", "PASSPHRASE_FILE", "GROUPS", "REPORT"] {
         unsetenv("THREADKEEPER_KEYCHAIN_" + name)
       }
       for name in ["HOME", "XDG_DATA_HOME"] { unsetenv(name) }
       precondition(find(password("a", [kSecMatchLimit: 0])) == errSecParam)
       let executable = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      precondition(
-        LinuxKeychain.settings.accessGroups == [(executable as NSString).lastPathComponent])
+      precondition(LinuxKeychain.settings.accessGroups == [(executable as NSString).lastPathComponent])
       setenv("THREADKEEPER_KEYCHAIN_REPORT", "stderr", 1)
       LinuxKeychain.bootstrap(.init())
       precondition(add(password("a")) == errSecNoDefaultKeychain)
@@ -68,11 +58,8 @@ import Testing
     #expect(!text.contains("keychain: -50"))
   }
 
-  @Test("A directory that cannot be made reports -61 and its path")
-  func noPlace() async throws {
-    let printed = try await #require(
-      processExitsWith: .success, observing: [\.standardErrorContent]
-    ) {
+  @Test("A directory that cannot be made reports -61 and its path") func noPlace() async throws {
+    let printed = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
       unsetenv("THREADKEEPER_KEYCHAIN_DIRECTORY")
       setenv("THREADKEEPER_KEYCHAIN_REPORT", "stderr", 1)
       for home in ["/etc/passwd/anna", "/proc/anna"] {
@@ -97,11 +84,8 @@ import Testing
       LinuxKeychain.close()
       precondition(text(password("a")) == "lasting")
     }
-    for (path, mode) in [
-      ("", 0o700), ("/store", 0o700), ("/store/store.sqlite3", 0o600), ("/store.key", 0o400),
-    ] {
-      let attributes = try FileManager.default.attributesOfItem(
-        atPath: home.file("threadkeeper/keychain" + path))
+    for (path, mode) in [("", 0o700), ("/store", 0o700), ("/store/store.sqlite3", 0o600), ("/store.key", 0o400)] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: home.file("threadkeeper/keychain" + path))
       #expect(attributes[.posixPermissions] as? Int == mode, "\(path)")
     }
   }
@@ -133,12 +117,10 @@ extension OwnKeychain {
       let reports = Reports()
       store.use(groups: ["elsewhere"], report: reports)
       #expect(find(password("a")) == errSecItemNotFound, "the new groups count")
-      #expect(
-        find(password("a", [kSecAttrAccessGroup: "team.own"])) == errSecMissingEntitlement)
+      #expect(find(password("a", [kSecAttrAccessGroup: "team.own"])) == errSecMissingEntitlement)
       #expect(reports.all.map(\.0) == [errSecMissingEntitlement], "and so does the new report")
       for (suffix, status) in [(".other", errSecAuthFailed), (".away", errSecSuccess)] {
-        LinuxKeychain.bootstrap(
-          .init(directory: store.path, keyFile: key + suffix, accessGroups: ["team.own"]))
+        LinuxKeychain.bootstrap(.init(directory: store.path, keyFile: key + suffix, accessGroups: ["team.own"]))
         #expect(find(password("a")) == status)
       }
     }

@@ -15,9 +15,7 @@ extension OwnKeychain {
       async let child = #expect(processExitsWith: .success) { [path = path as String] in
         LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["child", "shared"]))
         for number in 0..<Self.items {
-          guard add(password("child \(number)", secret("\(number)"))) == errSecSuccess else {
-            exit(2)
-          }
+          guard add(password("child \(number)", secret("\(number)"))) == errSecSuccess else { exit(2) }
           // Both want these.
           let status = add(password("common \(number)", [kSecAttrAccessGroup: "shared"]))
           guard [errSecSuccess, errSecDuplicateItem].contains(status) else { exit(3) }
@@ -42,8 +40,7 @@ extension OwnKeychain {
       #expect(find(password("old")) == errSecItemNotFound)
       insert(password("new"))
       #expect(count() == 1)
-      LinuxKeychain.bootstrap(
-        .init(directory: store.path + ".moved", accessGroups: store.groups))
+      LinuxKeychain.bootstrap(.init(directory: store.path + ".moved", accessGroups: store.groups))
       #expect(find(password("old")) == errSecSuccess)
       #expect(find(password("new")) == errSecItemNotFound)
     }
@@ -82,9 +79,7 @@ extension OwnKeychain {
       let path = store.path
       await #expect(processExitsWith: .success) { [path = path as String] in
         LinuxKeychain.bootstrap(.init(directory: path, accessGroups: ["team.own"]))
-        for account in ["a", "b", "c"] {
-          guard add(password(account)) == errSecSuccess else { exit(2) }
-        }
+        for account in ["a", "b", "c"] { guard add(password(account)) == errSecSuccess else { exit(2) } }
         guard delete(password("a")) == errSecSuccess else { exit(3) }
         exit(0)
       }
@@ -117,9 +112,7 @@ extension OwnKeychain {
       #expect(find(password("a")) == errSecNoSuchKeychain)
       #expect(add(password("b")) == errSecNoSuchKeychain)
       #expect(
-        reports.all.map(\.0) == [
-          errSecNotAvailable, errSecNotAvailable, errSecNoSuchKeychain, errSecNoSuchKeychain,
-        ])
+        reports.all.map(\.0) == [errSecNotAvailable, errSecNotAvailable, errSecNoSuchKeychain, errSecNoSuchKeychain])
       try files.moveItem(atPath: away, toPath: place)
       #expect(find(password("a")) == errSecSuccess)
       // Nor is one made beside the key of the old one; without that a new store is made.

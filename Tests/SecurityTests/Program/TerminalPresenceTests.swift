@@ -34,8 +34,7 @@ import ThreadkeeperSupport
       let name = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().lastPathComponent
       precondition(
         terminal.screen.contains(
-          "\(name) wants to use a secret that needs a person's consent: open the door\r\n"
-            + "Allow it? [y/N] y"))
+          "\(name) wants to use a secret that needs a person's consent: open the door\r\n" + "Allow it? [y/N] y"))
       // Who does not answer is not there.
       let line = "Allow it? [y/N] \r\n"
       let count = terminal.screen.components(separatedBy: line).count
@@ -72,8 +71,7 @@ import ThreadkeeperSupport
     await #expect(processExitsWith: .success) {
       let terminal = OwnTerminal()
       for (ui, status) in [
-        (kSecUseAuthenticationUISkip, errSecItemNotFound),
-        (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
+        (kSecUseAuthenticationUISkip, errSecItemNotFound), (kSecUseAuthenticationUIFail, errSecInteractionNotAllowed),
       ] { precondition(Self.search([kSecUseAuthenticationUI: ui]) == status) }
       setenv("THREADKEEPER_KEYCHAIN_PRESENCE", "none", 1)
       precondition(Self.search() == errSecInteractionNotAllowed)
@@ -121,8 +119,7 @@ import ThreadkeeperSupport
         terminal.wait(for: "[once/always/no] ")
         withdrawal.withdraw()
       }.start()
-      let choice = TerminalConsent.choice(
-        about: "a question", within: .seconds(600), unless: withdrawal)
+      let choice = TerminalConsent.choice(about: "a question", within: .seconds(600), unless: withdrawal)
       precondition(choice == nil)
       terminal.wait(for: "No answer is needed any more.")
     }

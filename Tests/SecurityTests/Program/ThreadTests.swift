@@ -11,9 +11,7 @@ extension OwnKeychain {
     private static let rounds = Soak.triesAll ? 40 : 8
 
     /// Runs `body` on so many threads at once, and returns what failed.
-    private func onThreads(
-      _ count: Int, _ body: @escaping @Sendable (Int) -> String?
-    ) -> [String] {
+    private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> String?) -> [String] {
       let failures = Mutex<[String]>([])
       let group = DispatchGroup()
       for number in 0..<count {
@@ -36,14 +34,10 @@ extension OwnKeychain {
           guard add(password(name, first)) == errSecDuplicateItem else { return "second add" }
           let found = copy(password(name, [kSecReturnData: true]))
           guard found.data == first[kSecValueData] as? Data else { return "search" }
-          guard
-            update(password(name), second) == errSecSuccess
-          else { return "update" }
+          guard update(password(name), second) == errSecSuccess else { return "update" }
           let changed = copy(password(name, [kSecReturnData: true]))
           guard changed.data == second[kSecValueData] as? Data else { return "second search" }
-          guard delete(password(name)) == errSecSuccess else {
-            return "delete"
-          }
+          guard delete(password(name)) == errSecSuccess else { return "delete" }
         }
         return nil
       }
@@ -63,9 +57,7 @@ extension OwnKeychain {
             guard [errSecSuccess, errSecItemNotFound].contains(status) else { return "\(status)" }
           case 1:
             let found = copy(password("one", [kSecReturnData: true]))
-            guard found.status == errSecSuccess || found.status == errSecItemNotFound else {
-              return "\(found.status)"
-            }
+            guard found.status == errSecSuccess || found.status == errSecItemNotFound else { return "\(found.status)" }
             if found.status == errSecSuccess, found.data == nil { return "no data" }
           default:
             var status = update(password("one"), value)
@@ -86,8 +78,7 @@ extension OwnKeychain {
     }
 
     /// The first call of every thread finds no store.
-    @Test(arguments: 0..<(Soak.triesAll ? 5 : 2))
-    func eightThreadsMakeOneStore(_ round: Int) {
+    @Test(arguments: 0..<(Soak.triesAll ? 5 : 2)) func eightThreadsMakeOneStore(_ round: Int) {
       let failures = onThreads(8) { number in
         let status = add(password("thread \(number)"))
         return status == errSecSuccess ? nil : "\(status)"

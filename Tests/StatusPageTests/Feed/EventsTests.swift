@@ -2,8 +2,7 @@ import StatusPage
 import TestKit
 import Testing
 
-@Suite("Events for those who have the page open", .timeLimit(.minutes(30)))
-struct EventsTests {
+@Suite("Events for those who have the page open", .timeLimit(.minutes(30))) struct EventsTests {
   /// Reads on until the text has come.
   private func read(_ connection: RawConnection, until text: String) async throws -> String {
     var read: [UInt8] = []
@@ -25,8 +24,9 @@ struct EventsTests {
     try await server.request("GET /events HTTP/1.1")
   }
 
-  @Test("The state comes at once, and again when it has changed; the answer ends with the server")
-  func changes() async throws {
+  @Test("The state comes at once, and again when it has changed; the answer ends with the server") func changes()
+    async throws
+  {
     // The last bytes of an answer have their second, which a busy machine may need for something else.
     let server = try await RunningServer.start { $0.stopMilliseconds = 60_000 }
     server.source.show(#"{"a":1}"#)
@@ -41,8 +41,9 @@ struct EventsTests {
     #expect(try await viewer.readToEnd().hasSuffix("0\r\n\r\n"))
   }
 
-  @Test("A client that knows no chunks gets the events as they are, to the end of the connection")
-  func oldClient() async throws {
+  @Test("A client that knows no chunks gets the events as they are, to the end of the connection") func oldClient()
+    async throws
+  {
     let server = try await RunningServer.start()
     let viewer = try await server.request("GET /events HTTP/1.0")
     #expect(try await read(viewer, until: "\n\n").hasSuffix("\r\n\r\nevent: state\ndata: {}\n\n"))
@@ -50,8 +51,7 @@ struct EventsTests {
     #expect(try await viewer.readToEnd() == "")
   }
 
-  @Test("It is looked at once for 200 viewers, and by nobody when none is left")
-  func many() async throws {
+  @Test("It is looked at once for 200 viewers, and by nobody when none is left") func many() async throws {
     let server = try await RunningServer.start()
     var viewers: [RawConnection] = []
     for _ in 0..<200 { viewers.append(try await follow(server)) }
@@ -65,8 +65,7 @@ struct EventsTests {
     try await server.stop()
   }
 
-  @Test("It ends without waiting for 200 viewers of whom none reads")
-  func endWithSilentViewers() async throws {
+  @Test("It ends without waiting for 200 viewers of whom none reads") func endWithSilentViewers() async throws {
     let server = try await RunningServer.start { $0.stallSeconds = 600 }
     let big = String(repeating: "x", count: 300_000)
     server.source.show(#"{"a":"\#(big)"}"#)
@@ -79,8 +78,7 @@ struct EventsTests {
     withExtendedLifetime(viewers) {}
   }
 
-  @Test("What is changed on the page is sent at once, however long the pause is")
-  func changed() async throws {
+  @Test("What is changed on the page is sent at once, however long the pause is") func changed() async throws {
     let server = try await RunningServer.start(token: sampleToken) {
       // Longer than a connection of a test waits.
       ($0.shortestPauseMilliseconds, $0.longestPauseSeconds) = (600_000, 600)
@@ -92,19 +90,16 @@ struct EventsTests {
     let body = #"{"id":"c1"}"#
     let reply = try await server.answer(
       "POST /consent/deny HTTP/1.1",
-      authorization + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        + body)
+      authorization + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n" + body)
     #expect(reply.status == 200)
     _ = try await read(viewer, until: "data: {\"b\":1}\n\n")
     try await server.stop()
   }
 
-  @Test("With another token answers end, and only who shows it can follow again")
-  func anotherToken() async throws {
+  @Test("With another token answers end, and only who shows it can follow again") func anotherToken() async throws {
     let server = try await RunningServer.start(token: sampleToken)
     func follow(_ token: String) async throws -> RawConnection {
-      try await server.request(
-        "GET /events HTTP/1.1", "Authorization: Bearer \(token)\r\n\r\n")
+      try await server.request("GET /events HTTP/1.1", "Authorization: Bearer \(token)\r\n\r\n")
     }
     let viewer = try await follow(sampleToken)
     _ = try await read(viewer, until: "data: {}\n\n")
@@ -119,8 +114,7 @@ struct EventsTests {
     try await server.stop()
   }
 
-  @Test("Viewers beyond the limit are refused, and monitoring still gets its answer")
-  func tooMany() async throws {
+  @Test("Viewers beyond the limit are refused, and monitoring still gets its answer") func tooMany() async throws {
     let server = try await RunningServer.start { $0.viewers = 1 }
     let viewer = try await follow(server)
     _ = try await read(viewer, until: "data: {}\n\n")
@@ -129,8 +123,7 @@ struct EventsTests {
     try await server.stop()
   }
 
-  @Test("A client that does not read is dropped, and the others are not kept waiting")
-  func slowReader() async throws {
+  @Test("A client that does not read is dropped, and the others are not kept waiting") func slowReader() async throws {
     // The one that reads must get on in this time, also on a busy machine.
     let server = try await RunningServer.start { $0.stallSeconds = 10 }
     let big = String(repeating: "x", count: 600_000)

@@ -30,10 +30,9 @@ final class FixedSource: PageSource {
   func show(_ state: String) { shown.withLock { $0 = Array(state.utf8) } }
 
   /// What a page answers that shows this.
-  func reply(
-    to request: PageRequest, token: String? = nil,
-    _ change: (inout PageConfiguration) -> Void = { _ in }
-  ) async -> PageReply {
+  func reply(to request: PageRequest, token: String? = nil, _ change: (inout PageConfiguration) -> Void = { _ in })
+    async -> PageReply
+  {
     var configuration = PageConfiguration(port: 1, token: token)
     change(&configuration)
     return await PageRoutes(configuration, source: self).reply(to: request)
@@ -79,8 +78,7 @@ struct RunningServer {
   private let running: Task<Void, any Error>
 
   static func start(
-    _ source: FixedSource = FixedSource(), port: UInt16 = 0, token: String? = nil,
-    trustedProxy: String? = nil,
+    _ source: FixedSource = FixedSource(), port: UInt16 = 0, token: String? = nil, trustedProxy: String? = nil,
     _ change: (inout PageLimits) -> Void = { _ in }
   ) async throws -> RunningServer {
     var configuration = PageConfiguration(port: port, token: token)
@@ -92,8 +90,7 @@ struct RunningServer {
     let group = ServiceGroup(services: [server], logger: logger)
     let running = Task { try await group.run() }
     for await port in ports {
-      return RunningServer(
-        server: server, port: port, source: source, group: group, running: running)
+      return RunningServer(server: server, port: port, source: source, group: group, running: running)
     }
     throw CancellationError()
   }

@@ -2,13 +2,10 @@ import StatusPage
 import Testing
 
 struct MetricsTextTests {
-  @Test("A metric has its help, its kind and a line for each set of labels")
-  func lines() {
+  @Test("A metric has its help, its kind and a line for each set of labels") func lines() {
     let text = MetricsText.encode([
       Metric(.gauge, "threadkeeper_a", "What.", 1.5),
-      Metric(
-        .counter, "threadkeeper_b_total", "How many.",
-        [.init(3, [("home", "a"), ("code", "b")]), .init(4)]),
+      Metric(.counter, "threadkeeper_b_total", "How many.", [.init(3, [("home", "a"), ("code", "b")]), .init(4)]),
     ])
     #expect(
       text == """
@@ -23,12 +20,9 @@ struct MetricsTextTests {
         """)
   }
 
-  @Test("A value that somebody chose stays inside its quotes, on its line")
-  func escaping() {
+  @Test("A value that somebody chose stays inside its quotes, on its line") func escaping() {
     let value = "\"} 1\nthreadkeeper_evil 1\\"
-    let text = MetricsText.encode([
-      Metric(.gauge, "threadkeeper_a", "Two\nlines\\.", [.init(1, [("name", value)])])
-    ])
+    let text = MetricsText.encode([Metric(.gauge, "threadkeeper_a", "Two\nlines\\.", [.init(1, [("name", value)])])])
     #expect(
       text == #"""
         # HELP threadkeeper_a Two\nlines\\.
@@ -38,15 +32,10 @@ struct MetricsTextTests {
         """#)
   }
 
-  @Test("The buckets of a histogram count what is below them too, and the last counts all")
-  func histogram() {
+  @Test("The buckets of a histogram count what is below them too, and the last counts all") func histogram() {
     let text = MetricsText.encode([
-      Metric(
-        histogram: "threadkeeper_s", "Time.",
-        [.init(bounds: [0.5, 1], counts: [2, 0, 3], sum: 12.25)]),
-      Metric(
-        histogram: "threadkeeper_c", "Calls.",
-        [.init([("method", "a")], bounds: [1], counts: [0, 1], sum: 2)]),
+      Metric(histogram: "threadkeeper_s", "Time.", [.init(bounds: [0.5, 1], counts: [2, 0, 3], sum: 12.25)]),
+      Metric(histogram: "threadkeeper_c", "Calls.", [.init([("method", "a")], bounds: [1], counts: [0, 1], sum: 2)]),
     ])
     #expect(
       text == """
@@ -67,21 +56,19 @@ struct MetricsTextTests {
         """)
   }
 
-  @Test("A metric without a sample is left out")
-  func empty() { #expect(MetricsText.encode([Metric(.counter, "a_total", "A.", [])]) == "") }
+  @Test("A metric without a sample is left out") func empty() {
+    #expect(MetricsText.encode([Metric(.counter, "a_total", "A.", [])]) == "")
+  }
 
-  @Test("The metrics need the token where there is one, and are made once for all who ask together")
-  func route() async {
+  @Test("The metrics need the token where there is one, and are made once for all who ask together") func route() async
+  {
     let source = FixedSource()
-    let routes = PageRoutes(
-      PageConfiguration(port: 1, token: sampleToken), source: source)
+    let routes = PageRoutes(PageConfiguration(port: 1, token: sampleToken), source: source)
     #expect(await routes.reply(to: PageRequest("/metrics")).status == .unauthorized)
     #expect(source.asked.withLock { $0 } == 0)
     await withTaskGroup { group in
       for _ in 0..<50 {
-        group.addTask {
-          await routes.reply(to: PageRequest("/metrics", authorization: "Bearer \(sampleToken)"))
-        }
+        group.addTask { await routes.reply(to: PageRequest("/metrics", authorization: "Bearer \(sampleToken)")) }
       }
       for await reply in group {
         #expect(reply.status == .ok)

@@ -6,27 +6,21 @@ import Testing
 struct PageDocumentTests {
   private let text = PageDocument.html(nonce: "n0", mayChange: true)
 
-  @Test("The page has at most 32 kB without its state, and nothing in it is from elsewhere")
-  func size() {
+  @Test("The page has at most 32 kB without its state, and nothing in it is from elsewhere") func size() {
     #expect(text.utf8.count <= 32_000)
-    for mark in [
-      "http:", "https:", "//", "@import", "url(", "innerHTML", "eval(", "document.write",
-    ] {
-      #expect(
-        !text.replacing(#/(?m)^ *\/\/ .*$/#, with: "").contains(mark), "\(mark)")
+    for mark in ["http:", "https:", "//", "@import", "url(", "innerHTML", "eval(", "document.write"] {
+      #expect(!text.replacing(#/(?m)^ *\/\/ .*$/#, with: "").contains(mark), "\(mark)")
     }
     #expect(!text.contains(" style=") && !text.contains("onclick"))
   }
 
-  @Test("What it shows at first cannot end its element; what is too large comes later")
-  func firstState() {
+  @Test("What it shows at first cannot end its element; what is too large comes later") func firstState() {
     let state = Array(#"{"a":"</script><script>alert(1)</script>"}"#.utf8)
     let page = PageDocument.html(nonce: "n0", mayChange: false, state: state)
     #expect(page.contains(#"type="application/json">{"a":"\u003c/script>\u003cscript>alert"#))
     #expect(page.components(separatedBy: "</script>").count == 3)
     // A letter that joins what follows it to one Character (Unicode: Prepend).
-    let joined = PageDocument.html(
-      nonce: "n0", mayChange: false, state: Array("{\"a\":\"\u{D4E}</script>\"}".utf8))
+    let joined = PageDocument.html(nonce: "n0", mayChange: false, state: Array("{\"a\":\"\u{D4E}</script>\"}".utf8))
     #expect(!Array(joined.utf8).contains(Array("\u{D4E}</script".utf8)))
     #expect(Array(joined.utf8).contains(Array(#"\u003c/script"#.utf8)))
     let large = [UInt8](repeating: UInt8(ascii: "1"), count: 50_000)
@@ -34,8 +28,7 @@ struct PageDocumentTests {
     #expect(other.utf8.count < 60_000 && other.contains(#"type="application/json"></script>"#))
   }
 
-  @Test("Its policy allows its own style and script, by a nonce that no two documents share")
-  func policy() {
+  @Test("Its policy allows its own style and script, by a nonce that no two documents share") func policy() {
     #expect(text.contains("<style nonce=\"n0\">") && text.contains("<script nonce=\"n0\">"))
     let policy = PageDocument.policy(nonce: "n0")
     #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-n0'; script-src 'nonce-n0'; "))
@@ -44,14 +37,13 @@ struct PageDocumentTests {
     #expect(nonces.count == 100 && nonces.allSatisfy { $0.count == 32 })
   }
 
-  @Test("Language, title, landmarks and headings are there, and every section names its heading")
-  func structure() throws {
+  @Test("Language, title, landmarks and headings are there, and every section names its heading") func structure()
+    throws
+  {
     for part in [
-      "<html lang=\"en\">", "<title>threadkeeper</title>", "<main id=\"main\"", "<header>",
-      "<footer>", "name=\"viewport\"", "class=\"skip\" href=\"#main\"",
-    ] {
-      #expect(text.contains(part), "\(part)")
-    }
+      "<html lang=\"en\">", "<title>threadkeeper</title>", "<main id=\"main\"", "<header>", "<footer>",
+      "name=\"viewport\"", "class=\"skip\" href=\"#main\"",
+    ] { #expect(text.contains(part), "\(part)") }
     #expect(text.matches(of: #/<h1>/#).count == 1)
     #expect(!text.contains("user-scalable") && !text.contains("maximum-scale"))
     let labels = text.matches(of: #/aria-labelledby="([a-z-]+)"/#).map { String($0.output.1) }
@@ -61,11 +53,8 @@ struct PageDocumentTests {
     #expect(Set(ids).count == ids.count)
   }
 
-  @Test("It names each blueprint, and where it is to be had beside a proxy")
-  func blueprints() {
-    let named = text.matches(of: #/data-blueprint="([a-z-]+)"/#).map {
-      "/blueprints/\($0.output.1).yaml"
-    }
+  @Test("It names each blueprint, and where it is to be had beside a proxy") func blueprints() {
+    let named = text.matches(of: #/data-blueprint="([a-z-]+)"/#).map { "/blueprints/\($0.output.1).yaml" }
     #expect(named.sorted() == Blueprints.files.keys.sorted())
     #expect(text.contains(#" data-address="">"#))
     let address = "http://keeper:8423/"
@@ -73,8 +62,7 @@ struct PageDocumentTests {
     #expect(page.contains(#" data-address="\#(address)">"#))
   }
 
-  @Test("Text stands out from what is behind it by at least 4.5 to 1, light and dark")
-  func contrast() throws {
+  @Test("Text stands out from what is behind it by at least 4.5 to 1, light and dark") func contrast() throws {
     let style = PageDocument.style
     let dark = try #require(style.firstRange(of: "prefers-color-scheme:dark"))
     let light = Self.colors(in: style[..<dark.lowerBound])
@@ -98,9 +86,7 @@ struct PageDocumentTests {
 
   /// The first of each name.
   private static func colors(in text: Substring) -> [String: String] {
-    let pairs = text.matches(of: #/--([a-z]+):#([0-9a-f]+)/#).map {
-      (String($0.output.1), String($0.output.2))
-    }
+    let pairs = text.matches(of: #/--([a-z]+):#([0-9a-f]+)/#).map { (String($0.output.1), String($0.output.2)) }
     return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
   }
 

@@ -5,22 +5,18 @@ import Testing
 
 @testable import ThreadNetwork
 
-@Suite("Completion handlers", .timeLimit(.minutes(30)))
-struct CompletionTests {
+@Suite("Completion handlers", .timeLimit(.minutes(30))) struct CompletionTests {
   private let place: OwnPlace
 
   init() throws { place = try OwnPlace() }
 
-  @Test("Each form gives what its other form gives, once, and on another thread")
-  func forms() async throws {
+  @Test("Each form gives what its other form gives, once, and on another thread") func forms() async throws {
     let client = place.client { _ in true }
     let dataset = try SampleNetwork.home.bytes()
     let network = SampleNetwork.home.id
 
     let stored = Handler<Never>()
-    client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset
-    ) { stored(nil, $0) }
+    client.storeCredentials(forBorderAgent: Agents.kitchen, activeOperationalDataSet: dataset) { stored(nil, $0) }
     try await check(stored) { $0.error == nil }
     let expected = try await client.credentials(forBorderAgentID: Agents.kitchen)
 
@@ -38,9 +34,7 @@ struct CompletionTests {
     try await check(one) { $0.value == expected && $0.error == nil }
     let preferred = Handler<THCredentials>()
     client.retrievePreferredCredentials { preferred($0, $1) }
-    try await check(preferred) {
-      $0.value?.activeOperationalDataSet == dataset && $0.error == nil
-    }
+    try await check(preferred) { $0.value?.activeOperationalDataSet == dataset && $0.error == nil }
     let ofNetwork = Handler<THCredentials>()
     client.retrieveCredentials(forExtendedPANID: network) { ofNetwork($0, $1) }
     try await check(ofNetwork) { $0.value?.extendedPANID == network && $0.error == nil }
@@ -59,19 +53,14 @@ struct CompletionTests {
     #expect(try await client.allCredentials().isEmpty)
   }
 
-  @Test("Errors come once, too, also those that are found before anybody is asked")
-  func errors() async throws {
+  @Test("Errors come once, too, also those that are found before anybody is asked") func errors() async throws {
     let client = place.client { _ in false }
     let short = Handler<THCredentials>()
     client.retrieveCredentials(forBorderAgent: Data()) { short($0, $1) }
-    try await check(short) {
-      $0.value == nil && ($0.error as NSError?)?.code == THError.Code.invalidArgument.rawValue
-    }
+    try await check(short) { $0.value == nil && ($0.error as NSError?)?.code == THError.Code.invalidArgument.rawValue }
     let missing = Handler<Never>()
     client.deleteCredentials(forBorderAgent: Agents.kitchen) { missing(nil, $0) }
-    try await check(missing) {
-      ($0.error as NSError?)?.code == THError.Code.notFound.rawValue
-    }
+    try await check(missing) { ($0.error as NSError?)?.code == THError.Code.notFound.rawValue }
     let wrong = Handler<Bool>()
     client.checkPreferredNetwork(forActiveOperationalDataset: Data([1])) { wrong($0, nil) }
     try await check(wrong) { $0.value == false }
@@ -88,8 +77,7 @@ struct CompletionTests {
     #expect(isExpected(first), "\(first)", sourceLocation: sourceLocation)
   }
 
-  @Test("A client lives until its handler has returned, and no longer")
-  func lifetime() async throws {
+  @Test("A client lives until its handler has returned, and no longer") func lifetime() async throws {
     weak var kept: THClient?
     let isLetGo = DispatchSemaphore(value: 0)
     let sawIt = Mutex(false)
@@ -110,8 +98,9 @@ struct CompletionTests {
     #expect(sawIt.withLock { $0 })
   }
 
-  @Test("A handler may block, as many as there are, and the others are called all the same")
-  func blocking() async throws {
+  @Test("A handler may block, as many as there are, and the others are called all the same") func blocking()
+    async throws
+  {
     let client = place.client()
     let gate = DispatchSemaphore(value: 0)
     let inside = Mutex(0)
@@ -126,8 +115,7 @@ struct CompletionTests {
     for _ in 0..<4 { gate.signal() }
   }
 
-  @Test("A subclass that overrides a form with a handler has overridden the other one")
-  func subclass() async throws {
+  @Test("A subclass that overrides a form with a handler has overridden the other one") func subclass() async throws {
     final class Fake: THClient, @unchecked Sendable {
       override func retrieveAllCredentials(
         _ completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
@@ -157,10 +145,7 @@ private final class Handler<Value: Sendable>: Sendable {
   private let called = DispatchSemaphore(value: 0)
 
   func callAsFunction(_ value: Value?, _ error: (any Error)?) {
-    calls.withLock {
-      $0.append(
-        Call(value: value, error: error, isOnCallersThread: UInt(pthread_self()) == caller))
-    }
+    calls.withLock { $0.append(Call(value: value, error: error, isOnCallersThread: UInt(pthread_self()) == caller)) }
     called.signal()
   }
 

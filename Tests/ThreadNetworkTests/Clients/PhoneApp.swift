@@ -22,9 +22,7 @@ struct CredentialRow: Equatable {
 
 protocol CredentialSource {
   func rows() async throws -> [CredentialRow]
-  func saveRow(
-    macExtendedAddress: String, operationalDataSet: String,
-    completion: @escaping (Error?) -> Void)
+  func saveRow(macExtendedAddress: String, operationalDataSet: String, completion: @escaping (Error?) -> Void)
   func deleteRow(macExtendedAddress: String, completion: @escaping (Error?) -> Void)
 }
 
@@ -51,16 +49,12 @@ final class PhoneCredentials: CredentialSource {
     return merged.values.map(Self.row).sorted { $0.borderAgentID < $1.borderAgentID }
   }
 
-  func saveRow(
-    macExtendedAddress: String, operationalDataSet: String,
-    completion: @escaping (Error?) -> Void
-  ) {
+  func saveRow(macExtendedAddress: String, operationalDataSet: String, completion: @escaping (Error?) -> Void) {
     client = makeClient()
     nonisolated(unsafe) let done = completion
     nonisolated(unsafe) let app = self
     client?.storeCredentials(
-      forBorderAgent: Data(hex: macExtendedAddress),
-      activeOperationalDataSet: Data(hex: operationalDataSet)
+      forBorderAgent: Data(hex: macExtendedAddress), activeOperationalDataSet: Data(hex: operationalDataSet)
     ) { error in
       app.client = nil
       done(error)
@@ -79,22 +73,18 @@ final class PhoneCredentials: CredentialSource {
 
   private static func row(_ credentials: THCredentials) -> CredentialRow {
     CredentialRow(
-      networkName: credentials.networkName ?? "Unknown",
-      networkKey: credentials.networkKey?.digits ?? "Unknown",
+      networkName: credentials.networkName ?? "Unknown", networkKey: credentials.networkKey?.digits ?? "Unknown",
       extendedPANID: credentials.extendedPANID?.digits ?? "Unknown",
       borderAgentID: credentials.borderAgentID?.digits ?? "Unknown",
       activeOperationalDataSet: credentials.activeOperationalDataSet?.digits ?? "Unknown",
-      pskc: credentials.pskc?.digits ?? "Unknown",
-      channel: credentials.channel,
-      panID: credentials.panID?.digits ?? "Unknown",
-      creationDate: credentials.creationDate,
+      pskc: credentials.pskc?.digits ?? "Unknown", channel: credentials.channel,
+      panID: credentials.panID?.digits ?? "Unknown", creationDate: credentials.creationDate,
       lastModificationDate: credentials.lastModificationDate)
   }
 }
 
 /// A screen of the app: on the main actor, with a client in a property.
-@MainActor
-final class CredentialScreen {
+@MainActor final class CredentialScreen {
   private var client: THClient?
   private(set) var message = ""
   private(set) var names: [String] = []
@@ -117,6 +107,4 @@ final class CredentialScreen {
   }
 }
 
-extension Data {
-  fileprivate var digits: String { map { String(format: "%02x", $0) }.joined() }
-}
+extension Data { fileprivate var digits: String { map { String(format: "%02x", $0) }.joined() } }

@@ -8,14 +8,12 @@ import ThreadDataset
 
 @testable import ThreadNetwork
 
-@Suite("Clients with a store of their own", .timeLimit(.minutes(30)))
-struct OwnStoreTests {
+@Suite("Clients with a store of their own", .timeLimit(.minutes(30))) struct OwnStoreTests {
   private let place: OwnPlace
 
   init() throws { place = try OwnPlace() }
 
-  @Test("Before anything is stored there is nothing, and no store is made by looking")
-  func nothing() async throws {
+  @Test("Before anything is stored there is nothing, and no store is made by looking") func nothing() async throws {
     let client = place.client()
     #expect(try await client.allCredentials().isEmpty)
     #expect(try await client.allActiveCredentials().isEmpty)
@@ -23,8 +21,7 @@ struct OwnStoreTests {
     #expect(await !client.isPreferredAvailable())
     let dataset = try SampleNetwork.home.bytes()
     #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
-    #expect(
-      try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
+    #expect(try await client.preferredMatch(forActiveOperationalDataset: dataset) == .noPreferredNetwork)
     let calls: [() async throws -> Void] = [
       { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
       { _ = try await client.credentials(forExtendedPANID: Agents.kitchen) },
@@ -36,8 +33,7 @@ struct OwnStoreTests {
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
 
-  @Test("What is stored is found with all its values; stored again it is replaced")
-  func values() async throws {
+  @Test("What is stored is found with all its values; stored again it is replaced") func values() async throws {
     let client = place.client()
     let start = Date()
     let dataset = try SampleNetwork.home.bytes()
@@ -57,8 +53,7 @@ struct OwnStoreTests {
     #expect(try await client.allCredentials() == [found])
 
     let second = try SampleNetwork.home.with { $0.channel = 20 }.bytes(at: 2)
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen, activeOperationalDataSet: second)
+    try await client.storeCredentials(forBorderAgent: Agents.kitchen, activeOperationalDataSet: second)
     let after = try await client.credentials(forBorderAgentID: Agents.kitchen)
     #expect(after.channel == 20)
     #expect(after != found)
@@ -66,8 +61,9 @@ struct OwnStoreTests {
     #expect(try await client.allCredentials() == [after])
   }
 
-  @Test("The first network is preferred; a member that changes takes it along; deleted, it stays")
-  func preferred() async throws {
+  @Test("The first network is preferred; a member that changes takes it along; deleted, it stays") func preferred()
+    async throws
+  {
     let client = place.client { _ in true }
     let first = try SampleNetwork.home.bytes()
     let guest = try SampleNetwork.guest.bytes()
@@ -76,10 +72,7 @@ struct OwnStoreTests {
     #expect(await client.isPreferredAvailable())
     #expect(await client.isPreferred(forActiveOperationalDataset: first))
     #expect(await !client.isPreferred(forActiveOperationalDataset: guest))
-    guard
-      case .mismatch(let names) = try await client.preferredMatch(
-        forActiveOperationalDataset: guest)
-    else {
+    guard case .mismatch(let names) = try await client.preferredMatch(forActiveOperationalDataset: guest) else {
       Issue.record("a mismatch is none")
       return
     }
@@ -99,23 +92,20 @@ struct OwnStoreTests {
     #expect(try await client.preferredCredentials().borderAgentID == nil)
   }
 
-  @Test("Sixteen bytes that end in eight zeros are the same id as the first eight")
-  func alias() async throws {
+  @Test("Sixteen bytes that end in eight zeros are the same id as the first eight") func alias() async throws {
     let client = place.client()
     try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen + Data(count: 8),
-      activeOperationalDataSet: SampleNetwork.home.bytes())
+      forBorderAgent: Agents.kitchen + Data(count: 8), activeOperationalDataSet: SampleNetwork.home.bytes())
     let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
     #expect(found.borderAgentID == Agents.kitchen)
     let long = Data(repeating: 7, count: 16)
-    try await client.storeCredentials(
-      forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.bytes())
+    try await client.storeCredentials(forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.bytes())
     #expect(try await client.credentials(forBorderAgentID: long).borderAgentID == long)
     #expect(try await client.allCredentials().count == 2)
   }
 
-  @Test("Two teams cannot read, change or delete each other's credentials, nor learn of them")
-  func teams() async throws {
+  @Test("Two teams cannot read, change or delete each other's credentials, nor learn of them") func teams() async throws
+  {
     let one = place.client(team: "one")
     let two = place.client(team: "two") { _ in false }
     let dataset = try SampleNetwork.home.bytes()
@@ -127,22 +117,16 @@ struct OwnStoreTests {
     let none = await failure { try await two.credentials(forBorderAgentID: Agents.attic) }
     #expect(read?.reason == .notFound)
     #expect(read?.localizedDescription == none?.localizedDescription)
-    let store = await failure {
-      try await two.store(.guest)
-    }
+    let store = await failure { try await two.store(.guest) }
     #expect(store?.reason == .notAuthorized)
-    let delete = await failure {
-      try await two.deleteCredentials(forBorderAgent: Agents.kitchen)
-    }
+    let delete = await failure { try await two.deleteCredentials(forBorderAgent: Agents.kitchen) }
     #expect(delete?.reason == .notAuthorized || delete?.reason == .notFound)
-    #expect(
-      await failure { try await two.preferredCredentials() }?.reason == .refused)
+    #expect(await failure { try await two.preferredCredentials() }?.reason == .refused)
     #expect(try await one.credentials(forBorderAgentID: Agents.kitchen) == before)
     #expect(await two.isPreferred(forActiveOperationalDataset: dataset))
   }
 
-  @Test("Homes are apart from each other")
-  func homes() async throws {
+  @Test("Homes are apart from each other") func homes() async throws {
     let house = place.client(home: "house")
     try await house.store()
     #expect(try await place.client(home: "cabin").allCredentials().isEmpty)
@@ -150,30 +134,25 @@ struct OwnStoreTests {
     #expect(try await house.allCredentials().count == 1)
   }
 
-  @Test("Nothing of it lies readable on the disk, and all of it is this user's alone")
-  func encrypted() async throws {
+  @Test("Nothing of it lies readable on the disk, and all of it is this user's alone") func encrypted() async throws {
     try await place.client().store()
     let key = Data(hex: SampleNetwork.home.networkKey)
     let files = try #require(FileManager.default.enumerator(atPath: place.directory.path))
     var seen = 0
     for case let name as String in files {
-      guard let bytes = FileManager.default.contents(atPath: place.directory.file(name)) else {
-        continue
-      }
+      guard let bytes = FileManager.default.contents(atPath: place.directory.file(name)) else { continue }
       seen += bytes.count
       #expect(bytes.range(of: key) == nil, "\(name)")
     }
     #expect(seen > 10_000)
   }
 
-  @Test("Many clients at once take turns, and lose nothing")
-  func many() async throws {
+  @Test("Many clients at once take turns, and lose nothing") func many() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in UInt8(1)...8 {
         group.addTask {
           try await place.client().storeCredentials(
-            forBorderAgent: Data(repeating: number, count: 8),
-            activeOperationalDataSet: SampleNetwork.home.bytes())
+            forBorderAgent: Data(repeating: number, count: 8), activeOperationalDataSet: SampleNetwork.home.bytes())
         }
       }
       try await group.waitForAll()
@@ -181,12 +160,12 @@ struct OwnStoreTests {
     #expect(try await place.client().allCredentials().count == 8)
   }
 
-  @Test("A store that another program holds and nobody listens for is said to be, with who it is")
-  func held() async throws {
+  @Test("A store that another program holds and nobody listens for is said to be, with who it is") func held()
+    async throws
+  {
     try await place.client().store()
     let holder = try Keychain.open(
-      at: StoreLocation(
-        directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),
+      at: StoreLocation(directory: place.storePath, anchorDirectory: place.storePath + ".anchor"),
       with: .keyFile(path: place.storePath + ".key"))
     let link = DaemonLink(place.configuration(), timeout: .zero)
     let error = await failure { try await link.credentials(.listCredentials) }
@@ -196,8 +175,9 @@ struct OwnStoreTests {
     #expect(try await link.credentials(.listCredentials).count == 1)
   }
 
-  @Test("A store that was put back to an older state is read, also with consent, and not changed")
-  func rolledBack() async throws {
+  @Test("A store that was put back to an older state is read, also with consent, and not changed") func rolledBack()
+    async throws
+  {
     let client = place.client { _ in true }
     let dataset = try SampleNetwork.home.bytes()
     try await client.store()
@@ -214,8 +194,9 @@ struct OwnStoreTests {
     #expect(delete?.reason == .readOnly)
   }
 
-  @Test("Without a daemon no router is active, also one that was online when its daemon ended")
-  func active() async throws {
+  @Test("Without a daemon no router is active, also one that was online when its daemon ended") func active()
+    async throws
+  {
     let client = place.client { _ in
       Issue.record("somebody is asked")
       return true
@@ -224,8 +205,7 @@ struct OwnStoreTests {
     let agent = try #require(BorderAgentID(bytes: Agents.kitchen))
     try place.withStore { keychain in
       try SealedRecords(keychain).inTransaction { records in
-        var stored = try StoredHome(
-          "home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+        var stored = try StoredHome("home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
         let dataset = try SampleNetwork.home.dataset(at: 1)
         var message = RouterMessage(.announce, .router(agent))
         message.dataset = DatasetSummary(dataset, key: try records.hashKey())

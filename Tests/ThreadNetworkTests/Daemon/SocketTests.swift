@@ -7,30 +7,26 @@ import ThreadRequests
 
 @testable import ThreadNetwork
 
-@Suite("The daemon's end of the socket, when it is not as it should be", .timeLimit(.minutes(30)))
-struct SocketTests {
+@Suite("The daemon's end of the socket, when it is not as it should be", .timeLimit(.minutes(30))) struct SocketTests {
   @Test(
     "What is no answer is said to be none, and nothing is true because of it",
     arguments: [
-      "", "{", "[]", "null", "{}", "{\"v\":1}", "{\"parameters\":{}}", "{\"parameters\":7}",
-      "{\"error\":7}", "{\"error\":\"io.threadkeeper.Failed\"}",
-      "{\"error\":\"of.another.Service\"}",
+      "", "{", "[]", "null", "{}", "{\"v\":1}", "{\"parameters\":{}}", "{\"parameters\":7}", "{\"error\":7}",
+      "{\"error\":\"io.threadkeeper.Failed\"}", "{\"error\":\"of.another.Service\"}",
       "{\"parameters\":{\"available\":\"yes\",\"credentials\":{}}}",
       "{\"parameters\":{\"credentials\":[{}],\"result\":\"maybe\"}}",
       "{\"parameters\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
         + "\"network_name\":\"a\",\"active\":true,\"dataset\":\"00\"}]}}",
       // One that keeps its secret to itself.
       "{\"parameters\":{\"credentials\":[{\"ext_pan_id\":\"1111111122222222\","
-        + "\"network_name\":\"a\",\"active\":true}]}}",
-      "\u{0}\u{1}\u{2}", String(repeating: "[", count: 10_000),
-    ])
-  func garbage(_ answer: String) async throws {
+        + "\"network_name\":\"a\",\"active\":true}]}}", "\u{0}\u{1}\u{2}", String(repeating: "[", count: 10_000),
+    ]) func garbage(_ answer: String) async throws
+  {
     let daemon = try FakeDaemon { _, _ in Array(answer.utf8) }
     let client = daemon.client
     let dataset = try SampleNetwork.home.bytes()
     let calls: [() async throws -> Void] = [
-      { _ = try await client.allCredentials() },
-      { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
+      { _ = try await client.allCredentials() }, { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
       { _ = try await client.preferredMatch(forActiveOperationalDataset: dataset) },
     ]
     for call in calls {
@@ -41,8 +37,7 @@ struct SocketTests {
     #expect(await !client.isPreferred(forActiveOperationalDataset: dataset))
   }
 
-  @Test("A call has its method and home, and no more than it needs")
-  func request() async throws {
+  @Test("A call has its method and home, and no more than it needs") func request() async throws {
     let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerData(credentials: [])).json }
     var configuration = daemon.configuration
     configuration.home = "cabin"
@@ -57,18 +52,17 @@ struct SocketTests {
     #expect(requests[1].dataset == (try SampleNetwork.home.dataset(at: 1)))
   }
 
-  @Test("A call that a person decides about has a transaction that no other call has")
-  func transactions() async throws {
-    let daemon = try FakeDaemon { _, _ in
-      ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json
-    }
+  @Test("A call that a person decides about has a transaction that no other call has") func transactions() async throws
+  {
+    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json }
     for _ in 1...2 { _ = await failure { try await daemon.client.preferredCredentials() } }
     let transactions = daemon.requests.compactMap(\.transaction)
     #expect(transactions.count == 2 && Set(transactions).count == 2)
   }
 
-  @Test("Without a preferred network the error is 9, which apps read so, and too many calls are 17")
-  func appCodes() async throws {
+  @Test("Without a preferred network the error is 9, which apps read so, and too many calls are 17") func appCodes()
+    async throws
+  {
     let daemon = try FakeDaemon { request, _ in
       let isPreferred = request.command == .getPreferred
       let code: AnswerCode = isPreferred ? .notFound : .rateLimited
@@ -81,24 +75,19 @@ struct SocketTests {
     #expect(flooded?.code == 17 && flooded?.reason == .busy)
   }
 
-  @Test("Every code of an answer is an error with a number of its own")
-  func codes() async throws {
+  @Test("Every code of an answer is an error with a number of its own") func codes() async throws {
     let expected: [AnswerCode: THError.Code] = [
-      .invalidPayload: .invalidArgument, .incompleteDataset: .invalidDataset,
-      .badDataset: .invalidDataset, .notAuthorized: .notAuthorized,
-      .notEnrolled: .notAuthorized, .consentRequired: .refused, .consentDenied: .refused,
-      .consentExpired: .refused, .staleID: .notFound, .notFound: .notFound,
-      .conflict: .conflict, .rateLimited: .busy, .tooManyRouters: .busy, .expired: .interrupted,
-      .readOnly: .readOnly, .unsupported: .unsupported, .damagedCredentials: .damaged,
-      .tooLarge: .busy, .ending: .interrupted, .store: .storeFailure,
+      .invalidPayload: .invalidArgument, .incompleteDataset: .invalidDataset, .badDataset: .invalidDataset,
+      .notAuthorized: .notAuthorized, .notEnrolled: .notAuthorized, .consentRequired: .refused,
+      .consentDenied: .refused, .consentExpired: .refused, .staleID: .notFound, .notFound: .notFound,
+      .conflict: .conflict, .rateLimited: .busy, .tooManyRouters: .busy, .expired: .interrupted, .readOnly: .readOnly,
+      .unsupported: .unsupported, .damagedCredentials: .damaged, .tooLarge: .busy, .ending: .interrupted,
+      .store: .storeFailure,
     ]
     for code in AnswerCode.allCases {
-      let daemon = try FakeDaemon { _, _ in
-        ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json
-      }
+      let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json }
       // A daemon that ends is asked again, for this long.
-      let link = DaemonLink(
-        daemon.configuration, timeout: code == .ending ? .zero : .seconds(600))
+      let link = DaemonLink(daemon.configuration, timeout: code == .ending ? .zero : .seconds(600))
       let error = await failure { try await link.credentials(.listCredentials) }
       #expect(error?.reason == expected[code], "\(code)")
       #expect(error?.answerCode == code.rawValue)
@@ -114,8 +103,9 @@ struct SocketTests {
     #expect(error?.answerCode == "of_a_later_version")
   }
 
-  @Test("Nobody listens on the socket that was named: that is said, and no store is opened instead")
-  func nobody() async throws {
+  @Test("Nobody listens on the socket that was named: that is said, and no store is opened instead") func nobody()
+    async throws
+  {
     let place = try OwnPlace()
     var configuration = place.configuration()
     configuration.socket = try place.makeSocketDirectory()
@@ -126,8 +116,7 @@ struct SocketTests {
     #expect(!FileManager.default.fileExists(atPath: place.storePath))
   }
 
-  @Test("A daemon whose socket is where others can write is sent no request")
-  func untrustedDirectory() async throws {
+  @Test("A daemon whose socket is where others can write is sent no request") func untrustedDirectory() async throws {
     let daemon = try FakeDaemon { _, _ in [] }
     chmod((daemon.path as NSString).deletingLastPathComponent, 0o777)
     let error = await failure { try await daemon.client.allCredentials() }
@@ -135,35 +124,30 @@ struct SocketTests {
     #expect(daemon.requests.isEmpty)
   }
 
-  @Test(
-    "A daemon that ends in the middle is waited for, and asked again; a delete it has done is done")
-  func ends() async throws {
-    let broken = try BrokenDaemon(breaking: 1) { _ in
-      ThreadAnswer(AnswerFailure(.notFound, "no such router")).json
-    }
+  @Test("A daemon that ends in the middle is waited for, and asked again; a delete it has done is done") func ends()
+    async throws
+  {
+    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerFailure(.notFound, "no such router")).json }
     try await broken.client.deleteCredentials(forBorderAgent: Agents.kitchen)
     #expect(broken.calls == 2)
     let ending = try BrokenDaemon(breaking: 0) { number in
       number == 0
-        ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json
-        : ThreadAnswer(AnswerData(credentials: [])).json
+        ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json : ThreadAnswer(AnswerData(credentials: [])).json
     }
     #expect(try await ending.client.allCredentials() == [])
     #expect(ending.calls == 2)
   }
 
-  @Test("Where a person is asked, a call that broke off is not made again")
-  func endsWhileAsking() async throws {
-    let broken = try BrokenDaemon(breaking: 1) { _ in
-      ThreadAnswer(AnswerData(credentials: [])).json
-    }
+  @Test("Where a person is asked, a call that broke off is not made again") func endsWhileAsking() async throws {
+    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerData(credentials: [])).json }
     let error = await failure { try await broken.client.preferredCredentials() }
     #expect(error?.reason == .interrupted)
     #expect(broken.calls == 1)
   }
 
-  @Test("A call whose task is cancelled ends at once; one that is cancelled before asks nobody")
-  func cancelled() async throws {
+  @Test("A call whose task is cancelled ends at once; one that is cancelled before asks nobody") func cancelled()
+    async throws
+  {
     let hasCome = Mutex(false)
     let daemon = try FakeDaemon { _, caller in
       hasCome.withLock { $0 = true }

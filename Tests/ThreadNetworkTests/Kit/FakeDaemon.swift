@@ -16,31 +16,25 @@ final class FakeDaemon: Sendable {
   /// - Parameters:
   ///   - path: nil for one in a directory of its own.
   ///   - answer: gets the request, and who asks. See `AnswerMessage`.
-  init(
-    at path: String? = nil,
-    _ answer: @escaping @Sendable (ThreadRequest, VarlinkCaller) -> [UInt8]
-  ) throws {
+  init(at path: String? = nil, _ answer: @escaping @Sendable (ThreadRequest, VarlinkCaller) -> [UInt8]) throws {
     directory = try TemporaryDirectory()
     self.path = path ?? directory.file("client.sock")
     let path = self.path
-    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }
-      .map { command, method in
-        VarlinkEndpoint(
-          interface: method.interface, name: method.name, access: method.access, isStream: false
-        ) { [weak self] call, caller in
-          let request = try ThreadRequest(command, call.request())
-          self?.seen.withLock { $0.append(request) }
-          return AnswerMessage.bytes(answer(request, caller))
-        }
+    let endpoints = RequestMethods.interfaces.flatMap { RequestMethods.methods(of: $0) }.map { command, method in
+      VarlinkEndpoint(interface: method.interface, name: method.name, access: method.access, isStream: false) {
+        [weak self] call, caller in
+        let request = try ThreadRequest(command, call.request())
+        self?.seen.withLock { $0.append(request) }
+        return AnswerMessage.bytes(answer(request, caller))
       }
+    }
     var limits = VarlinkLimits.owner
     (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
     let listener = try VarlinkServer(
       path: path, limits: limits,
       service: VarlinkService(
-        .init(vendor: "a", product: "a", version: "1", url: ""),
-        interfaces: RequestMethods.interfaces, endpoints: endpoints,
-        failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
+        .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: RequestMethods.interfaces,
+        endpoints: endpoints, failure: { _ in VarlinkError("io.threadkeeper.Failed") }))
     self.listener.withLock { $0 = listener }
   }
 
@@ -51,9 +45,7 @@ final class FakeDaemon: Sendable {
   var requests: [ThreadRequest] { seen.withLock { $0 } }
 
   /// Whoever runs the tests may do so at a terminal, and is not asked there.
-  var configuration: THClient.Configuration {
-    THClient.Configuration(socket: path, asksOnTerminal: false)
-  }
+  var configuration: THClient.Configuration { THClient.Configuration(socket: path, asksOnTerminal: false) }
   var client: THClient { THClient(configuration: configuration) }
 }
 
@@ -104,9 +96,7 @@ final class BrokenDaemon: Sendable {
   private static func serve(_ connection: Int32, _ answer: [UInt8]?) {
     defer { close(connection) }
     var byte: UInt8 = 1
-    while byte != 0 {
-      guard recv(connection, &byte, 1, 0) == 1 else { return }
-    }
+    while byte != 0 { guard recv(connection, &byte, 1, 0) == 1 else { return } }
     guard let answer else { return }
     let message = AnswerMessage.bytes(answer) + [0]
     _ = send(connection, message, message.count, Int32(MSG_NOSIGNAL))

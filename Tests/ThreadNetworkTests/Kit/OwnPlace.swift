@@ -15,21 +15,13 @@ final class OwnPlace: Sendable {
   var storePath: String { directory.file("store") }
   var socketPath: String { storePath + "/varlink.sock" }
 
-  func configuration(
-    team: String = "own", home: String? = nil,
-    confirmConsent: (@Sendable (String) -> Bool?)? = nil
-  ) -> THClient.Configuration {
-    THClient.Configuration(
-      storeDirectory: storePath, team: team, home: home, confirmConsent: confirmConsent)
-  }
+  func configuration(team: String = "own", home: String? = nil, confirmConsent: (@Sendable (String) -> Bool?)? = nil)
+    -> THClient.Configuration
+  { THClient.Configuration(storeDirectory: storePath, team: team, home: home, confirmConsent: confirmConsent) }
 
-  func client(
-    team: String = "own", home: String? = nil,
-    confirmConsent: (@Sendable (String) -> Bool?)? = nil
-  ) -> THClient {
-    THClient(
-      configuration: configuration(team: team, home: home, confirmConsent: confirmConsent))
-  }
+  func client(team: String = "own", home: String? = nil, confirmConsent: (@Sendable (String) -> Bool?)? = nil)
+    -> THClient
+  { THClient(configuration: configuration(team: team, home: home, confirmConsent: confirmConsent)) }
 
   /// Opens the store, as another program would.
   func withStore<R>(_ body: (Keychain) throws -> R) throws -> R {
@@ -72,7 +64,5 @@ func failure<R>(_ body: () async throws -> R) async -> THError? {
   do {
     _ = try await body()
     return nil
-  } catch {
-    return error as? THError
-  }
+  } catch { return error as? THError }
 }

@@ -12,31 +12,25 @@ import ThreadRequests
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What commands print of who may have what, and how they end")
-struct AccessCommandsTests {
-  @Test("Clients come and go, and every refusal has words and a status")
-  func clients() async throws {
+@Suite("What commands print of who may have what, and how they end") struct AccessCommandsTests {
+  @Test("Clients come and go, and every refusal has words and a status") func clients() async throws {
     let scene = try CommandScene()
     let line = try Identity().keys.line
     let own = try scene.context.bridge.identity.findOrMake(actor: "a test").keys.line
     try await scene.check(
       "clients.txt",
       [
-        "clients enroll router \(line) --trust signed --label Attic", "clients list",
-        "clients list --json", "clients enroll router \(line)",
-        "clients enroll router \(line.dropLast())", "clients enroll router \(own)",
-        "clients enroll a/b \(line)", "clients enroll a \(line) --home none",
-        "clients enroll a \(line) --trust blind", "clients revoke nobody", "clients revoke router",
-        "clients list",
+        "clients enroll router \(line) --trust signed --label Attic", "clients list", "clients list --json",
+        "clients enroll router \(line)", "clients enroll router \(line.dropLast())", "clients enroll router \(own)",
+        "clients enroll a/b \(line)", "clients enroll a \(line) --home none", "clients enroll a \(line) --trust blind",
+        "clients revoke nobody", "clients revoke router", "clients list",
       ])
   }
 
   /// A question that somebody has asked who is not there any more; its id.
   private func ask(_ user: ExactName, _ context: OperationContext) throws -> String {
-    let request = RequestContext(
-      Requester(.login(user), team: user), reply: .caller, actor: "a test")
-    let answer = try context.bridge.loop.perform(.request(.getPreferred, request), in: "home")
-      .answer
+    let request = RequestContext(Requester(.login(user), team: user), reply: .caller, actor: "a test")
+    let answer = try context.bridge.loop.perform(.request(.getPreferred, request), in: "home").answer
     guard case .waiting(let id) = answer else { throw CancellationError() }
     return id.questionText
   }
@@ -45,13 +39,12 @@ struct AccessCommandsTests {
   private func waits(_ scene: CommandScene) throws -> String {
     let loop = scene.context.bridge.loop
     _ = scene.context.bridge.requests.answer(
-      LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: "tablet"), by: loop,
-      isOwnUser: false, at: scene.clock.now())
+      LocalRequest(ThreadRequest(.getPreferred), user: 4_711, team: "tablet"), by: loop, isOwnUser: false,
+      at: scene.clock.now())
     return try #require(loop.homes.home("home")?.questions.last).id.questionText
   }
 
-  @Test("A question is listed, decided once and kept; a grant is listed and revoked")
-  func consent() async throws {
+  @Test("A question is listed, decided once and kept; a grant is listed and revoked") func consent() async throws {
     let place = try MovedStore()
     try place.fill()
     let scene = try CommandScene(store: place.store)
@@ -65,54 +58,43 @@ struct AccessCommandsTests {
       "consent.txt",
       [
         "consent list", "consent list --json", "consent approve c-0123456789abcdef",
-        "consent approve \(tablet) --always", "consent approve \(tablet)", "consent deny \(tablet)",
-        "consent list", "consent list --grants", "consent revoke \(grant)",
-        "consent revoke \(grant)", "consent list --history --last 1 --json",
-        "consent deny \(try ask("watch", scene.context))", "consent list --history",
-        "consent ask a1b2c3d4e5f60718", "consent list --history --last=0", "consent list --last 1",
-        "consent list --grants --history",
+        "consent approve \(tablet) --always", "consent approve \(tablet)", "consent deny \(tablet)", "consent list",
+        "consent list --grants", "consent revoke \(grant)", "consent revoke \(grant)",
+        "consent list --history --last 1 --json", "consent deny \(try ask("watch", scene.context))",
+        "consent list --history", "consent ask a1b2c3d4e5f60718", "consent list --history --last=0",
+        "consent list --last 1", "consent list --grants --history",
       ])
   }
 
-  @Test("What cannot be a login, or is another daemon's, is refused before anybody is asked")
-  func login() async throws {
+  @Test("What cannot be a login, or is another daemon's, is refused before anybody is asked") func login() async throws
+  {
     let scene = try CommandScene()
     let stdin = "login --password-stdin"
     try await scene.check(
       "login.txt",
-      [
-        stdin, "\(stdin) --username somebody", "login --remove --username a", "login --remove",
-        "login --username a/b",
-      ])
+      [stdin, "\(stdin) --username somebody", "login --remove --username a", "login --remove", "login --username a/b"])
     for password in ["\n", String(repeating: "x", count: 70_000)] {
       #expect(await scene.run(stdin, input: password).status == 65)
     }
     for mqtt in [
-      "{host: broker.example, port: 9, username: keeper}",
-      "{host: broker.example, username: somebody}", "{}",
+      "{host: broker.example, port: 9, username: keeper}", "{host: broker.example, username: somebody}", "{}",
     ] {
-      try scene.put(
-        "mqtt: \(mqtt)\nstore: {path: \(scene.store.location.directory)}", "threadkeeper.yaml")
+      try scene.put("mqtt: \(mqtt)\nstore: {path: \(scene.store.location.directory)}", "threadkeeper.yaml")
       let refused = await scene.run(stdin, input: "Sesame-wrong")
       #expect(refused.status == 78 && refused.output.isEmpty, "\(mqtt): \(refused)")
     }
     #expect(await scene.run("login --remove").error.contains("mqtt.host"))
   }
 
-  @Test("A daemon with another broker or login has to stop before setup, which says how")
-  func setup() async throws {
+  @Test("A daemon with another broker or login has to stop before setup, which says how") func setup() async throws {
     for (daemon, wanted, words) in [
       ("{host: broker.example}", "{host: other.example}", "another broker (broker.example:1883)"),
-      (
-        "{host: broker.example, username: keeper}", "{host: broker.example, username: tk}",
-        "another login (keeper)"
-      ),
+      ("{host: broker.example, username: keeper}", "{host: broker.example, username: tk}", "another login (keeper)"),
       ("{host: embedded}", "{host: broker.example}", "another broker (its private one)"),
     ] {
       let scene = try CommandScene(mqtt: daemon)
       func check(_ mqtt: String) async throws {
-        try scene.put(
-          "mqtt: \(mqtt)\nstore: {path: \(scene.store.location.directory)}", "threadkeeper.yaml")
+        try scene.put("mqtt: \(mqtt)\nstore: {path: \(scene.store.location.directory)}", "threadkeeper.yaml")
         let settings = SettingsLoader.load(
           file: scene.configuration, environment: [:], stateDirectory: scene.store.path
         ).settings
@@ -125,16 +107,12 @@ struct AccessCommandsTests {
     }
   }
 
-  @Test("acl prints what a broker takes, and refuses names that would break it")
-  func accessList() async throws {
-    try await CommandScene(
-      "homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}"
-    ).check(
+  @Test("acl prints what a broker takes, and refuses names that would break it") func accessList() async throws {
+    try await CommandScene("homes: {house: {base_topic: tk/house}, cabin: {base_topic: tk/cabin}}").check(
       "acl.txt",
       [
-        "acl", "acl --daemon tk --monitor dashboard", "acl --append --keep nodered --approver ha",
-        "acl --daemon a/b", "acl --daemon a+b", "acl --daemon #", "acl --daemon tk --monitor tk",
-        "acl --append --keep-anonymous",
+        "acl", "acl --daemon tk --monitor dashboard", "acl --append --keep nodered --approver ha", "acl --daemon a/b",
+        "acl --daemon a+b", "acl --daemon #", "acl --daemon tk --monitor tk", "acl --append --keep-anonymous",
       ])
   }
 }

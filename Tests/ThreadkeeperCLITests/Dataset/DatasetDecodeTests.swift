@@ -2,46 +2,38 @@ import Foundation
 import TestKit
 import Testing
 
-@Suite("threadkeeper dataset decode", .timeLimit(.minutes(30)))
-struct DatasetDecodeTests {
-  private func decode(
-    _ arguments: String..., input: ThreadkeeperBinary.Input = .nothing, output: String? = nil
-  ) async throws -> ThreadkeeperBinary.Outcome {
-    try await ThreadkeeperBinary.run(
-      ["dataset", "decode"] + arguments, input: input, output: output)
-  }
+@Suite("threadkeeper dataset decode", .timeLimit(.minutes(30))) struct DatasetDecodeTests {
+  private func decode(_ arguments: String..., input: ThreadkeeperBinary.Input = .nothing, output: String? = nil)
+    async throws -> ThreadkeeperBinary.Outcome
+  { try await ThreadkeeperBinary.run(["dataset", "decode"] + arguments, input: input, output: output) }
 
-  @Test("A table has every value but the secrets")
-  func table() async throws {
+  @Test("A table has every value but the secrets") func table() async throws {
     let outcome = try await decode(DatasetSamples.home)
     #expect(outcome.status == 0)
     #expect(outcome.error == DatasetSamples.warning)
-    let lines = outcome.output.split(separator: "\n").map {
-      $0.split(separator: " ").joined(separator: " ")
-    }
+    let lines = outcome.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
     #expect(
       lines == [
         "Parameter Value", "Kind complete, 113 bytes", "Network Name OpenThread-d9a0",
-        "Extended PAN ID acc214689bc40bdf", "PAN ID 0xd9a0 (55712)", "Channel 19",
-        "Channel Mask 11-26", "Active Timestamp 1", "Mesh-Local Prefix fd64:db12:25f4:7e0b::/64",
-        "Security Policy keys rotate every 672 h, flags fff8", "Network Key <16 bytes>",
-        "PSKc <16 bytes>", "TLV 170 <1 byte>", "TLV 187 <2 bytes>",
+        "Extended PAN ID acc214689bc40bdf", "PAN ID 0xd9a0 (55712)", "Channel 19", "Channel Mask 11-26",
+        "Active Timestamp 1", "Mesh-Local Prefix fd64:db12:25f4:7e0b::/64",
+        "Security Policy keys rotate every 672 h, flags fff8", "Network Key <16 bytes>", "PSKc <16 bytes>",
+        "TLV 170 <1 byte>", "TLV 187 <2 bytes>",
       ])
     expectNoSecret(in: outcome)
   }
 
-  @Test("A dataset on standard input is the same; white space around it does not matter")
-  func standardInput() async throws {
+  @Test("A dataset on standard input is the same; white space around it does not matter") func standardInput()
+    async throws
+  {
     let direct = try await decode(DatasetSamples.home)
-    let piped = try await decode(
-      "-", input: .text("\r\n " + DatasetSamples.home.uppercased() + "\r\n"))
+    let piped = try await decode("-", input: .text("\r\n " + DatasetSamples.home.uppercased() + "\r\n"))
     #expect(piped.status == 0)
     #expect(piped.output == direct.output)
     #expect(piped.error.isEmpty, "nobody else can read it")
   }
 
-  @Test("JSON has numbers where scripts count, and no secret")
-  func json() async throws {
+  @Test("JSON has numbers where scripts count, and no secret") func json() async throws {
     let outcome = try await decode("--json", DatasetSamples.homeWithWakeUpChannel)
     #expect(outcome.status == 0)
     let object = try outcome.object()
@@ -50,8 +42,8 @@ struct DatasetDecodeTests {
       "mesh_local_prefix": "fd64:db12:25f4:7e0b::/64",
     ]
     let numbers = [
-      "bytes": 118, "pan_id": 0xD9A0, "channel": 19, "channel_page": 0, "wake_up_channel": 24,
-      "active_timestamp": 1, "active_timestamp_ticks": 0,
+      "bytes": 118, "pan_id": 0xD9A0, "channel": 19, "channel_page": 0, "wake_up_channel": 24, "active_timestamp": 1,
+      "active_timestamp_ticks": 0,
     ]
     for (name, text) in texts { #expect(object[name] as? String == text, "\(name)") }
     for (name, number) in numbers { #expect(object[name] as? Int == number, "\(name)") }
@@ -70,10 +62,8 @@ struct DatasetDecodeTests {
     expectNoSecret(in: outcome)
   }
 
-  @Test("Secrets are there for who asks for them")
-  func secrets() async throws {
-    let outcome = try await decode(
-      "--json", "--show-secrets", "-", input: .text(DatasetSamples.home))
+  @Test("Secrets are there for who asks for them") func secrets() async throws {
+    let outcome = try await decode("--json", "--show-secrets", "-", input: .text(DatasetSamples.home))
     let object = try outcome.object()
     #expect(object["network_key"] as? String == DatasetSamples.networkKey)
     #expect(object["pskc"] as? String == DatasetSamples.pskc)
@@ -84,8 +74,7 @@ struct DatasetDecodeTests {
     #expect(table.output.contains(DatasetSamples.pskc))
   }
 
-  @Test("A pending dataset says so, with its delay")
-  func pending() async throws {
+  @Test("A pending dataset says so, with its delay") func pending() async throws {
     let outcome = try await decode("--json", DatasetSamples.pending)
     let object = try outcome.object()
     #expect(object["kind"] as? String == "pending")
@@ -93,19 +82,16 @@ struct DatasetDecodeTests {
     #expect(object["delay_timer_ms"] as? Int == 46354)
   }
 
-  @Test("A key from public documentation is pointed at")
-  func wellKnownKey() async throws {
+  @Test("A key from public documentation is pointed at") func wellKnownKey() async throws {
     let dataset = DatasetSamples.home.replacingOccurrences(
-      of:
-        DatasetSamples.networkKey, with: "00112233445566778899aabbccddeeff")
+      of: DatasetSamples.networkKey, with: "00112233445566778899aabbccddeeff")
     let outcome = try await decode(dataset)
     #expect(outcome.output.contains("printed in public documentation"))
     let json = try await decode("--json", dataset)
     #expect(try json.object()["well_known_key"] as? Bool == true)
   }
 
-  @Test("A partial dataset is refused, unless partial ones are asked for")
-  func partial() async throws {
+  @Test("A partial dataset is refused, unless partial ones are asked for") func partial() async throws {
     let refused = try await decode(DatasetSamples.partial)
     #expect(refused.status == 65)
     #expect(refused.output.isEmpty)
@@ -116,11 +102,11 @@ struct DatasetDecodeTests {
     #expect(try accepted.object()["kind"] as? String == "partial")
   }
 
-  @Test("Commands without --partial do not advise it", arguments: ["check", "set"])
-  func noPartial(command: String) async throws {
+  @Test("Commands without --partial do not advise it", arguments: ["check", "set"]) func noPartial(command: String)
+    async throws
+  {
     let refused = try await ThreadkeeperBinary.run(
-      "preferred", command, "-", input: .text(DatasetSamples.partial),
-      environment: ["HOME": "/dev/null"])
+      "preferred", command, "-", input: .text(DatasetSamples.partial), environment: ["HOME": "/dev/null"])
     #expect(refused.status == 65, "\(refused.error)")
     #expect(refused.error.contains("missing_tlv: Network Key is missing"))
     #expect(!refused.error.contains("--partial"))
@@ -128,11 +114,11 @@ struct DatasetDecodeTests {
 
   @Test(
     "A bad dataset ends with 65 and says its code, TLV and offset",
-    arguments: [
-      ("killevippen", "not_hex", nil, nil, 0),
-      ("000300001a", "missing_tlv", "Active Timestamp", 14, 5),
-    ] as [(String, String, String?, Int?, Int)])
-  func bad(hex: String, code: String, tlv: String?, type: Int?, offset: Int) async throws {
+    arguments: [("killevippen", "not_hex", nil, nil, 0), ("000300001a", "missing_tlv", "Active Timestamp", 14, 5)]
+      as [(String, String, String?, Int?, Int)]) func bad(
+      hex: String, code: String, tlv: String?, type: Int?, offset: Int
+    ) async throws
+  {
     let outcome = try await decode("--json", hex)
     #expect(outcome.status == 65)
     #expect(outcome.error == DatasetSamples.warning)
@@ -150,9 +136,7 @@ struct DatasetDecodeTests {
     #expect(plain.error.contains("error: bad dataset, \(code): "))
   }
 
-  @Test(
-    "Endless input is refused without reading it to its end",
-    arguments: ["/dev/zero", "/dev/urandom"])
+  @Test("Endless input is refused without reading it to its end", arguments: ["/dev/zero", "/dev/urandom"])
   func endless(path: String) async throws {
     let outcome = try await decode("--json", "-", input: .file(path))
     #expect(outcome.status == 65)
@@ -160,8 +144,7 @@ struct DatasetDecodeTests {
     #expect(error["code"] as? String == "too_long")
   }
 
-  @Test("Input that can't be read ends with 66, output that can't be written with 74")
-  func streams() async throws {
+  @Test("Input that can't be read ends with 66, output that can't be written with 74") func streams() async throws {
     let unreadable = try await decode("-", input: .file("/"))
     #expect(unreadable.status == 66)
     #expect(unreadable.error.hasPrefix("error: can't read standard input"))
@@ -170,11 +153,9 @@ struct DatasetDecodeTests {
     #expect(full.error.contains("error: can't write"))
   }
 
-  @Test("A network name can't command the terminal")
-  func controlCharacters() async throws {
+  @Test("A network name can't command the terminal") func controlCharacters() async throws {
     let dataset = DatasetSamples.home.replacingOccurrences(
-      of:
-        "030f4f70656e5468726561642d64396130", with: "03061b5b324a0a41")
+      of: "030f4f70656e5468726561642d64396130", with: "03061b5b324a0a41")
     let outcome = try await decode(dataset)
     #expect(outcome.status == 65 && outcome.output.isEmpty)
     #expect(!outcome.error.contains("\u{1B}"))
@@ -195,8 +176,7 @@ enum DatasetSamples {
   /// A complete one with two unknown TLVs.
   static let home =
     "0e080000000000010000000300001335060004001fffe00208acc214689bc40bdf0708fd64db1225f47e0b"
-    + "0510\(networkKey)030f4f70656e5468726561642d643961300102d9a00410\(pskc)0c0402a0fff8"
-    + "aa01ffbb020102"
+    + "0510\(networkKey)030f4f70656e5468726561642d643961300102d9a00410\(pskc)0c0402a0fff8" + "aa01ffbb020102"
 
   static let networkKey = "5b1fd2a7c94e3360f18a7be20c56d94f"
   static let pskc = "9d03c6e8a1574bfa62e07d18b43f95c0"

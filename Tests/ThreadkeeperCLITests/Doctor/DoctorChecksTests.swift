@@ -6,15 +6,12 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What doctor makes of what it finds")
-struct DoctorChecksTests {
+@Suite("What doctor makes of what it finds") struct DoctorChecksTests {
   private func results(_ findings: [Finding]) -> [Finding.Result] { findings.map(\.result) }
 
-  @Test("A secret that others may read is a problem of the settings; other warnings stay warnings")
-  func settings() {
+  @Test("A secret that others may read is a problem of the settings; other warnings stay warnings") func settings() {
     func problem(_ severity: SettingsProblem.Severity, _ message: String) -> SettingsProblem {
-      SettingsProblem(
-        place: .file("/etc/t.yaml"), severity: severity, key: "mqtt.password", message: message)
+      SettingsProblem(place: .file("/etc/t.yaml"), severity: severity, key: "mqtt.password", message: message)
     }
     let result = SettingsResult(
       settings: nil,
@@ -26,92 +23,77 @@ struct DoctorChecksTests {
     #expect(results(findings) == [.problem, .warning, .problem])
     #expect(findings.map(\.status.rawValue) == [77, 78, 78])
     #expect(findings[0].remedy?.contains("run `threadkeeper setup`") == true)
-    #expect(
-      results(SettingsCheck.findings(SettingsResult(settings: nil, problems: [], file: nil)))
-        == [.ok])
+    #expect(results(SettingsCheck.findings(SettingsResult(settings: nil, problems: [], file: nil))) == [.ok])
     #expect(results(SettingsCheck.findings(file: "/etc/t.yaml", mode: 0o644)) == [.ok])
     #expect(results(SettingsCheck.findings(file: "/etc/t.yaml", mode: 0o646)) == [.problem])
   }
 
-  @Test("Without a daemon that is a warning; one that has the store and is silent is a problem")
-  func noDaemon() {
+  @Test("Without a daemon that is a warning; one that has the store and is silent is a problem") func noDaemon() {
     #expect(results(DaemonCheck.findings(nil, holder: nil)) == [.warning])
-    let silent = DaemonCheck.findings(
-      nil, holder: LockHolder(processID: 7, program: "threadkeeper"))
+    let silent = DaemonCheck.findings(nil, holder: LockHolder(processID: 7, program: "threadkeeper"))
     #expect(results(silent) == [.problem] && silent[0].status == .unavailable)
     #expect(silent[0].text.contains("threadkeeper, process 7"))
   }
 
-  @Test("A user who may not look knows nothing of the daemon, but whose it is")
-  func anothersDaemon() {
+  @Test("A user who may not look knows nothing of the daemon, but whose it is") func anothersDaemon() {
     let refusal = CommandFailure(
       .notPermitted, "it is theirs", remedy: "run it as that user: `sudo -u keeper threadkeeper …`")
     let unknown = DaemonCheck.findings(nil, holder: nil, access: refusal)
     #expect(results(unknown) == [.notChecked])
     #expect(unknown[0].remedy?.contains("sudo -u keeper") == true)
-    let silent = DaemonCheck.findings(
-      nil, holder: LockHolder(processID: 7, program: "threadkeeper"), access: refusal)
+    let silent = DaemonCheck.findings(nil, holder: LockHolder(processID: 7, program: "threadkeeper"), access: refusal)
     #expect(silent[0].remedy?.contains("sudo -u keeper") == true)
   }
 
   @Test(
     "Why the broker is not reached decides how the command ends",
     arguments: [
-      (MosquittoError.Reason.nothingListens, Int32(69)), (.unknownHost, 69), (.credentials, 77),
-      (.tlsFiles, 78), (.clientIdentifier, 78),
-    ])
-  func notReached(reason: MosquittoError.Reason, status: Int32) throws {
+      (MosquittoError.Reason.nothingListens, Int32(69)), (.unknownHost, 69), (.credentials, 77), (.tlsFiles, 78),
+      (.clientIdentifier, 78),
+    ]) func notReached(reason: MosquittoError.Reason, status: Int32) throws
+  {
     let finding = try #require(
-      BrokerCheck.findings(
-        refused: MosquittoError(reason, "it is so"), loginRemedy: nil
-      ).first)
+      BrokerCheck.findings(refused: MosquittoError(reason, "it is so"), loginRemedy: nil).first)
     #expect(finding.result == .problem && finding.status.rawValue == status)
     #expect(finding.text == "It is so." && finding.remedy?.isEmpty == false)
     // `login` works beside a daemon alone.
     #expect((finding.remedy?.contains("Run `threadkeeper setup`") == true) == (status == 77))
   }
 
-  @Test("A password that goes over the network in plaintext is noted")
-  func plaintext() {
-    let session = MosquittoSession(
-      sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
+  @Test("A password that goes over the network in plaintext is noted") func plaintext() {
+    let session = MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
     var mqtt = Settings.MQTT()
     mqtt.host = .named("localhost")
     #expect(results(BrokerCheck.findings(session, mqtt, values: [:])) == [.ok, .ok])
     mqtt.host = .named("broker.local")
-    #expect(
-      BrokerCheck.findings(session, mqtt, values: [:]).contains { $0.check == "tls" })
+    #expect(BrokerCheck.findings(session, mqtt, values: [:]).contains { $0.check == "tls" })
   }
 
-  private func access(
-    anonymous: AccessReport.Client, other: AccessReport.Client? = nil,
-    own: ProbeOutcome = .delivered
-  ) -> [Finding] {
+  private func access(anonymous: AccessReport.Client, other: AccessReport.Client? = nil, own: ProbeOutcome = .delivered)
+    -> [Finding]
+  {
     AccessCheck.findings(
-      report(anonymous: anonymous, other: other) { _ in own }, login: "keeper", other: "hub",
-      prefix: "homeassistant")
+      report(anonymous: anonymous, other: other) { _ in own }, login: "keeper", other: "hub", prefix: "homeassistant")
   }
 
   private func report(
-    anonymous: AccessReport.Client = .admitted([]), other: AccessReport.Client? = nil,
-    retained: [String] = [], own: (ProbeTopic.Group) -> ProbeOutcome = { _ in .delivered }
+    anonymous: AccessReport.Client = .admitted([]), other: AccessReport.Client? = nil, retained: [String] = [],
+    own: (ProbeTopic.Group) -> ProbeOutcome = { _ in .delivered }
   ) -> AccessReport {
-    let session = MosquittoSession(
-      sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
+    let session = MosquittoSession(sessionPresent: false, protocolVersion: .v5, publishWindow: 20)
     let topics = ProbeTopic.Group.allCases.map {
       AccessReport.Own(topic: ProbeTopic(base: "threadkeeper", group: $0), outcome: own($0))
     }
     return AccessReport(
-      session: session, own: topics, refusedFilters: [], retained: retained, values: [:],
-      anonymous: anonymous, other: other)
+      session: session, own: topics, refusedFilters: [], retained: retained, values: [:], anonymous: anonymous,
+      other: other)
   }
 
   private func results(_ findings: [Finding], of check: String) -> [Finding.Result] {
     results(findings.filter { $0.check == check })
   }
 
-  @Test("Only a refusal of the broker proves that nobody gets in without a login")
-  func anonymousRefused() {
+  @Test("Only a refusal of the broker proves that nobody gets in without a login") func anonymousRefused() {
     func result(_ reason: MosquittoError.Reason) -> [Finding.Result] {
       results(access(anonymous: .refused(MosquittoError(reason, "no"))), of: "anonymous")
     }
@@ -121,19 +103,18 @@ struct DoctorChecksTests {
     }
   }
 
-  @Test("What is not known of a client is said, and does not make it harmless")
-  func unknown() {
+  @Test("What is not known of a client is said, and does not make it harmless") func unknown() {
     func others(
       _ outcome: ProbeOutcome, states: ProbeOutcome = .lost, writes: ProbeOutcome = .lost,
       itself: ProbeOutcome = .delivered, answers: ProbeOutcome = .delivered
     ) -> [Finding] {
       let home = AccessReport.Others(
         base: "threadkeeper", readsAnswers: outcome, readsEvents: .lost, writesAnswers: writes,
-        speaksForOthers: .refused(MosquittoError(.notAuthorized, "no")),
-        publishesStates: states, speaksForItself: itself, readsOwnAnswers: answers)
-      return access(
-        anonymous: .refused(MosquittoError(.credentials, "no")), other: .admitted([home])
-      ).filter { $0.check == "other_login" }
+        speaksForOthers: .refused(MosquittoError(.notAuthorized, "no")), publishesStates: states,
+        speaksForItself: itself, readsOwnAnswers: answers)
+      return access(anonymous: .refused(MosquittoError(.credentials, "no")), other: .admitted([home])).filter {
+        $0.check == "other_login"
+      }
     }
     let unknown = ProbeOutcome.notChecked("the connection ended")
     #expect(results(others(.lost)) == [.ok, .ok])
@@ -146,8 +127,7 @@ struct DoctorChecksTests {
     #expect(results(others(.lost, answers: unknown)) == [.ok, .notChecked])
   }
 
-  @Test("What the daemon's login may not do is one problem, with all topics and the broker's words")
-  func lacking() {
+  @Test("What the daemon's login may not do is one problem, with all topics and the broker's words") func lacking() {
     func topics(_ outcome: ProbeOutcome) -> [Finding] {
       access(anonymous: .admitted([]), own: outcome).filter { $0.check == "topics" }
     }
@@ -163,14 +143,12 @@ struct DoctorChecksTests {
     #expect(results(unreadable) == [.problem, .notChecked])
     #expect(
       unreadable[0].text
-        == "The login `keeper` may not read `threadkeeper/in/…`, `threadkeeper/out/…`: the broker says no."
-    )
+        == "The login `keeper` may not read `threadkeeper/in/…`, `threadkeeper/out/…`: the broker says no.")
     let lost = topics(.lost)
     #expect(results(lost) == [.problem, .notChecked])
     #expect(
       lost[0].text.contains("`threadkeeper/in/threadkeeper-probe/probe`, `threadkeeper/out/")
-        && lost[0].text.contains("does not come back: it may not write or not read there"),
-      "\(lost[0].text)")
+        && lost[0].text.contains("does not come back: it may not write or not read there"), "\(lost[0].text)")
     for group in ["bridge", "router", "network", "alert"] {
       #expect(lost[1].text.contains("`threadkeeper/\(group)/"), "\(lost[1].text)")
       #expect(!lost[0].text.contains("`threadkeeper/\(group)/"), "\(lost[0].text)")
@@ -178,12 +156,9 @@ struct DoctorChecksTests {
     #expect(results(topics(.notChecked("slow"))) == .init(repeating: .notChecked, count: 6))
   }
 
-  @Test(
-    "Retained events and routers that are not listed are leftovers; without a list nobody knows")
-  func retained() {
+  @Test("Retained events and routers that are not listed are leftovers; without a list nobody knows") func retained() {
     func findings(_ topics: [String], _ routers: Set<String>?) -> [Finding] {
-      RetainedCheck.findings(
-        report(retained: topics), bases: ["threadkeeper"], routers: routers)
+      RetainedCheck.findings(report(retained: topics), bases: ["threadkeeper"], routers: routers)
     }
     let state = "threadkeeper/router/a1b2c3d4e5f60718/availability"
     #expect(results(findings([], [])) == [.ok])
@@ -200,26 +175,20 @@ struct DoctorChecksTests {
     #expect(results(findings(["threadkeeper/in/hub/availability"], [])) == [.warning])
   }
 
-  @Test("What the daemon's login may not read can hold leftovers that nobody sees")
-  func retainedUnread() {
+  @Test("What the daemon's login may not read can hold leftovers that nobody sees") func retainedUnread() {
     for group in [ProbeTopic.Group.inbound, .router] {
       let report = report { $0 == group ? .lost : .delivered }
       let findings = RetainedCheck.findings(report, bases: ["threadkeeper"], routers: [])
       #expect(results(findings) == [.notChecked])
     }
     let report = report { $0 == .network ? .lost : .delivered }
-    #expect(
-      results(RetainedCheck.findings(report, bases: ["threadkeeper"], routers: [])) == [.ok])
+    #expect(results(RetainedCheck.findings(report, bases: ["threadkeeper"], routers: [])) == [.ok])
   }
 
-  @Test("A store that nothing at hand opens is a problem, unless something else may open it")
-  func unopened() {
-    func isDefect(
-      _ status: ThreadkeeperDaemon.ExitStatus, _ slots: [KeySlot.Kind]?, hasPassphrase: Bool = false
-    ) -> Bool {
-      StoreCheck.isDefect(
-        CommandFailure(status, "no"), slots: slots, hasPassphrase: hasPassphrase)
-    }
+  @Test("A store that nothing at hand opens is a problem, unless something else may open it") func unopened() {
+    func isDefect(_ status: ThreadkeeperDaemon.ExitStatus, _ slots: [KeySlot.Kind]?, hasPassphrase: Bool = false)
+      -> Bool
+    { StoreCheck.isDefect(CommandFailure(status, "no"), slots: slots, hasPassphrase: hasPassphrase) }
     #expect(isDefect(.notPermitted, [.keyFile]) && isDefect(.notPermitted, nil))
     #expect(isDefect(.notPermitted, [.keyFile, .recoveryCode]))
     #expect(isDefect(.badInput, [.passphrase]) && isDefect(.inputOutput, nil))
@@ -228,12 +197,10 @@ struct DoctorChecksTests {
     #expect(isDefect(.notPermitted, [.passphrase], hasPassphrase: true))
     #expect(!isDefect(.notPermitted, [.systemdCredential, .recoveryCode]))
 
-    func findings(
-      _ status: ThreadkeeperDaemon.ExitStatus, isDefect: Bool, condition: String? = nil
-    ) -> [Finding] {
+    func findings(_ status: ThreadkeeperDaemon.ExitStatus, isDefect: Bool, condition: String? = nil) -> [Finding] {
       StoreCheck.findings(
-        failure: CommandFailure(status, "there is no key file"), isDefect: isDefect,
-        condition: condition, path: "/s/store")
+        failure: CommandFailure(status, "there is no key file"), isDefect: isDefect, condition: condition,
+        path: "/s/store")
     }
     #expect(results(findings(.notPermitted, isDefect: false)) == [.notChecked])
     #expect(results(findings(.notPermitted, isDefect: false, condition: "healthy")) == [.ok])
@@ -243,8 +210,7 @@ struct DoctorChecksTests {
     #expect(results(later) == [.problem] && later[0].text.contains("will not start again"))
   }
 
-  @Test("The broker's own file says whether what waits for the daemon is kept")
-  func queue() {
+  @Test("The broker's own file says whether what waits for the daemon is kept") func queue() {
     #expect(results(QueueCheck.findings(nil)) == [.notChecked])
     var options = MosquittoOptions()
     options.read("# persistence true\nlistener 1884 127.0.0.1\n")
@@ -257,18 +223,14 @@ struct DoctorChecksTests {
     #expect(results(QueueCheck.dropped([dropped: "7"])) == [.note])
   }
 
-  @Test("Files that others can open, a full disk and an old backup have their remedies")
-  func store() {
+  @Test("Files that others can open, a full disk and an old backup have their remedies") func store() {
     let open = StoreCheck.permissions([("/s/store.key", 0o644, "400"), ("/s/store", 0o700, "700")])
     #expect(results(open) == [.problem])
     #expect(open[0].remedy == "Run `chmod 400 /s/store.key`.")
     #expect(results(StoreCheck.permissions([("/s/store", 0o700, "700")])) == [.ok])
-    #expect(
-      results(StoreCheck.permissions([("/s/store", 0o700, "700")], unseen: ["/k/store.key"]))
-        == [.notChecked])
+    #expect(results(StoreCheck.permissions([("/s/store", 0o700, "700")], unseen: ["/k/store.key"])) == [.notChecked])
     for (free, result) in [(10, Finding.Result.problem), (100, .warning), (5_000, .ok)] {
-      #expect(
-        results(StoreCheck.disk("/s", freeMiB: UInt64(free), isReadOnly: false)) == [result])
+      #expect(results(StoreCheck.disk("/s", freeMiB: UInt64(free), isReadOnly: false)) == [result])
     }
     #expect(results(StoreCheck.disk("/s", freeMiB: 9_999, isReadOnly: true)) == [.problem])
     let now: Int64 = 1_800_000_000
@@ -280,8 +242,7 @@ struct DoctorChecksTests {
     #expect(results(StoreCheck.keySlots(nil)) == [.notChecked])
   }
 
-  @Test("A clock that is wrong is a problem, one that nothing sets a warning")
-  func clock() {
+  @Test("A clock that is wrong is a problem, one that nothing sets a warning") func clock() {
     let now: Int64 = 1_800_000_000
     #expect(results(SystemCheck.clock(isSynchronized: true, now: now)) == [.ok])
     #expect(results(SystemCheck.clock(isSynchronized: false, now: now)) == [.warning])

@@ -6,8 +6,7 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What doctor finds where no broker answers, and how it ends")
-struct DoctorCommandTests {
+@Suite("What doctor finds where no broker answers, and how it ends") struct DoctorCommandTests {
   private let directory: TemporaryDirectory
   private let file: String
 
@@ -26,8 +25,7 @@ struct DoctorCommandTests {
       """
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
     chmod(file, mode)
-    return SettingsLoader.load(file: file, environment: [:], stateDirectory: directory.path)
-      .settings
+    return SettingsLoader.load(file: file, environment: [:], stateDirectory: directory.path).settings
   }
 
   private func doctor(_ words: String...) async -> CommandScene.Outcome {
@@ -39,8 +37,9 @@ struct DoctorCommandTests {
     outcome.output.components(separatedBy: "Problem").dropFirst().joined()
   }
 
-  @Test("A store whose key is lost is a problem with 77, and one that is lost itself is named")
-  func lostStore() async throws {
+  @Test("A store whose key is lost is a problem with 77, and one that is lost itself is named") func lostStore()
+    async throws
+  {
     let settings = try #require(try put())
     try OpenStore.create(settings).close()
     let whole = await doctor()
@@ -56,8 +55,9 @@ struct DoctorCommandTests {
     #expect(problems(await doctor()).contains("any more, and "))
   }
 
-  @Test("Another login's name is one level of a topic, and its password no secret of the network")
-  func otherLogin() async throws {
+  @Test("Another login's name is one level of a topic, and its password no secret of the network") func otherLogin()
+    async throws
+  {
     _ = try put(", username: threadkeeper")
     let password = directory.file("password")
     try Data("hub-pw\n".utf8).write(to: URL(fileURLWithPath: password))
@@ -70,16 +70,15 @@ struct DoctorCommandTests {
     let near = await doctor("--login", "hub", "--password-file", password)
     #expect(!near.error.contains("unencrypted"))
     let text = try String(contentsOfFile: file, encoding: .utf8)
-    try Data(text.replacing("127.0.0.1", with: "broker.invalid").utf8).write(
-      to: URL(fileURLWithPath: file))
+    try Data(text.replacing("127.0.0.1", with: "broker.invalid").utf8).write(to: URL(fileURLWithPath: file))
     let far = await doctor("--login", "hub", "--password-file", password)
     #expect(far.error.contains("the password of hub goes to broker.invalid unencrypted"))
     #expect(!(far.error + far.output).contains("hub-pw"))
   }
 
-  @Test(
-    "Settings that everybody reads are a problem where they have a password; mistakes end with 78")
-  func settings() async throws {
+  @Test("Settings that everybody reads are a problem where they have a password; mistakes end with 78") func settings()
+    async throws
+  {
     _ = try put(", username: threadkeeper, password: gurkensalat", mode: 0o644)
     let open = await doctor()
     #expect(open.status == 77 && open.output.contains("Run `chmod o-rwx FILE`"), "\(open)")

@@ -3,8 +3,7 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What doctor prints")
-struct DoctorReportTests {
+@Suite("What doctor prints") struct DoctorReportTests {
   private let report = DoctorReport([
     Check(.store, "backup").warning("No backup is noted", "Run `threadkeeper store backup FILE`"),
     Check(.broker, "broker").problem("It is not there", "Start it", .unavailable),
@@ -13,8 +12,7 @@ struct DoctorReportTests {
     Check(.access, "other_login").notChecked("Nobody was named"),
   ])
 
-  @Test("By part, with the remedies, and the problems at the end")
-  func text() {
+  @Test("By part, with the remedies, and the problems at the end") func text() {
     #expect(
       report.text(style: .plain) == """
         Settings
@@ -35,14 +33,12 @@ struct DoctorReportTests {
         """)
   }
 
-  @Test("A terminal that can do it gets colours")
-  func terminal() {
+  @Test("A terminal that can do it gets colours") func terminal() {
     let text = report.text(style: TerminalStyle(isOn: true))
     #expect(text.contains("\u{1B}[1;31mproblem\u{1B}[0m"))
   }
 
-  @Test("It ends like its first problem; without one it is healthy")
-  func status() throws {
+  @Test("It ends like its first problem; without one it is healthy") func status() throws {
     #expect(!report.healthy && report.status == .unavailable)
     let well = DoctorReport([Check(.settings, "settings").ok("They can be used")])
     #expect(well.healthy && well.status == nil)

@@ -7,19 +7,17 @@ import ThreadRequests
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("Alerts for a person")
-struct AlertTextTests {
+@Suite("Alerts for a person") struct AlertTextTests {
   private func text(_ end: JSONValue) -> String {
     AlertsCommand.text(
       .object([
-        "alertname": .text("BorderRouterOffline"), "severity": .text("warning"),
-        "summary": .text("Attic is offline"), "starts_at": .text("1970-01-01T00:00:01Z"),
-        "ends_at": end, "remedy": .text("Check its power, then run `threadkeeper routers`."),
+        "alertname": .text("BorderRouterOffline"), "severity": .text("warning"), "summary": .text("Attic is offline"),
+        "starts_at": .text("1970-01-01T00:00:01Z"), "ends_at": end,
+        "remedy": .text("Check its power, then run `threadkeeper routers`."),
       ]), style: .plain)
   }
 
-  @Test("A firing alert says since when, a resolved one when it was resolved")
-  func period() {
+  @Test("A firing alert says since when, a resolved one when it was resolved") func period() {
     #expect(
       text(.null) == """
         warning BorderRouterOffline (firing since 1970-01-01T00:00:01Z)
@@ -29,30 +27,23 @@ struct AlertTextTests {
         """)
     #expect(
       text(.text("1970-01-01T00:01:01Z")).hasPrefix(
-        "warning BorderRouterOffline (resolved at 1970-01-01T00:01:01Z, began at "
-          + "1970-01-01T00:00:01Z)\n"))
+        "warning BorderRouterOffline (resolved at 1970-01-01T00:01:01Z, began at " + "1970-01-01T00:00:01Z)\n"))
   }
 }
 
-@Suite("What status says of refusals, discovery and the page")
-struct DaemonStateWordsTests {
-  @Test("The last topic is named, unless the problem names it already")
-  func lastTopic() {
-    var refused = DaemonState.Refused(
-      topics: 1, lastTopic: "a/b", problem: "too large", remedy: "Look into the log.")
+@Suite("What status says of refusals, discovery and the page") struct DaemonStateWordsTests {
+  @Test("The last topic is named, unless the problem names it already") func lastTopic() {
+    var refused = DaemonState.Refused(topics: 1, lastTopic: "a/b", problem: "too large", remedy: "Look into the log.")
     #expect(refused.words == "1 topic; the last, `a/b`: too large. Look into the log.")
     (refused.topics, refused.problem) = (2, "a/b is too large")
     #expect(refused.words == "2 topics; the last: a/b is too large. Look into the log.")
   }
 
-  @Test("The page has an address that can be opened, or says that a proxy shows it")
-  func page() {
+  @Test("The page has an address that can be opened, or says that a proxy shows it") func page() {
     var page = DaemonState.Page(.listening)
     (page.url, page.needsToken) = ("http://127.0.0.1:8423/", false)
     #expect(
-      page.words
-        == "http://127.0.0.1:8423/, read only; `threadkeeper page token` lets you change something there"
-    )
+      page.words == "http://127.0.0.1:8423/, read only; `threadkeeper page token` lets you change something there")
     page.needsToken = true
     let link = "http://127.0.0.1:8423/, with the link of `threadkeeper page token`"
     #expect(page.words == link)
@@ -62,15 +53,13 @@ struct DaemonStateWordsTests {
     #expect(page.words == "through the proxy 172.30.32.2")
   }
 
-  @Test("The search on the local network says how many it lists, or what to do")
-  func discovery() {
+  @Test("The search on the local network says how many it lists, or what to do") func discovery() {
     func words(_ state: DiscoveryState) -> String { DaemonState.Discovery(state).words }
     #expect(words(.off) == "off (setting `discovery.mdns`)")
     #expect(words(.starting) == "starting")
     #expect(words(.running(routers: 1, unlisted: [])) == "mDNS, 1 border router")
     #expect(
-      words(
-        .running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
+      words(.running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
         == "mDNS, 3 border routers; records not listed: 2")
     #expect(
       words(.unavailable(message: "Nobody answers.", remedy: "Install it."))
@@ -78,31 +67,21 @@ struct DaemonStateWordsTests {
   }
 }
 
-@Suite("The list of networks")
-struct NetworkListingTests {
-  private func router(
-    _ name: String?, _ id: String = "a1b2c3d4e5f60718", isOnline: Bool = true
-  ) -> NetworkListing.Router {
-    NetworkListing.Router(
-      borderAgentID: id, name: name, vendor: nil, model: nil, partitionID: 7,
-      isOnline: isOnline)
-  }
+@Suite("The list of networks") struct NetworkListingTests {
+  private func router(_ name: String?, _ id: String = "a1b2c3d4e5f60718", isOnline: Bool = true)
+    -> NetworkListing.Router
+  { NetworkListing.Router(borderAgentID: id, name: name, vendor: nil, model: nil, partitionID: 7, isOnline: isOnline) }
 
-  @Test("A network shows its name, its mark and its routers, those that are offline marked")
-  func cells() {
+  @Test("A network shows its name, its mark and its routers, those that are offline marked") func cells() {
     let listing = NetworkListing(
       network: "1111111122222222", name: "home", home: "home",
       routers: [router("Kitchen"), router("Attic", isOnline: false), router(nil)])
-    #expect(
-      listing.cells == [
-        "home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", "",
-      ])
+    #expect(listing.cells == ["home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", ""])
     let other = "a1b2c3d4e5f60719"
     let alike = NetworkListing.toldApart([
       listing,
       NetworkListing(
-        network: "1", name: nil, home: nil,
-        routers: [router("Kitchen ", other), router("Hall", "a1b2c3d4e5f60720")]),
+        network: "1", name: nil, home: nil, routers: [router("Kitchen ", other), router("Hall", "a1b2c3d4e5f60720")]),
     ])
     #expect(alike[0].cells[4].contains("Kitchen (a1b2c3d4e5f60718)"))
     #expect(alike[1].cells[4] == "Hall, Kitchen  (\(other))")
@@ -110,13 +89,10 @@ struct NetworkListingTests {
     #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
   }
 
-  @Test("The fields of a known network stay as they are published, with its routers beside them")
-  func json() throws {
+  @Test("The fields of a known network stay as they are published, with its routers beside them") func json() throws {
     func listing(_ members: [String: JSONValue]) -> NetworkListing {
       NetworkListing(
-        .object(
-          ["ext_pan_id": .text("1111111122222222"), "routers": .integer(0)].merging(members) { $1 }),
-        [])
+        .object(["ext_pan_id": .text("1111111122222222"), "routers": .integer(0)].merging(members) { $1 }), [])
     }
     #expect(listing(["preferred": .bool(false), "accepted": .bool(true)]).cells[3] == "accepted")
     #expect(listing(["preferred": .bool(true), "accepted": .bool(true)]).cells[3] == "yes")

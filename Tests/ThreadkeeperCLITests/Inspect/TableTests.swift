@@ -1,8 +1,7 @@
 import Testing
 import ThreadkeeperCLI
 
-@Suite("Lists")
-struct TableTests {
+@Suite("Lists") struct TableTests {
   private func table() -> Table {
     var table = Table(columns: "ID", "NAME", "PROBLEM")
     table.add("a1b2c3d4", "Living room", "It is on another network than the preferred one.")
@@ -10,8 +9,7 @@ struct TableTests {
     return table
   }
 
-  @Test("In a file a row is a line, however long")
-  func file() {
+  @Test("In a file a row is a line, however long") func file() {
     #expect(
       table().text(style: .plain, limit: nil) == """
         ID        NAME         PROBLEM
@@ -21,9 +19,7 @@ struct TableTests {
         """)
   }
 
-  @Test(
-    "On a terminal no line is longer than it, and the widest cells go on in the next line, between words"
-  )
+  @Test("On a terminal no line is longer than it, and the widest cells go on in the next line, between words")
   func terminal() {
     #expect(
       table().text(style: .plain, limit: 40) == """
@@ -38,8 +34,8 @@ struct TableTests {
 
   @Test(
     "What has no space is cut, and nothing of it is lost; a table with room is as in a file",
-    arguments: [30, 34, 47, 80])
-  func lossless(limit: Int) {
+    arguments: [30, 34, 47, 80]) func lossless(limit: Int)
+  {
     var table = Table(columns: "FINGERPRINT", "USER")
     let print = String(repeating: "0123456789abcdef", count: 2)
     table.add(print, "border-router")

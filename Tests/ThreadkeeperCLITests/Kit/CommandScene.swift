@@ -21,9 +21,7 @@ final class CommandScene {
     var error = ""
   }
 
-  private final class Streams: Sendable {
-    let outcome = Mutex(Outcome())
-  }
+  private final class Streams: Sendable { let outcome = Mutex(Outcome()) }
 
   let store: TemporaryStore
   let clock: ManualClock
@@ -35,8 +33,7 @@ final class CommandScene {
   ///   - more: of the settings.
   ///   - store: that has something in it already.
   init(
-    _ more: String = "", mqtt: String = "{host: broker.example, username: keeper}",
-    store given: TemporaryStore? = nil
+    _ more: String = "", mqtt: String = "{host: broker.example, username: keeper}", store given: TemporaryStore? = nil
   ) throws {
     let clock = ManualClock()
     var options = KeychainOptions()
@@ -55,8 +52,7 @@ final class CommandScene {
       """
     try Self.write(text, to: configuration)
     let settings = try #require(
-      SettingsLoader.load(file: configuration, environment: [:], stateDirectory: store.path)
-        .settings)
+      SettingsLoader.load(file: configuration, environment: [:], stateDirectory: store.path).settings)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     context = OperationContext(
       settings,
@@ -77,14 +73,11 @@ final class CommandScene {
     var limits = VarlinkLimits.owner
     (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
     server = try VarlinkServer(
-      path: LocalAPISocket.path(context.settings), limits: limits,
-      service: LocalAPISocket(context).service)
+      path: LocalAPISocket.path(context.settings), limits: limits, service: LocalAPISocket(context).service)
   }
 
   /// What a login publishes.
-  func publish(
-    _ kind: String, _ fields: String, by login: String, base: String = "threadkeeper"
-  ) throws {
+  func publish(_ kind: String, _ fields: String, by login: String, base: String = "threadkeeper") throws {
     try context.bridge.loop.received([
       IncomingMessage(topic: "\(base)/in/\(login)/\(kind)", payload: Array("{\(fields)}".utf8))
     ])
@@ -92,18 +85,15 @@ final class CommandScene {
 
   /// A router that a login announces.
   func announce(
-    _ agent: String, _ name: String, on network: SampleNetwork, by login: String = "hub",
-    base: String = "threadkeeper"
+    _ agent: String, _ name: String, on network: SampleNetwork, by login: String = "hub", base: String = "threadkeeper"
   ) throws {
     let dataset = try network.dataset(at: 1).hex
     try publish(
-      "announce", #""border_agent_id":"\#(agent)","name":"\#(name)","dataset":"\#(dataset)""#,
-      by: login, base: base)
+      "announce", #""border_agent_id":"\#(agent)","name":"\#(name)","dataset":"\#(dataset)""#, by: login, base: base)
   }
 
   /// A file beside the store; its path.
-  @discardableResult
-  func put(_ text: String, _ name: String) throws -> String {
+  @discardableResult func put(_ text: String, _ name: String) throws -> String {
     let path = "\(store.path)/\(name)"
     try Self.write(text, to: path)
     return path
@@ -126,9 +116,9 @@ final class CommandScene {
   }
 
   /// - Parameter each: gets what is written, as it comes.
-  static func run(
-    _ words: [String], input: String = "", each: @escaping @Sendable (String) -> Void = { _ in }
-  ) async -> Outcome {
+  static func run(_ words: [String], input: String = "", each: @escaping @Sendable (String) -> Void = { _ in }) async
+    -> Outcome
+  {
     let streams = Streams()
     let receiver: @Sendable (StandardStream, String) -> Void = { stream, text in
       streams.outcome.withLock { outcome in
@@ -140,9 +130,7 @@ final class CommandScene {
       each(text)
     }
     let status = await StandardStream.$receiver.withValue(receiver) {
-      await StandardInput.$text.withValue(input) {
-        await ThreadkeeperCommand.status(running: words)
-      }
+      await StandardInput.$text.withValue(input) { await ThreadkeeperCommand.status(running: words) }
     }
     return streams.outcome.withLock { outcome in
       outcome.status = status
@@ -164,13 +152,11 @@ final class CommandScene {
 
   /// Without what differs from run to run: ids and keys have numbers instead, in as many columns.
   func masked(_ transcript: String) -> String {
-    var text = transcript.replacing(store.path, with: "DIRECTORY")
-      .replacing(threadkeeperVersion, with: "VERSION")
-      .replacing("process \(getpid())", with: "process 1")
-      .replacing(#""pid" : \#(getpid())"#, with: #""pid" : 1"#)
-      .replacing(#""pid":\#(getpid()),"#, with: #""pid":1,"#)
-      .replacing("user \(geteuid())", with: "user 0").replacing("uid \(geteuid())", with: "uid 0")
-      .replacing("uid/\(geteuid())", with: "uid/0")
+    var text = transcript.replacing(store.path, with: "DIRECTORY").replacing(threadkeeperVersion, with: "VERSION")
+      .replacing("process \(getpid())", with: "process 1").replacing(#""pid" : \#(getpid())"#, with: #""pid" : 1"#)
+      .replacing(#""pid":\#(getpid()),"#, with: #""pid":1,"#).replacing("user \(geteuid())", with: "user 0").replacing(
+        "uid \(geteuid())", with: "uid 0"
+      ).replacing("uid/\(geteuid())", with: "uid/0")
     // A column is as wide as the longest that is in it.
     let spare = String(repeating: " ", count: "\(geteuid())".count - 1)
     text = text.replacing("GRANTED BY" + spare, with: "GRANTED BY")
@@ -189,7 +175,7 @@ final class CommandScene {
         text = text.replacing(value, with: mask)
       }
     }
-    return text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "2000-01-01T00:00:00Z")
-      .replacing(#/ in \d+ [hs]\n/#, with: " in 0 s\n")
+    return text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "2000-01-01T00:00:00Z").replacing(
+      #/ in \d+ [hs]\n/#, with: " in 0 s\n")
   }
 }

@@ -5,8 +5,8 @@ import Testing
 import ThreadkeeperCLI
 
 struct LogOutputTests {
-  @Test("Lines of many threads never mix, even when they are longer than a pipe takes at once")
-  func wholeLines() throws {
+  @Test("Lines of many threads never mix, even when they are longer than a pipe takes at once") func wholeLines() throws
+  {
     let pipe = Pipe()
     let reading = pipe.fileHandleForReading.fileDescriptor
     let output = LogOutput(descriptor: pipe.fileHandleForWriting.fileDescriptor)
@@ -33,8 +33,7 @@ struct LogOutputTests {
     withExtendedLifetime(pipe) {}
   }
 
-  @Test("A reader that takes nothing holds up the log for a second, and not for ever")
-  func stuckReader() throws {
+  @Test("A reader that takes nothing holds up the log for a second, and not for ever") func stuckReader() throws {
     let pipe = Pipe()
     let writing = pipe.fileHandleForWriting.fileDescriptor
     try #require(fcntl(writing, F_SETFL, O_NONBLOCK) == 0)
@@ -42,13 +41,11 @@ struct LogOutputTests {
     withExtendedLifetime(pipe) {}
   }
 
-  @Test("A closed output loses the line and nothing else")
-  func closedOutput() {
+  @Test("A closed output loses the line and nothing else") func closedOutput() {
     LogOutput(descriptor: -1).write("gone")
   }
 
-  @Test("A terminal gets colour unless NO_COLOR or TERM=dumb says otherwise")
-  func terminalColor() throws {
+  @Test("A terminal gets colour unless NO_COLOR or TERM=dumb says otherwise") func terminalColor() throws {
     let primary = open("/dev/ptmx", O_RDWR | O_NOCTTY)
     try #require(primary >= 0)
     defer { close(primary) }
@@ -91,9 +88,7 @@ final class CapturedOutput: Sendable {
     output = LogOutput(descriptor: descriptor)
   }
 
-  deinit {
-    close(descriptor)
-  }
+  deinit { close(descriptor) }
 
   var text: String {
     var bytes: [UInt8] = []
@@ -106,7 +101,5 @@ final class CapturedOutput: Sendable {
   }
 
   /// The lines as a reader would count them: every line feed ends one.
-  var lines: [String] {
-    text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
-  }
+  var lines: [String] { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init) }
 }

@@ -7,42 +7,38 @@ import ThreadkeeperDaemon
 
 @testable import ThreadkeeperCLI
 
-@Suite("The questions of setup")
-struct SetupQuestionsTests {
+@Suite("The questions of setup") struct SetupQuestionsTests {
   private let refused = MosquittoError(.credentials, "the broker refused the login")
   private let unreached = MosquittoError(.nothingListens, "nothing listens there")
 
   private func settings(_ text: String = "") throws -> Settings {
     try #require(
-      SettingsLoader.load(
-        text: text, as: "/x/threadkeeper.yaml", environment: [:], stateDirectory: "/x"
-      ).settings)
+      SettingsLoader.load(text: text, as: "/x/threadkeeper.yaml", environment: [:], stateDirectory: "/x").settings)
   }
 
   private typealias Greeting = @Sendable (Settings.MQTT) async -> MosquittoError?
 
   /// - Parameter prompt: nil where there is no terminal.
   private func run(
-    _ prompt: ScriptedPrompt?, _ current: Settings? = nil, flags: [String] = [],
-    isFirst: Bool = true, given: String? = nil, known: String? = nil, making: String? = nil,
-    running: CommandFailure? = nil, greet: @escaping Greeting = { _ in nil }
+    _ prompt: ScriptedPrompt?, _ current: Settings? = nil, flags: [String] = [], isFirst: Bool = true,
+    given: String? = nil, known: String? = nil, making: String? = nil, running: CommandFailure? = nil,
+    greet: @escaping Greeting = { _ in nil }
   ) async throws -> SetupQuestions.Outcome {
     let nobody = ScriptedPrompt()
     let outcome = try await SetupQuestions(
       flags: try SetupFlags.parse(flags), current: try current ?? settings(), isFirst: isFirst,
-      prompt: prompt ?? nobody, isAsking: prompt != nil,
-      given: given.map { SecretText($0) }, known: { _ in known.map { SecretText($0) } },
-      checkDaemon: { _ in if let running { throw running } }, greet: greet,
-      makingLogin: { _ in making }
+      prompt: prompt ?? nobody, isAsking: prompt != nil, given: given.map { SecretText($0) },
+      known: { _ in known.map { SecretText($0) } }, checkDaemon: { _ in if let running { throw running } },
+      greet: greet, makingLogin: { _ in making }
     ).run()
     #expect(nobody.questions.isEmpty && nobody.shown.isEmpty)
     return outcome
   }
 
   /// How it ends without a terminal.
-  private func failure(
-    _ flags: [String], given: String? = nil, greet: @escaping Greeting = { _ in nil }
-  ) async -> CommandFailure? {
+  private func failure(_ flags: [String], given: String? = nil, greet: @escaping Greeting = { _ in nil }) async
+    -> CommandFailure?
+  {
     await #expect(throws: CommandFailure.self, "\(flags)") {
       try await run(nil, flags: flags, given: given, greet: greet)
     }
@@ -55,14 +51,12 @@ struct SetupQuestionsTests {
     return "\(host):\(mqtt.port)\(mqtt.tls.map { " \($0.caFile)" } ?? "")"
   }
 
-  @Test("Enter takes the default in the brackets, and only the password is hidden")
-  func defaults() async throws {
+  @Test("Enter takes the default in the brackets, and only the password is hidden") func defaults() async throws {
     let prompt = ScriptedPrompt("", "", "", "sesame", "", "")
     let outcome = try await run(prompt)
     #expect(
       prompt.questions == [
-        .init(text: "Broker [127.0.0.1]: ", isHidden: false),
-        .init(text: "Port [1883]: ", isHidden: false),
+        .init(text: "Broker [127.0.0.1]: ", isHidden: false), .init(text: "Port [1883]: ", isHidden: false),
         .init(text: "Login [threadkeeper]: ", isHidden: false),
         .init(text: "Password of threadkeeper: ", isHidden: true),
         .init(text: "Announce them to Home Assistant? [yes]: ", isHidden: false),
@@ -74,20 +68,17 @@ struct SetupQuestionsTests {
     #expect(outcome.password == SecretText("sesame") && outcome.problem == nil)
   }
 
-  @Test("Beside a daemon that will not keep the password, nobody is asked for it")
-  func besideDaemon() async throws {
+  @Test("Beside a daemon that will not keep the password, nobody is asked for it") func besideDaemon() async throws {
     let prompt = ScriptedPrompt("", "", "", "sesame", "", "")
     let failure = CommandFailure(.temporary, "threadkeeper runs with another broker")
     await #expect(throws: CommandFailure.self) { try await run(prompt, running: failure) }
     #expect(prompt.questions.map(\.text).last == "Login [threadkeeper]: ")
     // One that is stored needs nobody to keep it.
-    let stored = try await run(
-      ScriptedPrompt("", "", "", "", "", ""), known: "sesame", running: failure)
+    let stored = try await run(ScriptedPrompt("", "", "", "", "", ""), known: "sesame", running: failure)
     #expect(stored.password == SecretText("sesame"))
   }
 
-  @Test("What is set already is the default, and nothing changes by pressing Enter")
-  func again() async throws {
+  @Test("What is set already is the default, and nothing changes by pressing Enter") func again() async throws {
     let text = """
       mqtt: {host: broker.local, port: 1884, username: keeper}
       home_assistant: {discovery: off}
@@ -102,12 +93,11 @@ struct SetupQuestionsTests {
     #expect(SetupDraft.changes(current, to: outcome.settings) == [])
   }
 
-  @Test("A wrong password is asked for again, three times, and then it may be saved or not")
-  func wrongPassword() async throws {
+  @Test("A wrong password is asked for again, three times, and then it may be saved or not") func wrongPassword()
+    async throws
+  {
     let refused = refused
-    let greet: Greeting = { mqtt in
-      mqtt.username == nil || mqtt.password?.revealed == "right" ? nil : refused
-    }
+    let greet: Greeting = { mqtt in mqtt.username == nil || mqtt.password?.revealed == "right" ? nil : refused }
     let second = ScriptedPrompt("", "", "", "wrong", "right", "", "")
     let outcome = try await run(second, greet: greet)
     #expect(outcome.password == SecretText("right") && outcome.problem == nil)
@@ -115,9 +105,7 @@ struct SetupQuestionsTests {
     #expect(!second.shown.contains("wrong"))
 
     let never = ScriptedPrompt("", "", "", "a", "b", "c", "no")
-    let failure = await #expect(throws: CommandFailure.self) {
-      try await run(never, making: "Add it.", greet: greet)
-    }
+    let failure = await #expect(throws: CommandFailure.self) { try await run(never, making: "Add it.", greet: greet) }
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("Add it.") == true)
     #expect(never.shown.contains("Add it."))
 
@@ -134,10 +122,10 @@ struct SetupQuestionsTests {
 
   @Test(
     "The port may stand behind the host, and is not asked for then",
-    arguments: [
-      ("a.local:1884", "a.local"), ("192.0.2.7:1884", "192.0.2.7"), ("[::1]:1884", "::1"),
-    ])
-  func hostWithPort(text: String, host: String) async throws {
+    arguments: [("a.local:1884", "a.local"), ("192.0.2.7:1884", "192.0.2.7"), ("[::1]:1884", "::1")]) func hostWithPort(
+      text: String, host: String
+    ) async throws
+  {
     let prompt = ScriptedPrompt(text, "keeper", "pw", "", "")
     let outcome = try await run(prompt)
     #expect(broker(outcome) == "\(host):1884")
@@ -145,20 +133,16 @@ struct SetupQuestionsTests {
     #expect(await failure(["--broker", text, "--port", "1885"])?.status == .usage)
   }
 
-  @Test("A broker that is not reached can be corrected")
-  func unreachedBroker() async throws {
+  @Test("A broker that is not reached can be corrected") func unreachedBroker() async throws {
     let unreached = unreached
-    let greet: Greeting = {
-      $0.host == .named("right.local") ? nil : unreached
-    }
+    let greet: Greeting = { $0.host == .named("right.local") ? nil : unreached }
     let corrected = ScriptedPrompt("wrong.local", "", "right.local", "", "", "pw", "", "")
     let outcome = try await run(corrected, greet: greet)
     #expect(broker(outcome) == "right.local:1883")
     #expect(corrected.shown.contains("nothing listens there"))
   }
 
-  @Test("8883 asks for the authorities; `none` is no TLS, and no login")
-  func others() async throws {
+  @Test("8883 asks for the authorities; `none` is no TLS, and no login") func others() async throws {
     let tls = ScriptedPrompt("a.local", "8883", "/dev/null/x", "none", "none", "no", "no")
     let outcome = try await run(tls)
     #expect(broker(outcome) == "a.local:8883")
@@ -185,8 +169,7 @@ struct SetupQuestionsTests {
     #expect(failure?.status == .notPermitted && failure?.remedy?.contains("--login") == true)
   }
 
-  @Test("Settings without a login keep none")
-  func againWithoutLogin() async throws {
+  @Test("Settings without a login keep none") func againWithoutLogin() async throws {
     let current = try settings("mqtt: {host: 127.0.0.1}")
     let prompt = ScriptedPrompt("", "", "", "", "")
     for prompt in [prompt, nil] {
@@ -196,13 +179,12 @@ struct SetupQuestionsTests {
     #expect(prompt.questions.contains { $0.text == "Login [none]: " })
   }
 
-  @Test(
-    "TLS stays when the host changes; without it the password's way is named before it is asked")
-  func tls() async throws {
+  @Test("TLS stays when the host changes; without it the password's way is named before it is asked") func tls()
+    async throws
+  {
     let file = "/proc/self/exe"
     let current = try settings("mqtt: {host: a.local, username: tk, tls: {ca_file: \(file)}}")
-    let outcome = try await run(
-      nil, current, flags: ["--broker", "b.local"], isFirst: false, given: "pw")
+    let outcome = try await run(nil, current, flags: ["--broker", "b.local"], isFirst: false, given: "pw")
     #expect(broker(outcome) == "b.local:8883 \(file)")
 
     let far = ScriptedPrompt("b.local", "", "")
@@ -214,14 +196,12 @@ struct SetupQuestionsTests {
     #expect(!near.shown.contains("The password goes to"))
   }
 
-  @Test("Ctrl-D ends it at every question", arguments: 0..<6)
-  func ended(answers: Int) async throws {
+  @Test("Ctrl-D ends it at every question", arguments: 0..<6) func ended(answers: Int) async throws {
     let prompt = ScriptedPrompt(Array(["", "", "", "pw", ""].prefix(answers)))
     await #expect(throws: CancellationError.self) { try await run(prompt) }
   }
 
-  @Test("Without a terminal a missing option is wrong usage, with its name")
-  func missing() async throws {
+  @Test("Without a terminal a missing option is wrong usage, with its name") func missing() async throws {
     for (flags, missing) in [
       ([], "--broker"), (["--broker", "a.local"], "--login"),
       (["--broker", "a.local", "--login", "keeper"], "--password-file"),
@@ -229,42 +209,35 @@ struct SetupQuestionsTests {
       let failure = await failure(flags)
       #expect(failure?.status == .usage && failure?.message.contains(missing) == true, "\(flags)")
     }
-    let flags = [
-      "--broker", "::1", "--login", "keeper", "--no-page", "--home-assistant-login", "ha",
-    ]
+    let flags = ["--broker", "::1", "--login", "keeper", "--no-page", "--home-assistant-login", "ha"]
     let all = try await run(nil, flags: flags, given: "pw")
     #expect(broker(all) == "::1:1883")
     #expect(all.settings.mqtt.username == "keeper" && all.announces && !all.settings.http.isEnabled)
   }
 
-  @Test("Without a terminal nothing is written for a broker that refuses or is away")
-  func refusedWithoutTerminal() async throws {
+  @Test("Without a terminal nothing is written for a broker that refuses or is away") func refusedWithoutTerminal()
+    async throws
+  {
     let flags = ["--broker", "a.local", "--login", "keeper"]
     for (error, expected) in [(refused, ExitStatus.notPermitted), (unreached, .unavailable)] {
       #expect(await failure(flags, given: "pw", greet: { _ in error })?.status == expected)
     }
     let unasked = try await run(
-      nil, flags: flags + ["--no-validate"], given: "pw",
-      greet: { _ in MosquittoError(.system, "") })
+      nil, flags: flags + ["--no-validate"], given: "pw", greet: { _ in MosquittoError(.system, "") })
     #expect(unasked.problem == nil)
   }
 
-  @Test("What is wrong with an option is wrong usage")
-  func wrongOptions() async throws {
+  @Test("What is wrong with an option is wrong usage") func wrongOptions() async throws {
     for flags in [["--broker", "a b"], ["--broker", "a.local", "--login", "a/b"]] {
       #expect(await failure(flags)?.status == .usage)
     }
-    for flags in [
-      ["--port", "0"], ["--no-login", "--login", "a"], ["--broker", "embedded", "--tls"],
-    ] {
+    for flags in [["--port", "0"], ["--no-login", "--login", "a"], ["--broker", "embedded", "--tls"]] {
       #expect(throws: (any Error).self) { try SetupFlags.parse(flags) }
     }
   }
 }
 
-extension SetupQuestions.Outcome {
-  fileprivate var announces: Bool { settings.homeAssistant.discovery == .on }
-}
+extension SetupQuestions.Outcome { fileprivate var announces: Bool { settings.homeAssistant.discovery == .on } }
 
 /// Somebody who answers from a script. Ctrl-D when it is at its end.
 final class ScriptedPrompt: Prompt {

@@ -8,8 +8,7 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What is refused about the keys of a store, and why")
-struct KeyOperationTests {
+@Suite("What is refused about the keys of a store, and why") struct KeyOperationTests {
   private static let passphrase = "correct horse battery"
   private let store: TemporaryStore
   private let opened: OpenedStore
@@ -19,8 +18,7 @@ struct KeyOperationTests {
     var options = KeychainOptions()
     options.passwordHash = .floor
     store = try TemporaryStore(
-      options: options,
-      slots: [.passphrase(SecretBytes(copying: Array(Self.passphrase.utf8)))])
+      options: options, slots: [.passphrase(SecretBytes(copying: Array(Self.passphrase.utf8)))])
     opened = OpenedStore(keychain: store.keychain, settings: MovedStore.settings(store))
   }
 
@@ -29,25 +27,20 @@ struct KeyOperationTests {
     _ opened: OpenedStore? = nil, _ location: SourceLocation = #_sourceLocation
   ) {
     let failure = #expect(throws: CommandFailure.self, sourceLocation: location) {
-      do {
-        _ = try operation.perform(opened ?? self.opened)
-      } catch let error as KeychainError {
+      do { _ = try operation.perform(opened ?? self.opened) } catch let error as KeychainError {
         throw CommandFailure(error)
       }
     }
     let text = "\(failure?.message ?? "") \(failure?.remedy ?? "")"
-    #expect(
-      failure?.status == status && text.contains(words), "\(text)", sourceLocation: location)
+    #expect(failure?.status == status && text.contains(words), "\(text)", sourceLocation: location)
   }
 
-  @Test("A slot that is needed is removed only where that is confirmed, and the last one never")
-  func remove() throws {
+  @Test("A slot that is needed is removed only where that is confirmed, and the last one never") func remove() throws {
     func remove(_ slot: Int64) -> RemoveKeySlot { RemoveKeySlot(slot: slot, isConfirmed: false) }
     expect(.noInput, "no key slot 9", of: remove(9))
     expect(.usage, "the daemon opens the store with this key slot", of: remove(1))
     expect(.usage, "the last passphrase", of: remove(2))
-    #expect(
-      try RemoveKeySlot(slot: 2, isConfirmed: true).perform(opened).removed.map(\.id) == [2])
+    #expect(try RemoveKeySlot(slot: 2, isConfirmed: true).perform(opened).removed.map(\.id) == [2])
     expect(.usage, "the only key slot", of: RemoveKeySlot(slot: 1, isConfirmed: true))
     let spare = store.path + "/spare.key"
     _ = try AddKeySlot(secret: .init(kind: .keyFile, value: spare)).perform(opened)
@@ -55,11 +48,8 @@ struct KeyOperationTests {
     #expect(try ListKeySlots().perform(opened).slots.map(\.opens) == [.yes, .no])
   }
 
-  @Test("A key file is made where its directory is, and one that is there is only added")
-  func keyFile() throws {
-    func add(_ path: String) -> AddKeySlot {
-      AddKeySlot(secret: StoreSecret(kind: .keyFile, value: path))
-    }
+  @Test("A key file is made where its directory is, and one that is there is only added") func keyFile() throws {
+    func add(_ path: String) -> AddKeySlot { AddKeySlot(secret: StoreSecret(kind: .keyFile, value: path)) }
     let stick = store.path + "/stick"
     expect(.cannotCreate, "\(stick)/deep/store.key", of: add("\(stick)/deep/store.key"))
     expect(.cannotCreate, "mounted", of: add("\(stick)/deep/store.key"))
@@ -73,14 +63,11 @@ struct KeyOperationTests {
     #expect(try add(typed).perform(opened).keyFileMade == nil)
   }
 
-  @Test("A recovery code is to reach everything: where parts are locked none is added")
-  func locked() throws {
+  @Test("A recovery code is to reach everything: where parts are locked none is added") func locked() throws {
     try store.reopen()
     let locked = OpenedStore(keychain: store.keychain, settings: opened.settings)
     let code = RecoveryCode().revealed()
-    expect(
-      .notPermitted, "locked", of: AddKeySlot(secret: .init(kind: .recoveryCode, value: code)),
-      locked)
+    expect(.notPermitted, "locked", of: AddKeySlot(secret: .init(kind: .recoveryCode, value: code)), locked)
     expect(
       .notPermitted, "CREDENTIALS_DIRECTORY",
       of: AddKeySlot(secret: .init(kind: .systemdCredential, value: "store_key")), locked)
@@ -92,8 +79,7 @@ struct KeyOperationTests {
         + passphrases.map { .init(kind: .passphraseOrCode, value: $0) }, isConfirmed: isConfirmed)
   }
 
-  @Test("What was given to stay and opens nothing stops a rotation, whatever is confirmed")
-  func rotate() throws {
+  @Test("What was given to stay and opens nothing stops a rotation, whatever is confirmed") func rotate() throws {
     let before = try store.keychain.slots().map(\.number)
     expect(.notPermitted, "mistyped", of: rotation("corect horse battery"))
     expect(.notPermitted, "number 2", of: rotation(Self.passphrase, "corect horse battery"))
@@ -112,23 +98,19 @@ struct KeyOperationTests {
     #expect(try store.keychain.slots().map(\.number) == before)
     let both = try rotation(Self.passphrase, isConfirmed: false).perform(opened)
     #expect(both.removed.isEmpty)
-    #expect(
-      both.text
-        == "The root keys of the store are new, and 0 records and 0 items are under new keys.\n")
+    #expect(both.text == "The root keys of the store are new, and 0 records and 0 items are under new keys.\n")
     expect(.usage, "the passphrase is needed too", of: rotation())
     _ = try AddKeySlot(secret: .init(kind: .passphrase, value: "another horse")).perform(opened)
     let one = try rotation(Self.passphrase).perform(opened)
     #expect(one.text.contains(" (passphrase) is removed.\n"), "\(one.text)")
   }
 
-  @Test(
-    "Items of a device that is gone stop a rotation, and are deleted only where that is asked for")
+  @Test("Items of a device that is gone stop a rotation, and are deleted only where that is asked for")
   func deviceGone() throws {
     try store.keychain.database.write { tx in
       _ = try store.keychain.add(
         NewItem(
-          .genericPassword, attributes: [.account: .string("here")],
-          secret: SecretBytes(copying: Array("secret".utf8)),
+          .genericPassword, attributes: [.account: .string("here")], secret: SecretBytes(copying: Array("secret".utf8)),
           accessible: .afterFirstUnlockThisDeviceOnly), in: tx)
     }
     try store.reopen { unlink(store.location.deviceKeyPath) }

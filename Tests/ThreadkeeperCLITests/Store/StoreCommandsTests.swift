@@ -8,10 +8,10 @@ import Testing
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("What commands print of stores and settings, and how they end")
-struct StoreCommandsTests {
-  @Test("What cannot be read is named, listed nowhere without a warning, and given up on demand")
-  func damage() async throws {
+@Suite("What commands print of stores and settings, and how they end") struct StoreCommandsTests {
+  @Test("What cannot be read is named, listed nowhere without a warning, and given up on demand") func damage()
+    async throws
+  {
     let place = try MovedStore()
     try place.fill()
     _ = try place.damageLastRecord("state")
@@ -20,13 +20,12 @@ struct StoreCommandsTests {
       "damage.txt",
       [
         "store verify", "credentials list", "consent list --grants", "store forget-damaged",
-        "store forget-damaged --yes --home home", "store forget-damaged --yes", "store verify",
-        "credentials list",
+        "store forget-damaged --yes --home home", "store forget-damaged --yes", "store verify", "credentials list",
       ])
   }
 
-  @Test("A backup is refused with a reason, or put in place with a list of who has access")
-  func restore() async throws {
+  @Test("A backup is refused with a reason, or put in place with a list of who has access") func restore() async throws
+  {
     let place = try MovedStore()
     try place.fill()
     let scene = try CommandScene(store: place.store)
@@ -44,8 +43,7 @@ struct StoreCommandsTests {
       "restore.txt",
       [
         "\(opened) \(file)-altered", "\(opened) \(file)-cut", "\(opened) \(scene.configuration)",
-        "\(opened) \(file)-none", "\(restore) \(file)",
-        "\(restore) --key-file \(scene.configuration) \(file)",
+        "\(opened) \(file)-none", "\(restore) \(file)", "\(restore) --key-file \(scene.configuration) \(file)",
       ])
     let left = try? FileManager.default.subpathsOfDirectory(atPath: "\(scene.store.path)/new")
     #expect(!(left ?? []).contains { $0.contains("sqlite3") }, "\(left ?? [])")
@@ -53,24 +51,21 @@ struct StoreCommandsTests {
       "restored.txt",
       [
         "\(opened) \(file)", "\(opened) \(file)", "\(restore) --yes \(file)",
-        "store restore --in-place --state-directory \(scene.store.path)/new",
-        "store restore --in-place \(file)", "store restore",
+        "store restore --in-place --state-directory \(scene.store.path)/new", "store restore --in-place \(file)",
+        "store restore",
       ])
   }
 
-  @Test("Who names a passphrase means it: with another one nothing else is tried")
-  func namedPassphrase() async throws {
+  @Test("Who names a passphrase means it: with another one nothing else is tried") func namedPassphrase() async throws {
     var options = KeychainOptions()
     options.passwordHash = .floor
     let right = "correct horse battery"
-    let store = try TemporaryStore(
-      options: options, slots: [.passphrase(SecretBytes(copying: Array(right.utf8)))])
+    let store = try TemporaryStore(options: options, slots: [.passphrase(SecretBytes(copying: Array(right.utf8)))])
     let scene = try CommandScene(store: store)
     let file = "\(store.path)/store.tkbackup"
     _ = try store.keychain.backup(to: file)
     try scene.put(
-      "store: {path: new/store, key_file: \(store.keyFilePath), passphrase: !secret passphrase}",
-      "threadkeeper.yaml")
+      "store: {path: new/store, key_file: \(store.keyFilePath), passphrase: !secret passphrase}", "threadkeeper.yaml")
     for (passphrase, status) in [("corect horse battery", Int32(77)), (right, 0)] {
       try scene.put(passphrase, "passphrase")
       let outcome = await scene.run("store restore \(file)")
@@ -80,8 +75,9 @@ struct StoreCommandsTests {
     }
   }
 
-  @Test("Settings with mistakes are named as one, each with its place, and no command uses them")
-  func settings() async throws {
+  @Test("Settings with mistakes are named as one, each with its place, and no command uses them") func settings()
+    async throws
+  {
     let scene = try CommandScene()
     try await scene.check("settings.txt", ["check-config"])
     try scene.put(

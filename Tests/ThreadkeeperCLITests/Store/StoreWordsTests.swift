@@ -6,17 +6,14 @@ import ThreadDataset
 @testable import ThreadkeeperCLI
 @testable import ThreadkeeperDaemon
 
-@Suite("Who has access in a store that was put back")
-struct RestoredAccessTests {
-  @Test("Clients, consents and logins are named, and what is revoked is not")
-  func named() throws {
+@Suite("Who has access in a store that was put back") struct RestoredAccessTests {
+  @Test("Clients, consents and logins are named, and what is revoked is not") func named() throws {
     let place = try MovedStore()
     try place.fill()
     let address = BrokerAddress(host: "broker.local", port: 8883, isEncrypted: true)
     let password = SecretBytes(copying: Array("open sesame".utf8))
     _ = try place.keychain.database.write { tx in
-      try BrokerLoginStore(place.keychain, address).save(
-        BrokerLogin(username: "keeper", password: password), tx)
+      try BrokerLoginStore(place.keychain, address).save(BrokerLogin(username: "keeper", password: password), tx)
     }
     let access = try RestoredAccess(place.keychain)
     #expect(access.clients.map(\.user) == ["hub", "router"])
@@ -37,8 +34,7 @@ struct RestoredAccessTests {
     #expect(try RestoredAccess(place.keychain).clients.map(\.user) == ["hub"])
   }
 
-  @Test("Where the name of a home is lost, who has access there is named all the same")
-  func lostName() throws {
+  @Test("Where the name of a home is lost, who has access there is named all the same") func lostName() throws {
     let place = try MovedStore()
     try place.fill()
     let name = "lost-\(try place.damageName())"
@@ -51,8 +47,7 @@ struct RestoredAccessTests {
     #expect(text.contains("    hub, home \(name)\n") && text.contains(words), "\(text)")
   }
 
-  @Test("Of a store that lets nobody have anything, only the ways into it are listed")
-  func nobody() throws {
+  @Test("Of a store that lets nobody have anything, only the ways into it are listed") func nobody() throws {
     let place = try MovedStore()
     let text = try RestoredAccess(place.keychain).text(made: "then")
     #expect(text.hasPrefix("The store's key slots are as they were then."), "\(text)")
@@ -61,8 +56,7 @@ struct RestoredAccessTests {
   }
 }
 
-@Suite("What is said of all that is in a store")
-struct StoreWordsTests {
+@Suite("What is said of all that is in a store") struct StoreWordsTests {
   private static let router = BorderAgentID(high: 0xA1B2_C3D4_E5F6_0718, low: 0)
 
   private func place() throws -> MovedStore {
@@ -72,8 +66,7 @@ struct StoreWordsTests {
     return place
   }
 
-  @Test("Records and items are counted apart")
-  func whole() throws {
+  @Test("Records and items are counted apart") func whole() throws {
     let place = try place()
     let outcome = try VerificationOutcome(verifying: place.keychain)
     #expect(outcome.isWell && outcome.items == 1 && outcome.records > 5)
@@ -82,8 +75,7 @@ struct StoreWordsTests {
     #expect(String.contents(records: 1, items: 2) == "1 record and 2 items")
   }
 
-  @Test("A damaged record is named with its home, and with what helps")
-  func state() throws {
+  @Test("A damaged record is named with its home, and with what helps") func state() throws {
     let place = try place()
     let number = try place.damageLastRecord("state")
     let outcome = try VerificationOutcome(verifying: place.keychain)
@@ -97,8 +89,7 @@ struct StoreWordsTests {
         """)
   }
 
-  @Test("Where only the credentials of a router are damaged, the router is named")
-  func secret() throws {
+  @Test("Where only the credentials of a router are damaged, the router is named") func secret() throws {
     let place = try place()
     let number = try place.damageLastRecord("secret")
     let outcome = try VerificationOutcome(verifying: place.keychain)
@@ -113,13 +104,11 @@ struct StoreWordsTests {
         #""damaged_records":[{"border_agent_id":"\#(agent)","home":"home","number":\#(number)}]"#))
   }
 
-  @Test("What was given up is named, and what remains")
-  func forgotten() throws {
+  @Test("What was given up is named, and what remains") func forgotten() throws {
     typealias Damage = VerificationOutcome.Damage
     var report = ForgetDamaged.Reply(
       forgotten: [
-        Damage(number: 7, home: "home"), Damage(number: 8),
-        Damage(number: 9, home: "home", network: "preferred"),
+        Damage(number: 7, home: "home"), Damage(number: 8), Damage(number: 9, home: "home", network: "preferred"),
         Damage(number: 10, home: "home", network: "p-5f3a9c01"),
         Damage(number: 11, home: "home", network: "1111111122222222", user: "home-assistant"),
       ], remaining: 0)
@@ -137,25 +126,19 @@ struct StoreWordsTests {
     let more = StoreForgetDamagedCommand.text(report, of: "home")
     #expect(more.hasPrefix(text) && more.contains("2 records of other homes cannot be read"))
     report = ForgetDamaged.Reply(forgotten: [], remaining: 0)
-    #expect(
-      StoreForgetDamagedCommand.text(report, of: "home")
-        == "All that is stored of the home home can be read.\n")
+    #expect(StoreForgetDamagedCommand.text(report, of: "home") == "All that is stored of the home home can be read.\n")
   }
 
-  @Test("A list that may be incomplete says so, and of which homes")
-  func unreadable() throws {
+  @Test("A list that may be incomplete says so, and of which homes") func unreadable() throws {
     try CommandFailure.check(unreadable: nil)
     try CommandFailure.check(unreadable: [:])
     var failure = try #require(
       #expect(throws: CommandFailure.self) { try CommandFailure.check(unreadable: ["home": 2]) })
     #expect(failure.status == .badInput)
-    #expect(
-      failure.message == "2 records of the home home cannot be read, and each may be of one more")
+    #expect(failure.message == "2 records of the home home cannot be read, and each may be of one more")
     #expect(failure.remedy?.contains("`threadkeeper store forget-damaged --home home`") == true)
     failure = try #require(
-      #expect(throws: CommandFailure.self) {
-        try CommandFailure.check(unreadable: ["home": 2, "attic": 1])
-      })
+      #expect(throws: CommandFailure.self) { try CommandFailure.check(unreadable: ["home": 2, "attic": 1]) })
     #expect(failure.message.hasPrefix("1 record of the home attic, 2 records of the home home"))
     #expect(failure.remedy?.contains("`threadkeeper store forget-damaged`") == true)
   }

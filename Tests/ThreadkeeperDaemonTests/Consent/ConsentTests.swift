@@ -9,8 +9,7 @@ import ThreadDataset
 @testable import LocalAPI
 @testable import ThreadkeeperDaemon
 
-@Suite("Decisions about consent")
-struct ConsentOperationTests {
+@Suite("Decisions about consent") struct ConsentOperationTests {
   private let store: TemporaryStore
   private let context: OperationContext
   private static let agent = "a1b2c3d4e5f60718"
@@ -24,11 +23,8 @@ struct ConsentOperationTests {
 
   /// The id of a question that waits.
   private func ask(for user: ExactName) throws -> String {
-    let request = RequestContext(
-      Requester(.login(user), team: user), reply: .caller, actor: "a test")
-    let answer = try context.bridge.loop.perform(
-      .request(.getPreferred, request), in: "home"
-    ).answer
+    let request = RequestContext(Requester(.login(user), team: user), reply: .caller, actor: "a test")
+    let answer = try context.bridge.loop.perform(.request(.getPreferred, request), in: "home").answer
     guard case .waiting(let id) = answer else { throw CancellationError() }
     return id.questionText
   }
@@ -40,16 +36,14 @@ struct ConsentOperationTests {
     #expect(!Performed.isRepeatable)
   }
 
-  @Test("The second one is refused, so no command sends it by itself")
-  func twice() throws {
+  @Test("The second one is refused, so no command sends it by itself") func twice() throws {
     try onlyOnce(DenyConsent(id: ask(for: "phone")))
     try onlyOnce(ApproveConsent(id: ask(for: "tablet"), scope: .always))
     let grant = try #require(try ListGrants().perform(context).grants.first)
     try onlyOnce(RevokeGrant(id: grant.id))
   }
 
-  @Test("A decision is reported as it is listed, with what came of it")
-  func reported() throws {
+  @Test("A decision is reported as it is listed, with what came of it") func reported() throws {
     let id = try ask(for: "tablet")
     let waiting = try #require(try ListConsents().perform(context).pending.first)
     #expect((waiting.id, waiting.requester) == (id, "login tablet (team tablet)"))
@@ -71,16 +65,15 @@ struct ConsentOperationTests {
     #expect(try ListDecisions().perform(context).history.first?.id == grant.id)
   }
 
-  @Test("A grant for the keys of before says that it covers nothing any more")
-  func asksAgain() throws {
+  @Test("A grant for the keys of before says that it covers nothing any more") func asksAgain() throws {
     _ = try ApproveConsent(id: try ask(for: "tablet"), scope: .always).perform(context)
-    try context.prefer(
-      SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }, at: 2)
+    try context.prefer(SampleNetwork.home.with { $0.networkKey = SampleNetwork.guest.networkKey }, at: 2)
     #expect(try ListGrants().perform(context).grants.map(\.asksAgain) == [true])
   }
 
-  @Test("What is in a home that the settings do not name is listed, and revoked when it is back")
-  func formerHome() throws {
+  @Test("What is in a home that the settings do not name is listed, and revoked when it is back") func formerHome()
+    throws
+  {
     let place = try MovedStore()
     try place.fill()
     var context = try OperationContext(place.store, homes: ["cabin"])
@@ -92,9 +85,7 @@ struct ConsentOperationTests {
     #expect(try ListClients(home: "cabin").perform(context).formerHomes == nil)
     let revokeGrant = RevokeGrant(id: try #require(grants.grants.first).id)
     let revokeClient = RevokeClient(home: "home", user: "hub", forgets: false)
-    for failure in [
-      try context.failure(of: revokeGrant), try context.failure(of: revokeClient),
-    ] {
+    for failure in [try context.failure(of: revokeGrant), try context.failure(of: revokeClient)] {
       #expect(failure.status == .usage)
       #expect(failure.message == "the home home is not in the settings, so nothing of it holds")
       #expect(failure.remedy?.contains("put it back") == true)
@@ -107,8 +98,7 @@ struct ConsentOperationTests {
     #expect(try ListClients().perform(context).clients.map(\.user) == ["router"])
   }
 
-  @Test("Why nothing can be decided has a code, an exit status and a remedy")
-  func refused() throws {
+  @Test("Why nothing can be decided has a code, an exit status and a remedy") func refused() throws {
     let denied = try ask(for: "phone")
     _ = try DenyConsent(id: denied).perform(context)
     let unknown = "0123456789abcdef"
@@ -116,20 +106,11 @@ struct ConsentOperationTests {
       (
         ApproveConsent(id: "c-1", scope: .once), "stale_id",
         "no request has such an id: expected c- and 16 hexadecimal digits"
-      ),
-      (
-        DenyConsent(id: "c-\(unknown)"), "stale_id", "no request c-\(unknown) waits for consent"
-      ),
-      (
-        ApproveConsent(id: denied, scope: .once), "stale_id",
-        "the request \(denied) is denied already"
-      ),
+      ), (DenyConsent(id: "c-\(unknown)"), "stale_id", "no request c-\(unknown) waits for consent"),
+      (ApproveConsent(id: denied, scope: .once), "stale_id", "the request \(denied) is denied already"),
       (RevokeGrant(id: "g-1"), "not_found", "there is no such grant"),
       (RevokeGrant(id: "g-\(unknown)"), "not_found", "there is no such grant"),
-      (
-        AskConsent(home: "home", borderAgentId: Self.agent), "not_found",
-        "no border router \(Self.agent) is listed"
-      ),
+      (AskConsent(home: "home", borderAgentId: Self.agent), "not_found", "no border router \(Self.agent) is listed"),
     ]
     for (operation, code, message) in table {
       let failure = try context.failure(of: operation)
@@ -140,53 +121,40 @@ struct ConsentOperationTests {
     }
   }
 
-  @Test("Asking again about a router of which there is nothing to ask ends with 64")
-  func nothingToAsk() throws {
+  @Test("Asking again about a router of which there is nothing to ask ends with 64") func nothingToAsk() throws {
     let agent = try #require(BorderAgentID(hex: Self.agent))
-    try context.bridge.loop.perform(
-      .message(RouterMessage(.announce, .router(agent)), from: "hub"), in: "home")
+    try context.bridge.loop.perform(.message(RouterMessage(.announce, .router(agent)), from: "hub"), in: "home")
     let failure = try context.failure(of: AskConsent(home: "home", borderAgentId: Self.agent))
     #expect(failure.status == .usage && failure.code == .conflict, "\(failure)")
     #expect(failure.message == "there is nothing to ask about \(Self.agent)")
   }
 }
 
-@Suite("Reports about consent")
-struct ConsentReportTests {
+@Suite("Reports about consent") struct ConsentReportTests {
   private func decision() -> ConsentReport.Decision {
     let request = ConsentReport.Request(
       id: "c-1", requester: "uid 1000", team: "a", home: "home", command: "preferred/get",
-      networks: [
-        .init(id: "1111111122222222", name: "home-thread", team: nil)
-      ], createdAt: "2026-01-02T03:04:05Z")
-    return ConsentReport.Decision(
-      request: request, more: .init(outcome: "approved", decidedAt: "then", given: false))
+      networks: [.init(id: "1111111122222222", name: "home-thread", team: nil)], createdAt: "2026-01-02T03:04:05Z")
+    return ConsentReport.Decision(request: request, more: .init(outcome: "approved", decidedAt: "then", given: false))
   }
 
-  @Test("An entry is one JSON object, with the fields of both parts")
-  func entry() throws {
+  @Test("An entry is one JSON object, with the fields of both parts") func entry() throws {
     let text = try JSONText.line(decision())
     let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSDictionary
     #expect(
       object == [
-        "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home",
-        "command": "preferred/get",
+        "id": "c-1", "requester": "uid 1000", "team": "a", "home": "home", "command": "preferred/get",
         "networks": [["ext_pan_id": "1111111122222222", "network_name": "home-thread"]],
-        "created_at": "2026-01-02T03:04:05Z",
-        "outcome": "approved", "decided_at": "then", "given": false,
+        "created_at": "2026-01-02T03:04:05Z", "outcome": "approved", "decided_at": "then", "given": false,
       ])
   }
 
-  @Test("A reply of the local API is read as it was sent, with the names of its fields")
-  func reply() throws {
-    let sent = try VarlinkReply(
-      parameters: ListDecisions.Reply(history: [decision()]), continues: false
-    ).encoded()
+  @Test("A reply of the local API is read as it was sent, with the names of its fields") func reply() throws {
+    let sent = try VarlinkReply(parameters: ListDecisions.Reply(history: [decision()]), continues: false).encoded()
     let text = String(decoding: sent, as: UTF8.self)
     #expect(text.contains("\"ext_pan_id\":\"1111111122222222\""))
     #expect(text.contains("\"decided_at\":\"then\""))
-    let read = try #require(
-      VarlinkReply<ListDecisions.Reply>(reading: sent).parameters.history.first)
+    let read = try #require(VarlinkReply<ListDecisions.Reply>(reading: sent).parameters.history.first)
     #expect(read.requester == "uid 1000" && read.given == false)
     #expect(read.networks == decision().networks)
   }

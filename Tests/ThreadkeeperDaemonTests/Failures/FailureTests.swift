@@ -6,8 +6,7 @@ import ThreadRequests
 
 @testable import ThreadkeeperDaemon
 
-@Suite("Failures of the local API")
-struct FailedTests {
+@Suite("Failures of the local API") struct FailedTests {
   struct Other: Error {}
 
   @Test(
@@ -15,15 +14,13 @@ struct FailedTests {
     arguments: [
       (CommandFailure(.usage, "no"), "invalid_payload", 64),
       (CommandFailure(.badInput, "no", code: .invalidPayload), "invalid_payload", 65),
-      (KeychainError(.decode, "damaged"), "store", 65),
-      (CommandFailure(.noInput, "no"), "not_found", 66),
-      (CommandFailure(.configuration, "no"), "conflict", 78),
-      (CommandFailure(.temporary, "no"), "ending", 75), (CancellationError(), "ending", 75),
-      (KeychainError(.authFailed, "no"), "refused", 77),
-      (CommandFailure(.noInput, "no", code: .staleID), "stale_id", 66),
-      (SocketError(.tooLarge, "no"), "too_large", 74), (Other(), "internal", 70),
-    ] as [(any Error, String, Int)])
-  func codes(error: any Error, code: String, exit: Int) {
+      (KeychainError(.decode, "damaged"), "store", 65), (CommandFailure(.noInput, "no"), "not_found", 66),
+      (CommandFailure(.configuration, "no"), "conflict", 78), (CommandFailure(.temporary, "no"), "ending", 75),
+      (CancellationError(), "ending", 75), (KeychainError(.authFailed, "no"), "refused", 77),
+      (CommandFailure(.noInput, "no", code: .staleID), "stale_id", 66), (SocketError(.tooLarge, "no"), "too_large", 74),
+      (Other(), "internal", 70),
+    ] as [(any Error, String, Int)]) func codes(error: any Error, code: String, exit: Int)
+  {
     let answer = VarlinkError(failing: error)
     #expect(answer.name == "io.threadkeeper.Failed")
     #expect(answer.parameters["code"]?.string == code)
@@ -31,42 +28,31 @@ struct FailedTests {
     #expect(answer.commandFailure.status.rawValue == Int32(exit))
   }
 
-  @Test("Each code of an answer has its exit status")
-  func answers() {
-    let codes = Dictionary(grouping: AnswerCode.allCases) {
-      AnswerFailure($0, "no").commandFailure.status.rawValue
-    }
+  @Test("Each code of an answer has its exit status") func answers() {
+    let codes = Dictionary(grouping: AnswerCode.allCases) { AnswerFailure($0, "no").commandFailure.status.rawValue }
     #expect(
       codes == [
-        64: [.invalidPayload], 65: [.incompleteDataset, .badDataset, .damagedCredentials],
-        66: [.staleID, .notFound], 69: [.unsupported], 74: [.readOnly, .tooLarge, .store],
-        75: [.conflict, .rateLimited, .expired, .ending],
-        77: [
-          .notAuthorized, .notEnrolled, .consentRequired, .consentDenied, .consentExpired,
-          .tooManyRouters,
-        ],
+        64: [.invalidPayload], 65: [.incompleteDataset, .badDataset, .damagedCredentials], 66: [.staleID, .notFound],
+        69: [.unsupported], 74: [.readOnly, .tooLarge, .store], 75: [.conflict, .rateLimited, .expired, .ending],
+        77: [.notAuthorized, .notEnrolled, .consentRequired, .consentDenied, .consentExpired, .tooManyRouters],
       ])
   }
 
   @Test("A command fails with what the daemon has failed with, also after the way over the socket")
   func commandFailure() throws {
     for failure in [
-      CommandFailure(.noInput, "there is none", remedy: "look"),
-      CommandFailure(.inputOutput, "the disk is full"),
+      CommandFailure(.noInput, "there is none", remedy: "look"), CommandFailure(.inputOutput, "the disk is full"),
     ] {
       let sent = VarlinkError(failing: failure).encoded()
-      let received = #expect(throws: VarlinkError.self) {
-        try VarlinkReply<VarlinkNothing>(reading: sent)
-      }
+      let received = #expect(throws: VarlinkError.self) { try VarlinkReply<VarlinkNothing>(reading: sent) }
       #expect(received?.commandFailure == failure)
     }
   }
 
-  @Test("An answer that is not of this version says what to do")
-  func otherVersions() {
+  @Test("An answer that is not of this version says what to do") func otherVersions() {
     for error in [
-      VarlinkError.methodNotFound("Get"), .interfaceNotFound("io.threadkeeper.New"),
-      .invalidParameter("team"), VarlinkError("io.threadkeeper.Failed"),
+      VarlinkError.methodNotFound("Get"), .interfaceNotFound("io.threadkeeper.New"), .invalidParameter("team"),
+      VarlinkError("io.threadkeeper.Failed"),
     ] {
       #expect(error.commandFailure.status == .software)
       #expect(error.commandFailure.remedy?.contains("another version") == true)
@@ -76,14 +62,9 @@ struct FailedTests {
   }
 }
 
-@Suite("Failures of the keychain")
-struct KeychainFailureTests {
+@Suite("Failures of the keychain") struct KeychainFailureTests {
   private func failure(_ body: () throws -> Void) throws -> CommandFailure {
-    do {
-      try body()
-    } catch let error as KeychainError {
-      return CommandFailure(error)
-    }
+    do { try body() } catch let error as KeychainError { return CommandFailure(error) }
     throw KeychainError(.internalError, "nothing was refused")
   }
 
@@ -94,45 +75,32 @@ struct KeychainFailureTests {
     #expect(inUse.status == .temporary && inUse.remedy?.contains("stop it") == true)
     let beside = try store.openBeside()
     try keychain.rotateKeys([store.keyFile])
-    let outdated = try failure {
-      _ = try beside.database.read { try beside.items(matching: ItemQuery(), in: $0) }
-    }
+    let outdated = try failure { _ = try beside.database.read { try beside.items(matching: ItemQuery(), in: $0) } }
     #expect(outdated.status == .temporary && outdated.message.contains("open it again"))
   }
 
   @Test func whatTimeDoesNotMendEndsWith77() throws {
     for error in [
-      KeychainError(.notAvailable, "the device key is missing"),
-      KeychainError(.authFailed, "no key slot opens"),
-    ] {
-      #expect(CommandFailure(error).status == .notPermitted)
-    }
+      KeychainError(.notAvailable, "the device key is missing"), KeychainError(.authFailed, "no key slot opens"),
+    ] { #expect(CommandFailure(error).status == .notPermitted) }
   }
 }
 
-@Suite("The same command as another user")
-struct SameCommandTests {
+@Suite("The same command as another user") struct SameCommandTests {
   private func advice(_ argument: String) -> String {
     SameCommand.by(
-      arguments: ["threadkeeper", "--config", "my.yaml", "preferred", "check", argument],
-      environment: [:])
+      arguments: ["threadkeeper", "--config", "my.yaml", "preferred", "check", argument], environment: [:])
   }
 
-  @Test(
-    "A dataset is not repeated, also where something else stands beside it",
-    arguments: ["", "\r", " ", "\n", "x"])
+  @Test("A dataset is not repeated, also where something else stands beside it", arguments: ["", "\r", " ", "\n", "x"])
   func dataset(beside: String) {
     let dataset = String(repeating: "0e08", count: 12)
     for argument in [
-      dataset + beside, beside + dataset, "0x" + dataset, dataset + beside + dataset,
-      "--dataset=" + dataset + beside,
-    ] {
-      #expect(advice(argument) == "sudo threadkeeper --config my.yaml preferred check DATASET")
-    }
+      dataset + beside, beside + dataset, "0x" + dataset, dataset + beside + dataset, "--dataset=" + dataset + beside,
+    ] { #expect(advice(argument) == "sudo threadkeeper --config my.yaml preferred check DATASET") }
   }
 
-  @Test("Ids and places are repeated")
-  func others() {
+  @Test("Ids and places are repeated") func others() {
     for argument in [String(repeating: "0e08", count: 8), "a1b2c3d4e5f60718", "/var/lib/a-b"] {
       #expect(advice(argument).hasSuffix(" check \(argument)"))
     }

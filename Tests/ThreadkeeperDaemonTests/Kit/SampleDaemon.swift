@@ -20,9 +20,7 @@ extension OperationContext {
   /// - Parameters:
   ///   - homes: of the settings; nil: the one that is there without them.
   ///   - records: nil: those of the store.
-  init(
-    _ store: TemporaryStore, homes: [String]? = nil, records: (any DaemonStore)? = nil
-  ) throws {
+  init(_ store: TemporaryStore, homes: [String]? = nil, records: (any DaemonStore)? = nil) throws {
     var settings = MovedStore.settings(store)
     // A shard has no private broker.
     if records != nil { settings.mqtt.host = .named("127.0.0.1") }
@@ -39,16 +37,13 @@ extension OperationContext {
 
   /// Why it is not done.
   func failure(of operation: some ThreadkeeperDaemon.Operation) throws -> CommandFailure {
-    try #require(
-      #expect(throws: CommandFailure.self, "\(operation)") { _ = try operation.perform(self) })
+    try #require(#expect(throws: CommandFailure.self, "\(operation)") { _ = try operation.perform(self) })
   }
 
   /// Takes what the login `user` publishes.
   func receive(_ event: String, from user: String = "hub", _ payloads: [String]) throws {
     try bridge.loop.received(
-      payloads.map {
-        IncomingMessage(topic: "threadkeeper/in/\(user)/\(event)", payload: Array($0.utf8))
-      })
+      payloads.map { IncomingMessage(topic: "threadkeeper/in/\(user)/\(event)", payload: Array($0.utf8)) })
   }
 
   /// Has the network preferred, by an administrator.
@@ -57,8 +52,7 @@ extension OperationContext {
     request.dataset = try network.dataset(at: timestamp)
     var local = LocalRequest(request, user: 0, team: "root")
     local.isAdministrator = true
-    let outcome = bridge.requests.answer(
-      local, by: bridge.loop, isOwnUser: true, at: SystemClock().now())
+    let outcome = bridge.requests.answer(local, by: bridge.loop, isOwnUser: true, at: SystemClock().now())
     guard case .answer(let answer) = outcome else { throw CancellationError() }
     _ = try answer.result()
   }
@@ -88,8 +82,7 @@ struct OperationServer {
       path: path, limits: limits,
       service: VarlinkService(
         .init(vendor: "a", product: "a", version: "1", url: ""), interfaces: [.admin],
-        endpoints: OperationHandler(context).endpoints,
-        failure: { VarlinkError(failing: $0) }))
+        endpoints: OperationHandler(context).endpoints, failure: { VarlinkError(failing: $0) }))
   }
 
   func perform<Performed: Operation>(_ operation: Performed) async throws -> Performed.Reply {
@@ -97,9 +90,8 @@ struct OperationServer {
   }
 
   /// - Parameter each: false ends it.
-  func follow<Performed: StreamOperation>(
-    _ operation: Performed, _ each: (Performed.Reply) throws -> Bool
-  ) async throws {
+  func follow<Performed: StreamOperation>(_ operation: Performed, _ each: (Performed.Reply) throws -> Bool) async throws
+  {
     let client = try #require(try await VarlinkClient.connect(to: path, within: .seconds(600)))
     let call = OperationCall(operation)
     for try await reply in try client.replies(to: call.stream, call, firstWithin: .seconds(600)) {
@@ -124,8 +116,7 @@ struct SampleHome {
   /// Records of it that cannot be read.
   mutating func damage() { home.hasDamage = true }
 
-  @discardableResult
-  mutating func handle(_ input: HomeInput) -> HomeOutput {
+  @discardableResult mutating func handle(_ input: HomeInput) -> HomeOutput {
     home.handle(input, at: now, rules: rules)
   }
 
@@ -135,13 +126,11 @@ struct SampleHome {
   }
 
   mutating func publish(
-    _ kind: RouterMessage.Kind, _ agent: UInt64, on network: SampleNetwork? = nil,
-    from user: ExactName = "otbr", _ change: (inout RouterMessage) -> Void = { _ in }
+    _ kind: RouterMessage.Kind, _ agent: UInt64, on network: SampleNetwork? = nil, from user: ExactName = "otbr",
+    _ change: (inout RouterMessage) -> Void = { _ in }
   ) throws {
     var message = RouterMessage(kind, .router(Self.agent(agent)))
-    message.dataset = try network.map {
-      try #require(DatasetSummary($0.dataset(at: 1), key: Self.key))
-    }
+    message.dataset = try network.map { try #require(DatasetSummary($0.dataset(at: 1), key: Self.key)) }
     change(&message)
     handle(.message(message, from: user))
   }
@@ -164,8 +153,7 @@ struct SampleHome {
 
   /// As an administrator.
   mutating func request(_ request: HomeRequest) {
-    var context = RequestContext(
-      Requester(.systemUser(0), team: "root"), reply: .caller, actor: "root")
+    var context = RequestContext(Requester(.systemUser(0), team: "root"), reply: .caller, actor: "root")
     context.isAdministrator = true
     handle(.request(request, context))
   }

@@ -6,8 +6,7 @@ import ThreadkeeperSupport
 
 @testable import ThreadkeeperDaemon
 
-@Suite("The interfaces of the local API")
-struct LocalAPITests {
+@Suite("The interfaces of the local API") struct LocalAPITests {
   private let store: TemporaryStore
   private let context: OperationContext
   private let socket: LocalAPISocket
@@ -19,31 +18,24 @@ struct LocalAPITests {
       context,
       runtime: { [settings = context.settings] in
         DaemonState(
-          pid: 1, broker: .init(settings, port: 1883, state: .connected),
-          login: .init(passwordFrom: .none), intake: .init(state: .running),
-          discovery: .init(.off), page: .init(.off))
+          pid: 1, broker: .init(settings, port: 1883, state: .connected), login: .init(passwordFrom: .none),
+          intake: .init(state: .running), discovery: .init(.off), page: .init(.off))
       })
   }
 
   /// Each operation says by itself who may have it done.
-  private static let shown: Set<String> = [
-    "Status.Get", "Status.Watch", "Admin.Perform",
-  ]
+  private static let shown: Set<String> = ["Status.Get", "Status.Watch", "Admin.Perform"]
 
   private var interfaces: [VarlinkInterface] {
     socket.service.interfaces.filter { $0.name != VarlinkInterface.service.name }
   }
 
-  private static let files = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-    .appendingPathComponent("docs/interfaces")
+  private static let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/interfaces")
 
-  @Test("What is compiled in is what the files say, and every file is served")
-  func files() throws {
+  @Test("What is compiled in is what the files say, and every file is served") func files() throws {
     for interface in interfaces {
-      let file = try String(
-        contentsOf: Self.files.appendingPathComponent("\(interface.name).varlink"), encoding: .utf8)
+      let file = try String(contentsOf: Self.files.appendingPathComponent("\(interface.name).varlink"), encoding: .utf8)
       #expect(interface.text == file)
     }
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.files.path)
@@ -52,20 +44,15 @@ struct LocalAPITests {
 
   @Test(
     "Every method that is described is answered, and the other way round: requests for teams, those that only show for readers, all others for the owner alone"
-  )
-  func methods() throws {
-    let described = socket.service.interfaces.flatMap { interface in
-      interface.methods.map { "\(interface.name).\($0)" }
+  ) func methods() throws {
+    let described = socket.service.interfaces.flatMap { interface in interface.methods.map { "\(interface.name).\($0)" }
     }
     let answered = socket.service.endpoints.map { "\($0.interface).\($0.name)" }
     #expect(described.sorted() == answered.sorted())
-    for endpoint in socket.service.endpoints
-    where endpoint.interface != VarlinkInterface.service.name {
+    for endpoint in socket.service.endpoints where endpoint.interface != VarlinkInterface.service.name {
       let isRequest = RequestMethods.interfaces.contains { $0.name == endpoint.interface }
       let name = "\(endpoint.interface).\(endpoint.name)".dropFirst("io.threadkeeper.".count)
-      #expect(
-        endpoint.access
-          == (isRequest ? .team : Self.shown.contains(String(name)) ? .reader : .owner), "\(name)")
+      #expect(endpoint.access == (isRequest ? .team : Self.shown.contains(String(name)) ? .reader : .owner), "\(name)")
     }
   }
 
@@ -73,41 +60,34 @@ struct LocalAPITests {
 
   /// One of each, with a secret where it may have one last.
   private static let samples: [any ThreadkeeperDaemon.Operation] = [
-    AcceptCredentials(home: "home"),
-    AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
+    AcceptCredentials(home: "home"), AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
     AcceptRouter(home: "home", borderAgentId: agent),
-    AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")),
-    ApproveConsent(id: "c-1", scope: .once), AskConsent(home: "home", borderAgentId: agent),
-    BackupStore(), DeleteLogin(broker: "mqtt://a:1883"), DenyConsent(id: "c-1"),
-    EnrollClient(home: "home", user: "hub", line: "tk1:"),
-    ExpectCredentialSharing(borderAgentId: agent), FollowAudit(),
-    ForgetDamaged(home: "home"), ListAlerts(all: true),
-    ListClients(), ListConsents(), ListCredentials(), ListDecisions(),
-    ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(), ListRouters(),
-    OpenPage(replacing: false),
-    RemoveKeySlot(slot: 1, isConfirmed: false),
-    RemoveRouter(home: "home", borderAgentId: agent),
-    RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"),
-    RotateKeys(secrets: []), ShowCredential(home: "home", borderAgentId: agent, secret: false),
-    ShowPreferred(home: "home", secret: false),
-    StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"), VerifyAudit(),
-    VerifyStore(), WatchConsents(),
+    AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")), ApproveConsent(id: "c-1", scope: .once),
+    AskConsent(home: "home", borderAgentId: agent), BackupStore(), DeleteLogin(broker: "mqtt://a:1883"),
+    DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"),
+    ExpectCredentialSharing(borderAgentId: agent), FollowAudit(), ForgetDamaged(home: "home"), ListAlerts(all: true),
+    ListClients(), ListConsents(), ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(),
+    ListKeySlots(), ListNetworks(), ListRouters(), OpenPage(replacing: false),
+    RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),
+    RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),
+    ShowCredential(home: "home", borderAgentId: agent, secret: false), ShowPreferred(home: "home", secret: false),
+    StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"), VerifyAudit(), VerifyStore(), WatchConsents(),
   ]
 
   /// The rows of the page: who may have an operation done.
   private func documented() throws -> [String: String] {
     let page = try String(
-      contentsOf: Self.files.deletingLastPathComponent().appendingPathComponent(
-        "reference/local-api.md"), encoding: .utf8)
-    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }
-      .map { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }
+      contentsOf: Self.files.deletingLastPathComponent().appendingPathComponent("reference/local-api.md"),
+      encoding: .utf8)
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map {
+      $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
     return Dictionary(
-      rows.filter { ["group", "owner"].contains($0[1]) }
-        .map { ($0[0].trimmingCharacters(in: ["`"]), $0[1]) }, uniquingKeysWith: { $1 })
+      rows.filter { ["group", "owner"].contains($0[1]) }.map { ($0[0].trimmingCharacters(in: ["`"]), $0[1]) },
+      uniquingKeysWith: { $1 })
   }
 
-  @Test("The page lists every operation, with who may have it done")
-  func page() throws {
+  @Test("The page lists every operation, with who may have it done") func page() throws {
     let documented = try documented()
     #expect(documented.keys.sorted() == operations.map { $0.name }.sorted())
     for sample in Self.samples {
@@ -115,37 +95,30 @@ struct LocalAPITests {
       #expect(documented[name] == (sample.access == .owner ? "owner" : "group"), "\(name)")
     }
     #expect(Self.samples.map { type(of: $0).name } == operations.map { $0.name })
-    #expect(
-      ShowCredential(home: "home", borderAgentId: Self.agent, secret: true).access == .owner)
+    #expect(ShowCredential(home: "home", borderAgentId: Self.agent, secret: true).access == .owner)
     #expect(ShowPreferred(home: "home", secret: true).access == .owner)
     #expect(OpenPage(replacing: true).access == .owner)
   }
 
   private static func error(
-    _ operation: some ThreadkeeperDaemon.Operation, at path: String,
-    within limit: Duration = .seconds(600)
+    _ operation: some ThreadkeeperDaemon.Operation, at path: String, within limit: Duration = .seconds(600)
   ) async throws -> VarlinkError? {
     do {
       _ = try await operation.perform(at: path, within: limit)
       return nil
-    } catch let error as VarlinkError {
-      return error
-    }
+    } catch let error as VarlinkError { return error }
   }
 
-  @Test("A member of the group has done what shows no secret, and the owner all")
-  func access() async throws {
+  @Test("A member of the group has done what shows no secret, and the owner all") func access() async throws {
     let paths = ["readers", "owner"].map { "\(store.path)/\($0).sock" }
     // The machine may be busy with other tests for longer than a caller may be silent.
     var limits = VarlinkLimits.owner
     (limits.silence, limits.sending) = (.seconds(600), .seconds(600))
     let servers = try zip(paths, [VarlinkAccess.reader, .owner]).map { path, access in
-      try VarlinkServer(
-        path: path, limits: limits, service: socket.service, judge: { _ in .admitted(access) })
+      try VarlinkServer(path: path, limits: limits, service: socket.service, judge: { _ in .admitted(access) })
     }
     let secrets: [any ThreadkeeperDaemon.Operation] = [
-      ShowCredential(home: "home", borderAgentId: Self.agent, secret: true),
-      ShowPreferred(home: "home", secret: true),
+      ShowCredential(home: "home", borderAgentId: Self.agent, secret: true), ShowPreferred(home: "home", secret: true),
     ]
     for operation in Self.samples + secrets {
       let name = "\(type(of: operation).name)"
@@ -159,29 +132,23 @@ struct LocalAPITests {
   }
 
   private struct SomethingElse: ThreadkeeperDaemon.Operation {
-    func perform(_ context: OperationContext) throws -> ListKeySlots.Reply {
-      throw VarlinkError.permissionDenied
-    }
+    func perform(_ context: OperationContext) throws -> ListKeySlots.Reply { throw VarlinkError.permissionDenied }
   }
 
-  @Test("A call is counted by its operation, and one that the daemon does not know is not")
-  func counted() async throws {
+  @Test("A call is counted by its operation, and one that the daemon does not know is not") func counted() async throws
+  {
     let path = "\(store.path)/owner.sock"
-    let server = try VarlinkServer(
-      path: path, service: socket.service, judge: { _ in .admitted(.owner) })
+    let server = try VarlinkServer(path: path, service: socket.service, judge: { _ in .admitted(.owner) })
     #expect(try await Self.error(ListKeySlots(), at: path) == nil)
     #expect(try await Self.error(SomethingElse(), at: path) == .invalidParameter("operation"))
-    #expect(
-      context.bridge.monitor.figures.localCalls.snapshots.map(\.label)
-        == ["io.threadkeeper.Admin.ListKeySlots"])
+    #expect(context.bridge.monitor.figures.localCalls.snapshots.map(\.label) == ["io.threadkeeper.Admin.ListKeySlots"])
     withExtendedLifetime(server) {}
   }
 
-  @Test("A new key slot that waits for the store holds up no other operation of the owner")
-  func slowKeys() async throws {
+  @Test("A new key slot that waits for the store holds up no other operation of the owner") func slowKeys() async throws
+  {
     let path = "\(store.path)/owner.sock"
-    let server = try VarlinkServer(
-      path: path, service: socket.service, judge: { _ in .admitted(.owner) })
+    let server = try VarlinkServer(path: path, service: socket.service, judge: { _ in .admitted(.owner) })
     let (begun, release) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
     let database = store.keychain.database
     async let held: Void = SystemThread.result {
@@ -192,8 +159,7 @@ struct LocalAPITests {
     }
     for await _ in begun.stream {}
     let keyFile = "\(store.path)/second.key"
-    async let added = Self.error(
-      AddKeySlot(secret: StoreSecret(kind: .keyFile, value: keyFile)), at: path)
+    async let added = Self.error(AddKeySlot(secret: StoreSecret(kind: .keyFile, value: keyFile)), at: path)
     // Also where something throws; else nothing here would end.
     defer { release.signal() }
     try await eventually("the key file, which is made before the slot") {

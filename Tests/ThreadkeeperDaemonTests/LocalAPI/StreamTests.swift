@@ -7,8 +7,7 @@ import ThreadRequests
 
 @testable import ThreadkeeperDaemon
 
-@Suite("The audit over the local API", .timeLimit(.minutes(30)))
-struct AuditFollowTests {
+@Suite("The audit over the local API", .timeLimit(.minutes(30))) struct AuditFollowTests {
   private let store: TemporaryStore
   private let server: OperationServer
 
@@ -22,33 +21,27 @@ struct AuditFollowTests {
   private func note(_ subjects: String...) throws { try note(subjects) }
 
   private func note(_ subjects: [String]) throws {
-    try store.keychain.write { tx in
-      for subject in subjects { try store.keychain.note(.restored, subject, in: tx) }
-    }
+    try store.keychain.write { tx in for subject in subjects { try store.keychain.note(.restored, subject, in: tx) } }
   }
 
   /// - Parameter isDone: ends it.
-  private func follow(
-    after: Int64? = nil, last: Int64? = nil, _ isDone: (FollowAudit.Reply) throws -> Bool
-  ) async throws {
-    try await server.follow(FollowAudit(after: after, last: last)) { try !isDone($0) }
-  }
+  private func follow(after: Int64? = nil, last: Int64? = nil, _ isDone: (FollowAudit.Reply) throws -> Bool)
+    async throws
+  { try await server.follow(FollowAudit(after: after, last: last)) { try !isDone($0) } }
 
-  @Test("Each action has its word, which scripts read")
-  func words() {
+  @Test("Each action has its word, which scripts read") func words() {
     let actions = (0...UInt8.max).compactMap(AuditAction.init(rawValue:))
     #expect(
       actions.map(\.words) == [
-        "added", "changed", "secret_changed", "deleted", "key_slot_added", "key_slot_removed",
-        "rollback_accepted", "restored", "keys_rotated", "consent_approved", "consent_denied",
-        "consent_expired", "consent_granted", "consent_revoked", "credentials_given",
-        "credentials_not_given", "router_removed",
+        "added", "changed", "secret_changed", "deleted", "key_slot_added", "key_slot_removed", "rollback_accepted",
+        "restored", "keys_rotated", "consent_approved", "consent_denied", "consent_expired", "consent_granted",
+        "consent_revoked", "credentials_given", "credentials_not_given", "router_removed",
       ])
   }
 
-  @Test(
-    "It begins with the last records, goes on with each new one, and another call goes on there")
-  func records() async throws {
+  @Test("It begins with the last records, goes on with each new one, and another call goes on there") func records()
+    async throws
+  {
     for number in 1...5 { try note("\(number)") }
     var subjects: [String] = []
     var last: Int64 = 0
@@ -68,8 +61,7 @@ struct AuditFollowTests {
     #expect(subjects == ["7"])
   }
 
-  @Test("The first reply comes also where there is nothing, and says after which record")
-  func nothing() async throws {
+  @Test("The first reply comes also where there is nothing, and says after which record") func nothing() async throws {
     try await follow { reply in
       #expect(reply.records.isEmpty && reply.last == 0)
       return true
@@ -81,8 +73,9 @@ struct AuditFollowTests {
     }
   }
 
-  @Test("A record with more than a message holds comes in parts, which are the whole record again")
-  func parts() async throws {
+  @Test("A record with more than a message holds comes in parts, which are the whole record again") func parts()
+    async throws
+  {
     // What JSON makes the most of.
     let filling = String(repeating: "\u{1}", count: 290)
     try note((0..<950).map { "\($0) \(filling)" })
@@ -106,8 +99,7 @@ struct AuditFollowTests {
     #expect(lasts.first == 0 && lasts.last == 2)
   }
 
-  @Test("More records than are read at a time come without a gap")
-  func many() async throws {
+  @Test("More records than are read at a time come without a gap") func many() async throws {
     for number in 1...1_200 { try note("\(number)") }
     var numbers: [Int64] = []
     try await follow(after: 0) { reply in
@@ -117,21 +109,15 @@ struct AuditFollowTests {
     #expect(numbers == Array(1...1_200))
   }
 
-  @Test("A number that cannot be is refused, and one that is not there, too")
-  func refused() async throws {
-    for (after, last, exit) in [(-1, nil, 64), (nil, -1, 64), (7, nil, 65)]
-      as [(Int64?, Int64?, Int)]
-    {
-      let error = await #expect(throws: VarlinkError.self) {
-        try await follow(after: after, last: last) { _ in false }
-      }
+  @Test("A number that cannot be is refused, and one that is not there, too") func refused() async throws {
+    for (after, last, exit) in [(-1, nil, 64), (nil, -1, 64), (7, nil, 65)] as [(Int64?, Int64?, Int)] {
+      let error = await #expect(throws: VarlinkError.self) { try await follow(after: after, last: last) { _ in false } }
       #expect(error?.parameters["exit"]?.int == exit, "\(String(describing: error))")
     }
   }
 }
 
-@Suite("Lists over the local API", .timeLimit(.minutes(30)))
-struct ListTests {
+@Suite("Lists over the local API", .timeLimit(.minutes(30))) struct ListTests {
   private let store: TemporaryStore
   private let server: OperationServer
 
@@ -146,23 +132,20 @@ struct ListTests {
       return String(repeating: "0", count: 32 - digits.count) + digits
     }
     let name = String(repeating: "n", count: 60)
-    try server.context.receive(
-      "announce", agents.map { #"{"border_agent_id":"\#($0)","name":"\#(name)"}"# })
+    try server.context.receive("announce", agents.map { #"{"border_agent_id":"\#($0)","name":"\#(name)"}"# })
     return agents
   }
 
-  @Test(
-    "A list that is longer than a message comes in several, and is whole",
-    arguments: [0, 50, 2_000])
-  func parts(count: Int) async throws {
+  @Test("A list that is longer than a message comes in several, and is whole", arguments: [0, 50, 2_000]) func parts(
+    count: Int
+  ) async throws {
     let agents = try addRouters(count)
     var replies: [Rows<JSONValue>] = []
     try await server.follow(ListRouters()) {
       replies.append($0)
       return true
     }
-    let isWhole =
-      replies.flatMap(\.rows).compactMap { $0["border_agent_id"]?.text }.sorted() == agents
+    let isWhole = replies.flatMap(\.rows).compactMap { $0["border_agent_id"]?.text }.sorted() == agents
     #expect(isWhole)
     #expect(replies.count == max(1, count / 50))
     // What is said of the whole list comes once.
@@ -170,10 +153,8 @@ struct ListTests {
   }
 }
 
-@Suite("JSON for scripts")
-struct JSONTextTests {
-  @Test("JSON has sorted keys in snake_case")
-  func json() throws {
+@Suite("JSON for scripts") struct JSONTextTests {
+  @Test("JSON has sorted keys in snake_case") func json() throws {
     struct Value: Encodable {
       let networkName = "a/b"
       let active = 1

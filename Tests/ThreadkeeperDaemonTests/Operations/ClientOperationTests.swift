@@ -4,8 +4,7 @@ import Testing
 
 @testable import ThreadkeeperDaemon
 
-@Suite("Operations about clients and routers")
-struct ClientOperationTests {
+@Suite("Operations about clients and routers") struct ClientOperationTests {
   private static let agent = "a1b2c3d4e5f60718"
   private let store: TemporaryStore
   private let context: OperationContext
@@ -15,19 +14,14 @@ struct ClientOperationTests {
     context = try OperationContext(store)
   }
 
-  private func enroll(
-    _ user: String, _ line: String? = nil, _ trust: ClientTrust? = nil
-  ) throws -> EnrollClient {
-    EnrollClient(
-      home: "home", user: user, line: try line ?? Identity().keys.line, trust: trust, label: "x")
+  private func enroll(_ user: String, _ line: String? = nil, _ trust: ClientTrust? = nil) throws -> EnrollClient {
+    EnrollClient(home: "home", user: user, line: try line ?? Identity().keys.line, trust: trust, label: "x")
   }
 
-  @Test("A client is enrolled, updated, and listed with the keys that it has now")
-  func enroll() throws {
+  @Test("A client is enrolled, updated, and listed with the keys that it has now") func enroll() throws {
     let lines = [try Identity().keys.line, try Identity().keys.line]
     let first = try enroll("hub", lines[0]).perform(context)
-    #expect(
-      (first.change, first.client.trust, first.client.line) == ("enrolled", "broker", lines[0]))
+    #expect((first.change, first.client.trust, first.client.line) == ("enrolled", "broker", lines[0]))
     let second = try enroll("hub", lines[1], .signed).perform(context)
     #expect((second.change, second.client.trust) == ("updated", "signed"))
     _ = try enroll("attic").perform(context)
@@ -39,8 +33,7 @@ struct ClientOperationTests {
     #expect(try context.failure(of: ListClients(home: "cabin")).status == .usage)
   }
 
-  @Test("The daemon's own line is no client's")
-  func ownLine() throws {
+  @Test("The daemon's own line is no client's") func ownLine() throws {
     #expect(try ListClients().perform(context).daemon == nil)
     let own = try context.bridge.identity.findOrMake(actor: "uid 7").keys.line
     #expect(try context.failure(of: enroll("hub", own)).status == .usage)
@@ -48,9 +41,9 @@ struct ClientOperationTests {
     #expect(try ListClients().perform(context).clients.isEmpty)
   }
 
-  @Test(
-    "A revoked client of which plaintext counts for nothing is still named, until it is forgotten")
-  func revoke() throws {
+  @Test("A revoked client of which plaintext counts for nothing is still named, until it is forgotten") func revoke()
+    throws
+  {
     for user in ["hub", "attic"] {
       _ = try enroll(user, nil, user == "hub" ? .signed : .broker).perform(context)
       let revoke = RevokeClient(home: "home", user: user, forgets: false)
@@ -66,12 +59,10 @@ struct ClientOperationTests {
 
   private func announce(_ network: SampleNetwork) throws {
     let dataset = try network.dataset(at: 1).hex
-    try context.receive(
-      "announce", [#"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)"}"#])
+    try context.receive("announce", [#"{"border_agent_id":"\#(Self.agent)","dataset":"\#(dataset)"}"#])
   }
 
-  @Test("A router is accepted and removed once, and one that nobody knows is no input")
-  func routers() throws {
+  @Test("A router is accepted and removed once, and one that nobody knows is no input") func routers() throws {
     let accept = AcceptRouter(home: "home", borderAgentId: Self.agent)
     let remove = RemoveRouter(home: "home", borderAgentId: Self.agent)
     for failure in [try context.failure(of: accept), try context.failure(of: remove)] {
@@ -86,11 +77,9 @@ struct ClientOperationTests {
     #expect(!RemoveRouter.isRepeatable)
   }
 
-  @Test("A network is accepted before and after a router is on it, and no more")
-  func networks() throws {
+  @Test("A network is accepted before and after a router is on it, and no more") func networks() throws {
     func accept(_ accepted: Bool) throws -> AcceptNetwork.Reply {
-      try AcceptNetwork(home: "home", extPanId: "3333333344444444", accepted: accepted)
-        .perform(context)
+      try AcceptNetwork(home: "home", extPanId: "3333333344444444", accepted: accepted).perform(context)
     }
     var reply = try accept(true)
     #expect(reply.changed && !reply.known)

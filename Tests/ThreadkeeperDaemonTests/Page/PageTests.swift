@@ -14,8 +14,7 @@ import ThreadDataset
 @testable import Bridge
 @testable import ThreadkeeperDaemon
 
-@Suite("What the status page is given, and whether there is one")
-struct PageFactsTests {
+@Suite("What the status page is given, and whether there is one") struct PageFactsTests {
   private let store: TemporaryStore
   private let clock = ManualClock(microseconds: 1_000_000_000)
   private let bridge: Bridge
@@ -30,9 +29,7 @@ struct PageFactsTests {
       store: SealedRecords(store.keychain), clock: clock, logger: Logger(label: "test"))
   }
 
-  private func context(
-    _ settings: Settings, _ logger: Logger = Logger(label: "test")
-  ) -> OperationContext {
+  private func context(_ settings: Settings, _ logger: Logger = Logger(label: "test")) -> OperationContext {
     OperationContext(settings, bridge: bridge, logger: logger)
   }
 
@@ -46,8 +43,9 @@ struct PageFactsTests {
     var health: [Part]
   }
 
-  @Test("While the store fails the page's health says why, and its lists are as they were")
-  func failingStore() async throws {
+  @Test("While the store fails the page's health says why, and its lists are as they were") func failingStore()
+    async throws
+  {
     let facts = PageFacts(context(settings))
     let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
     try bridge.loop.see(Sightings([try #require(Advertisement([agent]))]))
@@ -62,23 +60,19 @@ struct PageFactsTests {
     let state = try #require(await facts.state())
     let text = String(decoding: state, as: UTF8.self)
     #expect(try lists(state) == before)
-    let stores = try JSONDecoder().decode(Shown.self, from: Data(state)).health.filter {
-      $0.name == "store"
-    }
+    let stores = try JSONDecoder().decode(Shown.self, from: Data(state)).health.filter { $0.name == "store" }
     #expect(stores.map(\.state) == ["bad"] && stores.first?.text == "the disk is full", "\(text)")
     #expect(MetricsText.encode(await facts.metrics()).contains("threadkeeper_store_writable 0\n"))
   }
 
   @Test(
     "Where other machines reach it and no token can be read there is no page, and status says why",
-    arguments: ["0.0.0.0", "::", "192.0.2.1"])
-  func noToken(address: String) {
+    arguments: ["0.0.0.0", "::", "192.0.2.1"]) func noToken(address: String)
+  {
     var settings = settings
     settings.http.address = address
     let log = RecordingLog()
-    func server(_ settings: Settings) -> PageServer? {
-      PageServer(context(settings, log.logger))
-    }
+    func server(_ settings: Settings) -> PageServer? { PageServer(context(settings, log.logger)) }
     #expect(server(settings) == nil)
     #expect(log.lines.contains { $0.contains("its token cannot be read") })
     let page = DaemonState.Page(settings.http, besideStore: "/store", nil)
@@ -89,8 +83,7 @@ struct PageFactsTests {
     #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .off)
   }
 
-  @Test("On loopback there is no page either where there is a token that cannot be read")
-  func unreadableToken() {
+  @Test("On loopback there is no page either where there is a token that cannot be read") func unreadableToken() {
     var settings = settings
     settings.http.isTokenUnreadable = true
     let log = RecordingLog()
@@ -101,10 +94,10 @@ struct PageFactsTests {
 
   @Test(
     "An advertised router is seen now while the daemon looks for routers; else its time counts",
-    arguments: [
-      DiscoveryState.off, .starting, .unavailable(message: "no mDNS", remedy: "Start it."),
-    ])
-  func seen(state: DiscoveryState) async throws {
+    arguments: [DiscoveryState.off, .starting, .unavailable(message: "no mDNS", remedy: "Start it.")]) func seen(
+      state: DiscoveryState
+    ) async throws
+  {
     let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
     let seen = try #require(Advertisement([agent]))
     try bridge.loop.see(Sightings([seen]))
@@ -120,20 +113,15 @@ struct PageFactsTests {
     }
   }
 
-  @Test(
-    "Records that are not listed are named in the health of the daemon, the first ones with the reason"
-  )
+  @Test("Records that are not listed are named in the health of the daemon, the first ones with the reason")
   func unlisted() {
     let records = (1...12).map { UnlistedRecord(name: "R\($0)\u{1B}", reason: "`id` is missing") }
     let part = PageState.Part(DaemonState.Discovery(.running(routers: 1, unlisted: records)))
-    #expect(
-      part.text.hasPrefix(
-        #"1 border router can be seen; "R1\u{1b}" is not listed: `id` is missing; "R2"#))
+    #expect(part.text.hasPrefix(#"1 border router can be seen; "R1\u{1b}" is not listed: `id` is missing; "R2"#))
     #expect(part.text.hasSuffix("; 2 more are not listed") && part.state == "ok")
   }
 
-  @Test("Who is in the daemon's group gets the link, and its token counts at once")
-  func open() throws {
+  @Test("Who is in the daemon's group gets the link, and its token counts at once") func open() throws {
     var context = context(settings)
     #expect(OpenPage(replacing: false).access == .reader)
     #expect(throws: CommandFailure.self) { try OpenPage(replacing: false).perform(context) }
@@ -150,34 +138,30 @@ struct PageFactsTests {
     #expect(other.made && other.link != made.link && other.link.hasSuffix(page.token ?? "-"))
   }
 
-  @Test("A link names the address on loopback, also where a proxy has a name, and else the name")
-  func links() {
+  @Test("A link names the address on loopback, also where a proxy has a name, and else the name") func links() {
     var http = settings.http
     http.names = ["keeper.home.arpa"]
     for (address, host) in [
-      ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", "keeper.home.arpa"),
-      ("192.0.2.1", "keeper.home.arpa"),
+      ("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("0.0.0.0", "keeper.home.arpa"), ("192.0.2.1", "keeper.home.arpa"),
     ] {
       http.address = address
       #expect(PageToken.link(http, token: "t") == "http://\(host):8423/?token=t")
     }
     http.names = []
     for (address, own, host) in [
-      ("0.0.0.0", "192.168.1.5", "192.168.1.5"), ("::", "2001:db8::5", "[2001:db8::5]"),
-      ("0.0.0.0", nil, "127.0.0.1"), ("192.0.2.1", "192.168.1.5", "192.0.2.1"),
+      ("0.0.0.0", "192.168.1.5", "192.168.1.5"), ("::", "2001:db8::5", "[2001:db8::5]"), ("0.0.0.0", nil, "127.0.0.1"),
+      ("192.0.2.1", "192.168.1.5", "192.0.2.1"),
     ] {
       http.address = address
       #expect(PageToken.address(http, own: { own }) == "http://\(host):8423/")
     }
   }
 
-  @Test("Who prefers a network is answered whether its credentials are here")
-  func prefers() throws {
+  @Test("Who prefers a network is answered whether its credentials are here") func prefers() throws {
     let context = context(settings)
     let (home, guest) = (SampleNetwork.home, SampleNetwork.guest.extendedPANID)
     let dataset = try home.dataset(at: 1).hex
-    try context.receive(
-      "announce", [#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"\#(dataset)"}"#])
+    try context.receive("announce", [#"{"border_agent_id":"a1b2c3d4e5f60718","dataset":"\#(dataset)"}"#])
     var seen = try #require(Advertisement([BorderAgentID(high: 9, low: 0)]))
     seen.network = ExtendedPANID(hex: guest)
     try bridge.loop.see(Sightings([seen]))
@@ -192,30 +176,24 @@ struct PageFactsTests {
     }
   }
 
-  @Test("Between different keys nothing is chosen; in a dispute the current ones can be kept")
-  func keepsKeys() throws {
+  @Test("Between different keys nothing is chosen; in a dispute the current ones can be kept") func keepsKeys() throws {
     let context = context(settings)
     let page = PageChanges(context: context)
     let home = SampleNetwork.home
     func announce(_ agent: String, _ dataset: OperationalDataset) throws {
-      try context.receive(
-        "announce", [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#])
+      try context.receive("announce", [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#])
     }
     func keep() throws -> String {
       let since = try context.home(named: "home").home.preferred?.changedAt.description ?? ""
       return try page.make(.keepKeys(home: "home", since: since))
     }
-    for agent in ["a1b2c3d4e5f60717", "a1b2c3d4e5f60718"] {
-      try announce(agent, try home.dataset(at: 1))
-    }
+    for agent in ["a1b2c3d4e5f60717", "a1b2c3d4e5f60718"] { try announce(agent, try home.dataset(at: 1)) }
     #expect(throws: PageRefusal.self) { try keep() }
     let key = try #require(NetworkKey(bytes: [UInt8](repeating: 7, count: 16)))
     try announce("a1b2c3d4e5f60718", try home.dataset(at: 2).replacing(.networkKey(key)))
     clock.advance(seconds: 31)
     try bridge.loop.tick(Link())
-    #expect(throws: PageRefusal.self) {
-      try page.make(.prefer(home: "home", network: home.extendedPANID))
-    }
+    #expect(throws: PageRefusal.self) { try page.make(.prefer(home: "home", network: home.extendedPANID)) }
     #expect(throws: PageRefusal.self, "others than the person has seen") {
       try page.make(.keepKeys(home: "home", since: "2026-01-01T00:00:00Z"))
     }
@@ -224,8 +202,7 @@ struct PageFactsTests {
   }
 }
 
-@Suite("A home on the status page")
-struct PageStateTests {
+@Suite("A home on the status page") struct PageStateTests {
   /// A router on each of three networks, of which `home` is preferred and `guest-thread` was only seen, and one
   /// without.
   private func sample() throws -> SampleHome {
@@ -247,34 +224,25 @@ struct PageStateTests {
 
   private func state(_ sample: SampleHome) throws -> PageState {
     try PageState(
-      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
-      events: [], isDiscovering: true, at: sample.now)
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [], events: [],
+      isDiscovering: true, at: sample.now)
   }
 
-  private func shown(_ sample: SampleHome) throws -> PageState.Home {
-    try #require(try state(sample).homes.first)
-  }
+  private func shown(_ sample: SampleHome) throws -> PageState.Home { try #require(try state(sample).homes.first) }
 
-  @Test("The preferred network comes first, and routers without a network last")
-  func order() throws {
+  @Test("The preferred network comes first, and routers without a network last") func order() throws {
     let home = try shown(try sample())
     #expect(home.networks.map(\.name) == ["home", "guest-thread", "other", ""])
     #expect(home.networks.map(\.preferable) == [true, true, true, false])
-    #expect(
-      home.networks.map { $0.routers.map { $0.seen == nil } } == [
-        [false], [true], [false], [false],
-      ]
-    )
+    #expect(home.networks.map { $0.routers.map { $0.seen == nil } } == [[false], [true], [false], [false]])
     #expect(home.networks.map { $0.routers.map(\.onlySeen) }[1] == [true])
     #expect(!home.undecided && home.more == 0)
     #expect(home.networks.allSatisfy { $0.credentials })
   }
 
-  @Test("Networks and routers that have a name of others are marked")
-  func alike() throws {
+  @Test("Networks and routers that have a name of others are marked") func alike() throws {
     var sample = try sample()
-    try sample.share(
-      SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "other") })
+    try sample.share(SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "other") })
     try sample.publish(.announce, 2, on: .home) { $0.name = "Attic" }
     try sample.publish(.announce, 3) { $0.name = "Attic" }
     let networks = try shown(sample).networks
@@ -282,8 +250,7 @@ struct PageStateTests {
     #expect(networks.flatMap(\.routers).filter(\.isAlike).map(\.name) == ["Attic", "Attic"])
   }
 
-  @Test("A router has its remarks and its worst alert")
-  func remarks() throws {
+  @Test("A router has its remarks and its worst alert") func remarks() throws {
     let home = try shown(try sample())
     #expect(home.networks[0].routers[0].notes == [] && home.networks[0].routers[0].fault == nil)
     #expect(home.networks[0].routers[0].make == "Acme")
@@ -292,8 +259,8 @@ struct PageStateTests {
     #expect(home.networks[3].routers[0].fault == "warning")
   }
 
-  @Test("A router is offered to be forgotten once it has an alert of its own, not in a power cut")
-  func isGone() throws {
+  @Test("A router is offered to be forgotten once it has an alert of its own, not in a power cut") func isGone() throws
+  {
     var sample = SampleHome()
     for agent: UInt64 in 1...2 { try sample.publish(.announce, agent, on: .home) }
     func areGone() throws -> [Bool] { try shown(sample).networks[0].routers.map(\.isGone) }
@@ -303,14 +270,11 @@ struct PageStateTests {
     #expect(try areGone() == [true, false])
     try sample.publish(.offline, 2)
     sample.tick(after: 31)
-    #expect(
-      try state(sample).alerts.filter { $0.severity == "warning" }.map(\.name) == ["HomeOffline"])
+    #expect(try state(sample).alerts.filter { $0.severity == "warning" }.map(\.name) == ["HomeOffline"])
     #expect(try areGone() == [false, false])
   }
 
-  @Test(
-    "The headline's alert comes first: the worst, and of the same severity what is about several routers"
-  )
+  @Test("The headline's alert comes first: the worst, and of the same severity what is about several routers")
   func worst() throws {
     var sample = SampleHome()
     try sample.publish(.announce, 1)
@@ -318,14 +282,10 @@ struct PageStateTests {
     sample.tick(after: 31)
     for agent: UInt64 in 1...3 { try sample.publish(.offline, agent) }
     sample.tick(after: 31)
-    #expect(
-      try state(sample).alerts.map(\.name) == [
-        "HomeOffline", "CredentialsMissing", "PlaintextCredentials",
-      ])
+    #expect(try state(sample).alerts.map(\.name) == ["HomeOffline", "CredentialsMissing", "PlaintextCredentials"])
   }
 
-  @Test("A home without a preferred network whose routers are on several is undecided")
-  func undecided() throws {
+  @Test("A home without a preferred network whose routers are on several is undecided") func undecided() throws {
     var sample = try sample()
     sample.request(.forgetPreferred)
     #expect(try shown(sample).undecided)
@@ -337,17 +297,13 @@ struct PageStateTests {
     #expect(home.networks[0].credentials == false)
   }
 
-  @Test("A network that is only shared is shown as such, and can be preferred")
-  func shared() throws {
+  @Test("A network that is only shared is shown as such, and can be preferred") func shared() throws {
     var sample = try sample()
     try sample.share(SampleNetwork.guest)
-    try sample.share(
-      SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "attic") })
+    try sample.share(SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "attic") })
     let home = try shown(sample)
     #expect(home.networks.map(\.name) == ["home", "attic", "guest-thread", "other", ""])
-    #expect(
-      home.networks.map { $0.sharedBy.map(\.name) }
-        == [[], ["the login ha"], ["the login ha"], [], []])
+    #expect(home.networks.map { $0.sharedBy.map(\.name) } == [[], ["the login ha"], ["the login ha"], [], []])
     #expect(home.networks[1].sharedBy.allSatisfy { $0.read.hasSuffix(":00Z") }, "to the minute")
     #expect(home.networks[1].preferable && home.networks[1].routers.isEmpty)
     sample.request(.forgetPreferred)
@@ -359,8 +315,7 @@ struct PageStateTests {
     #expect(try !shown(alone).undecided, "routers are on one network only")
   }
 
-  @Test("A question about credentials that somebody offers is marked")
-  func offers() throws {
+  @Test("A question about credentials that somebody offers is marked") func offers() throws {
     var sample = SampleHome()
     try sample.see(9, on: .guest)
     let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
@@ -375,12 +330,9 @@ struct PageStateTests {
     #expect(network.sharedBy.map(\.name) == ["the login ha"])
   }
 
-  @Test("More routers than can be drawn are counted, and monitoring keeps fewer still")
-  func tooMany() throws {
+  @Test("More routers than can be drawn are counted, and monitoring keeps fewer still") func tooMany() throws {
     var sample = SampleHome()
-    for agent in 1...UInt64(PageState.routersShown) + 2 {
-      try sample.publish(.announce, agent, on: .home)
-    }
+    for agent in 1...UInt64(PageState.routersShown) + 2 { try sample.publish(.announce, agent, on: .home) }
     let home = try shown(sample)
     #expect(home.networks[0].routers.count == PageState.routersShown && home.more == 2)
     let seen = HomeMetrics([("home", sample.home)], now: nil).all.first {
@@ -389,8 +341,7 @@ struct PageStateTests {
     #expect(seen?.samples.count == HomeMetrics.routersListed)
   }
 
-  @Test("A router is new that joined the preferred network and was not there before")
-  func isNew() throws {
+  @Test("A router is new that joined the preferred network and was not there before") func isNew() throws {
     var sample = SampleHome()
     try sample.publish(.announce, 1, on: .home)
     sample.now = sample.now.adding(seconds: 1)

@@ -7,8 +7,7 @@ import ThreadRequests
 
 @testable import ThreadkeeperDaemon
 
-@Suite("Who is heard on the socket for other users, and how often")
-struct ClientAdmissionTests {
+@Suite("Who is heard on the socket for other users, and how often") struct ClientAdmissionTests {
   private let clock = ManualClock()
   private let door: ClientAdmission
 
@@ -33,24 +32,21 @@ struct ClientAdmissionTests {
     return counts
   }
 
-  @Test("Fifty at once, then ten a second, for each user by itself")
-  func rate() {
+  @Test("Fifty at once, then ten a second, for each user by itself") func rate() {
     #expect(calls(100, of: 1_001) == [50, 50])
     #expect(calls(10, of: 1_002) == [10, 0])
     clock.advance(seconds: 1)
     #expect(calls(100, of: 1_001) == [10, 90])
   }
 
-  @Test("The daemon's own user and root ask as often as they like")
-  func exempt() {
+  @Test("The daemon's own user and root ask as often as they like") func exempt() {
     for user: UInt32 in [998, 0] {
       #expect(calls(1_000, of: user) == [1_000, 0])
       #expect(door.refusal(of: .listCredentials, by: user) == nil)
     }
   }
 
-  @Test("A list costs five, the call among them")
-  func lists() {
+  @Test("A list costs five, the call among them") func lists() {
     var told = 0
     for _ in 0..<20 where door.judge(1_001) == .admitted(.team) {
       if door.refusal(of: .listCredentials, by: 1_001) == nil { told += 1 }
@@ -62,8 +58,7 @@ struct ClientAdmissionTests {
     #expect(door.refusal(of: .ping, by: 1_001) == nil)
   }
 
-  @Test("A list of many costs more, which the next calls pay")
-  func manyItems() {
+  @Test("A list of many costs more, which the next calls pay") func manyItems() {
     #expect(door.judge(1_001) == .admitted(.team))
     #expect(door.refusal(of: .listCredentials, by: 1_001, items: { 6_000 }) == nil)
     #expect(calls(10, of: 1_001) == [0, 10])
@@ -82,8 +77,7 @@ struct ClientAdmissionTests {
     }
   }
 
-  @Test("A user without a team is refused as `not_authorized`, and in a flood as `rate_limited`")
-  func withoutTeam() {
+  @Test("A user without a team is refused as `not_authorized`, and in a flood as `rate_limited`") func withoutTeam() {
     guard case .refused(let first) = door.judge(5_000) else {
       Issue.record("a user without a team is admitted")
       return
@@ -97,8 +91,7 @@ struct ClientAdmissionTests {
     #expect(AnswerFailure(answer)?.code == "rate_limited")
   }
 
-  @Test("Each that is refused is counted")
-  func counted() {
+  @Test("Each that is refused is counted") func counted() {
     let count = Mutex(0)
     var door = ClientAdmission(team: { _ in "team" }, refused: { count.withLock { $0 += 1 } })
     door.owner = 998

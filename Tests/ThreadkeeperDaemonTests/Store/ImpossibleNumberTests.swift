@@ -9,8 +9,7 @@ import ThreadDataset
 
 @testable import ThreadkeeperDaemon
 
-@Suite("Numbers in the store that none can have", .timeLimit(.minutes(10)))
-struct ImpossibleNumberTests {
+@Suite("Numbers in the store that none can have", .timeLimit(.minutes(10))) struct ImpossibleNumberTests {
   private static let values = [Int64.min, -1, 0, Int64.max]
 
   private let moved: MovedStore
@@ -32,14 +31,11 @@ struct ImpossibleNumberTests {
     let paths =
       try [moved.store.location.databasePath]
       + FileManager.default.contentsOfDirectory(atPath: anchors).map { "\(anchors)/\($0)" }
-    saved = Dictionary(
-      uniqueKeysWithValues: try paths.map { ($0, try Data(contentsOf: URL(fileURLWithPath: $0))) })
+    saved = Dictionary(uniqueKeysWithValues: try paths.map { ($0, try Data(contentsOf: URL(fileURLWithPath: $0))) })
   }
 
   private func restore() throws {
-    for suffix in ["-wal", "-shm"] {
-      try? FileManager.default.removeItem(atPath: database + suffix)
-    }
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + suffix) }
     for (path, bytes) in saved { try bytes.write(to: URL(fileURLWithPath: path)) }
   }
 
@@ -56,13 +52,11 @@ struct ImpossibleNumberTests {
   /// Opens, verifies and runs what there is; each part may be refused.
   ///
   /// - Returns: whether a daemon can start.
-  @discardableResult
-  private func use() throws -> Bool {
+  @discardableResult private func use() throws -> Bool {
     _ = try? Keychain.slots(at: store.location)
     if let beside = try? store.openBeside() {
       _ = try? VerificationOutcome(verifying: beside)
-      _ = try? ListKeySlots().perform(
-        OpenedStore(keychain: beside, settings: MovedStore.settings(store)))
+      _ = try? ListKeySlots().perform(OpenedStore(keychain: beside, settings: MovedStore.settings(store)))
       beside.close()
     }
     do { try store.reopen() } catch is KeychainError { return false }
@@ -84,8 +78,9 @@ struct ImpossibleNumberTests {
     return true
   }
 
-  @Test("Whatever number stands in whatever column, opening, verifying and running end no process")
-  func everyColumn() throws {
+  @Test("Whatever number stands in whatever column, opening, verifying and running end no process") func everyColumn()
+    throws
+  {
     try restore()
     #expect(try use())
     try restore()
@@ -98,8 +93,7 @@ struct ImpossibleNumberTests {
       for value in Self.values {
         for rows in ["", " WHERE rowid = (SELECT max(rowid) FROM \(table))"] {
           try restore()
-          try RawSQL.run(
-            "UPDATE OR IGNORE \(table) SET \(column) = \(value)\(rows)", in: database)
+          try RawSQL.run("UPDATE OR IGNORE \(table) SET \(column) = \(value)\(rows)", in: database)
           try use()
           tried += 1
         }
@@ -116,9 +110,8 @@ struct ImpossibleNumberTests {
   }
 
   @Test(
-    "A message with such a number is named by a verification, never sent, and goes with the next one",
-    arguments: values)
-  func message(_ number: Int64) throws {
+    "A message with such a number is named by a verification, never sent, and goes with the next one", arguments: values
+  ) func message(_ number: Int64) throws {
     try restore()
     try RawSQL.run("UPDATE messages SET id = \(number) WHERE id = 3", in: database)
     try store.reopen()
@@ -133,11 +126,11 @@ struct ImpossibleNumberTests {
     #expect(try VerifyStore().perform(context).isWell)
   }
 
-  @Test("A record with such a number is damaged, and nothing more is written", arguments: values)
-  func record(_ number: Int64) throws {
+  @Test("A record with such a number is damaged, and nothing more is written", arguments: values) func record(
+    _ number: Int64
+  ) throws {
     try restore()
-    try RawSQL.run(
-      "UPDATE records SET id = \(number) WHERE id = (SELECT max(id) FROM records)", in: database)
+    try RawSQL.run("UPDATE records SET id = \(number) WHERE id = (SELECT max(id) FROM records)", in: database)
     try store.reopen()
     let context = try OperationContext(store)
     let outcome = try VerifyStore().perform(context)

@@ -4,16 +4,14 @@ import Testing
 
 @testable import ThreadkeeperSupport
 
-@Suite("JSON that is written")
-struct JSONWriterTests {
+@Suite("JSON that is written") struct JSONWriterTests {
   private func written(_ text: String) -> [UInt8] {
     var json = JSONWriter()
     json.text(text)
     return json.bytes
   }
 
-  @Test("Members and elements are separated, and the names are as they are given")
-  func forms() {
+  @Test("Members and elements are separated, and the names are as they are given") func forms() {
     var json = JSONWriter(capacity: 0)
     json.open()
     json.name("b")
@@ -36,8 +34,7 @@ struct JSONWriterTests {
         == #"{"b":[0,10,18446744073709551615],"a":{},"c":"x/y","d":0123456789abcdef}"#)
   }
 
-  @Test("Every character of a text is as Foundation writes it")
-  func characters() throws {
+  @Test("Every character of a text is as Foundation writes it") func characters() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     for scalar in (0..<0x180).compactMap(Unicode.Scalar.init) + ["\u{2028}", "\u{10FFFF}"] {
@@ -46,18 +43,13 @@ struct JSONWriterTests {
     }
   }
 
-  @Test("Random texts come back as they were")
-  func roundTrip() throws {
+  @Test("Random texts come back as they were") func roundTrip() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<200 {
-      let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { _ in
-        UInt8.random(in: 0...255, using: &random)
-      }
+      let bytes = (0..<Int.random(in: 0..<40, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
       let text = String(decoding: bytes, as: UTF8.self)
       var read: String?
-      _ = try UntrustedJSON.readMembers(
-        of: Array(#"{"text":"#.utf8) + written(text) + Array("}".utf8), depth: 1
-      ) {
+      _ = try UntrustedJSON.readMembers(of: Array(#"{"text":"#.utf8) + written(text) + Array("}".utf8), depth: 1) {
         if case .string(let string) = $0.value { read = string.text }
       }
       #expect(read.map { Array($0.utf8) } == Array(text.utf8))

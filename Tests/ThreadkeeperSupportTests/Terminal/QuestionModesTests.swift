@@ -3,8 +3,7 @@ import Testing
 
 @testable import ThreadkeeperSupport
 
-@Suite("Terminal modes of a question")
-struct QuestionModesTests {
+@Suite("Terminal modes of a question") struct QuestionModesTests {
   /// As a program has them that reads single keys, unseen.
   private static var raw: termios {
     var modes = termios()
@@ -16,9 +15,7 @@ struct QuestionModesTests {
     return modes
   }
 
-  @Test(
-    "A shown question reads whole lines, shows what is typed, and leaves signals to the terminal")
-  func shown() {
+  @Test("A shown question reads whole lines, shows what is typed, and leaves signals to the terminal") func shown() {
     let modes = Self.raw.forLine
     #expect(modes.c_lflag & tcflag_t(ICANON) != 0)
     #expect(modes.c_lflag & tcflag_t(ECHO) != 0)
@@ -26,8 +23,7 @@ struct QuestionModesTests {
     #expect(!modes.hidesLine)
   }
 
-  @Test("A hidden question shows only the end of the line, and the keys of signals end it")
-  func hidden() {
+  @Test("A hidden question shows only the end of the line, and the keys of signals end it") func hidden() {
     let modes = Self.raw.forHiddenLine
     #expect(modes.hidesLine)
     #expect(modes.c_lflag & tcflag_t(ECHO | ISIG) == 0)
@@ -36,8 +32,7 @@ struct QuestionModesTests {
     #expect(keys == [3, 28])
   }
 
-  @Test("A terminal that still shows what is typed, or sends signals, does not hide")
-  func cannotHide() {
+  @Test("A terminal that still shows what is typed, or sends signals, does not hide") func cannotHide() {
     for flag in [ECHO, ISIG] {
       var modes = Self.raw.forHiddenLine
       modes.c_lflag |= tcflag_t(flag)
@@ -45,8 +40,7 @@ struct QuestionModesTests {
     }
   }
 
-  @Test("Keys of signals are those of the terminal; one that is switched off sends nothing")
-  func signalKeys() {
+  @Test("Keys of signals are those of the terminal; one that is switched off sends nothing") func signalKeys() {
     #expect(Self.raw.signalKeys == [3: SIGINT, 28: SIGQUIT])
     var modes = Self.raw
     withUnsafeMutableBytes(of: &modes.c_cc) { $0[Int(VQUIT)] = 0 }

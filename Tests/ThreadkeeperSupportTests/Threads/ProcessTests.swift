@@ -4,14 +4,11 @@ import Testing
 
 @testable import ThreadkeeperSupport
 
-@Suite("Programs as they are started")
-struct ProcessStartTests {
+@Suite("Programs as they are started") struct ProcessStartTests {
   /// What a program is that no directory of `PATH` has: a directory that may not be searched might have it.
   static let notFound: Int32 = {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-    let isHidden = path.split(separator: ":").contains {
-      access("\($0)/x", F_OK) != 0 && errno == EACCES
-    }
+    let isHidden = path.split(separator: ":").contains { access("\($0)/x", F_OK) != 0 && errno == EACCES }
     return isHidden ? EACCES : ENOENT
   }()
 
@@ -22,15 +19,13 @@ struct ProcessStartTests {
   }
 
   private func run(_ script: String, _ variables: [String] = []) -> Int32 {
-    let start = ProcessStart(
-      program: "/bin/sh", arguments: ["-c", script], environment: variables)
+    let start = ProcessStart(program: "/bin/sh", arguments: ["-c", script], environment: variables)
     let (identifier, code) = start.start()
     #expect(code == 0)
     return end(of: identifier)
   }
 
-  @Test("It has three streams, the environment it is given, and a process group of its own")
-  func surroundings() {
+  @Test("It has three streams, the environment it is given, and a process group of its own") func surroundings() {
     #expect(run("exit $NUMBER", ["NUMBER=7"]) == 7)
     #expect(run("[ -z \"$HOME\" ] && exit 3") == 3)
     // The streams, and the one with which the shell lists them.
@@ -39,8 +34,7 @@ struct ProcessStartTests {
     #expect(run(ownGroup) == 0)
   }
 
-  @Test("A program that is not there is not started, and why is known")
-  func missing() {
+  @Test("A program that is not there is not started, and why is known") func missing() {
     var start = ProcessStart(program: "/dev/null/none", environment: [])
     #expect(start.start() == (0, ENOTDIR))
     start.program = "threadkeeper-has-no-such-tool"
@@ -53,38 +47,28 @@ struct ProcessStartTests {
   }
 }
 
-@Suite("Programs that are run to their end")
-struct ToolProcessTests {
+@Suite("Programs that are run to their end") struct ToolProcessTests {
   private func tool(_ script: String, timeout: Duration = .seconds(60)) -> ToolProcess {
-    ToolProcess(
-      ["/bin/sh", "-c", script], variables: ["LC_ALL": "C.UTF-8"], mostOutput: 64, timeout: timeout)
+    ToolProcess(["/bin/sh", "-c", script], variables: ["LC_ALL": "C.UTF-8"], mostOutput: 64, timeout: timeout)
   }
 
-  @Test("It gets the environment with what is replaced, no input, and no descriptor of ours")
-  func surroundings() throws {
+  @Test("It gets the environment with what is replaced, no input, and no descriptor of ours") func surroundings() throws
+  {
     let output = try tool("echo $LC_ALL; cat; ls /proc/self/fd | wc -l").output(until: nil)
     // The three streams, and the one with which ls reads.
     #expect(String(decoding: output, as: UTF8.self).split(separator: "\n") == ["C.UTF-8", "4"])
   }
 
-  @Test("How it ends is reported: with a status, by a signal, not started")
-  func ends() {
-    #expect(throws: ToolProcess.Failure.ended(status: 3)) {
-      try tool("echo a; exit 3").output(until: nil)
-    }
-    #expect(throws: ToolProcess.Failure.killed(signal: SIGTERM)) {
-      try tool("kill -TERM $$").output(until: nil)
-    }
+  @Test("How it ends is reported: with a status, by a signal, not started") func ends() {
+    #expect(throws: ToolProcess.Failure.ended(status: 3)) { try tool("echo a; exit 3").output(until: nil) }
+    #expect(throws: ToolProcess.Failure.killed(signal: SIGTERM)) { try tool("kill -TERM $$").output(until: nil) }
     let notFound = ProcessStartTests.notFound
     #expect(throws: notFound == ENOENT ? .notFound : ToolProcess.Failure.cannotStart(notFound)) {
-      try ToolProcess(
-        ["threadkeeper-has-no-such-tool"], mostOutput: 1, timeout: .seconds(60)
-      ).output(until: nil)
+      try ToolProcess(["threadkeeper-has-no-such-tool"], mostOutput: 1, timeout: .seconds(60)).output(until: nil)
     }
   }
 
-  @Test("Too much output, and too long a time, end it with all that it has started")
-  func bounds() async throws {
+  @Test("Too much output, and too long a time, end it with all that it has started") func bounds() async throws {
     #expect(throws: ToolProcess.Failure.tooMuchOutput) { try tool("yes").output(until: nil) }
     let directory = try TemporaryDirectory()
     let file = directory.file("number")
@@ -92,8 +76,7 @@ struct ToolProcessTests {
     // A machine that is busy may need longer until the tool has begun.
     for seconds in [1, 10, 60] as [Int64] where text.isEmpty {
       #expect(throws: ToolProcess.Failure.timeout(seconds: seconds)) {
-        try tool("sleep 600 & echo $! >'\(file)'; wait", timeout: .seconds(seconds))
-          .output(until: nil)
+        try tool("sleep 600 & echo $! >'\(file)'; wait", timeout: .seconds(seconds)).output(until: nil)
       }
       text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
     }
@@ -109,8 +92,7 @@ struct ToolProcessTests {
     }
   }
 
-  @Test("A raised signal ends a program that runs")
-  func stop() async throws {
+  @Test("A raised signal ends a program that runs") func stop() async throws {
     let signal = WakeSignal()
     let directory = try TemporaryDirectory()
     let file = directory.file("started")

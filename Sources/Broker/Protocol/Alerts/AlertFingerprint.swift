@@ -27,6 +27,4 @@ package struct AlertFingerprint: Hashable, Sendable, CustomStringConvertible {
   package var description: String { Hexadecimal.encode(bytes) }
 }
 
-extension String {
-  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
+extension String { package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() } }

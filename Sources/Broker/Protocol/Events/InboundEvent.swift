@@ -81,12 +81,8 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
 }
 
 extension WireForm {
-  fileprivate static var sent: WireForm {
-    WireForm("", most: UInt64(InboundLimits.textCharacters))
-  }
-  fileprivate static var sentence: WireForm {
-    WireForm("", most: UInt64(InboundLimits.sentenceCharacters))
-  }
+  fileprivate static var sent: WireForm { WireForm("", most: UInt64(InboundLimits.textCharacters)) }
+  fileprivate static var sentence: WireForm { WireForm("", most: UInt64(InboundLimits.sentenceCharacters)) }
 }
 
 // MARK: - Reading
@@ -104,8 +100,7 @@ extension InboundEvent {
       guard reader.member("dataset") == nil else {
         throw Rejection(
           .notSealed, field: "dataset",
-          message:
-            "the dataset is in plaintext beside the envelope; put it in the envelope only")
+          message: "the dataset is in plaintext beside the envelope; put it in the envelope only")
       }
     }
   }
@@ -115,9 +110,9 @@ extension InboundEvent {
   /// - Parameters:
   ///   - payload: in which the envelope was, and has been read as one.
   ///   - sequence: that of the envelope.
-  package init(
-    reading body: [UInt8], sealedIn payload: [UInt8], as kind: RouterMessage.Kind, sequence: UInt64
-  ) throws(Rejection) {
+  package init(reading body: [UInt8], sealedIn payload: [UInt8], as kind: RouterMessage.Kind, sequence: UInt64)
+    throws(Rejection)
+  {
     self.init(kind)
     try Self.read(body) { inside throws(Rejection) in
       try take(&inside)
@@ -127,16 +122,13 @@ extension InboundEvent {
         if let field = difference(outside, inside) { throw .outsideDiffers(field) }
       }
       guard !isSealed else {
-        throw Rejection(
-          .unsupported, field: "sealed", message: "there cannot be an envelope here")
+        throw Rejection(.unsupported, field: "sealed", message: "there cannot be an envelope here")
       }
       try check(inside)
     }
   }
 
-  private static func read(
-    _ payload: [UInt8], _ body: (inout WireReader) throws(Rejection) -> Void
-  ) throws(Rejection) {
+  private static func read(_ payload: [UInt8], _ body: (inout WireReader) throws(Rejection) -> Void) throws(Rejection) {
     try InboundLimits.checkSize(payload)
     let rejection: Rejection??
     do throws(JSONFlaw) {
@@ -144,13 +136,9 @@ extension InboundEvent {
         do throws(Rejection) {
           try body(&reader)
           return nil
-        } catch {
-          return error
-        }
+        } catch { return error }
       }
-    } catch {
-      throw Rejection(error)
-    }
+    } catch { throw Rejection(error) }
     guard let rejection else { throw Rejection(.wrongType, message: "expected a JSON object") }
     if let rejection { throw rejection }
   }
@@ -165,15 +153,13 @@ extension InboundEvent {
     fields(&reader)
     guard !reader.problems.isEmpty else { return }
     let odd = reader.problems.filter { $0.reason != .badValue && $0.field != "preferred" }
-    if let first = odd.min(by: { $0.offset ?? 0 < $1.offset ?? 0 }) {
-      throw rejection(first, reader)
-    }
+    if let first = odd.min(by: { $0.offset ?? 0 < $1.offset ?? 0 }) { throw rejection(first, reader) }
   }
 
   /// Of several wrong values the first of these is named.
   private static let order = [
-    "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address",
-    "dataset", "ext_pan_id", "thread_state", "reason",
+    "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address", "dataset", "ext_pan_id",
+    "thread_state", "reason",
   ]
   private static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
 
@@ -185,17 +171,14 @@ extension InboundEvent {
     } else {
       for name in isOfStore ? Self.orderOfStore : Self.order {
         // Beside a sequence number an id is not looked at.
-        if let problem = reader.problems.first(where: { $0.field == name }),
-          name != "id" || sequence == nil
-        {
+        if let problem = reader.problems.first(where: { $0.field == name }), name != "id" || sequence == nil {
           throw rejection(problem, reader)
         }
         if name == "dataset" { try checkDataset() }
       }
     }
     if message.kind == .ssid, message.ssid == nil {
-      throw Rejection(
-        .missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
+      throw Rejection(.missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
     }
     if let sequence {
       message.order = .number(sequence)
@@ -213,9 +196,7 @@ extension InboundEvent {
     }
     let other = isOfProgram ? "agent" : message.kind == .ssid ? "access_point" : ""
     for name in ["border_agent_id", other] {
-      if let problem = reader.problems.first(where: { $0.field == name }) {
-        throw rejection(problem, reader)
-      }
+      if let problem = reader.problems.first(where: { $0.field == name }) { throw rejection(problem, reader) }
     }
     if message.kind == .ssid, let name = message.accessPoint {
       message.subject = .accessPoint(ExactName(name))
@@ -223,8 +204,7 @@ extension InboundEvent {
       message.subject = .agent(ExactName(program))
     } else {
       throw Rejection(
-        .missingField, field: "border_agent_id",
-        message: "expected `border_agent_id` with 16 or 32 hex digits")
+        .missingField, field: "border_agent_id", message: "expected `border_agent_id` with 16 or 32 hex digits")
     }
   }
 
@@ -255,9 +235,7 @@ extension InboundEvent {
       }
       try read.requireComplete()
       guard read.kind != .complete else { return }
-    } catch {
-      throw Rejection(error, field: "dataset")
-    }
+    } catch { throw Rejection(error, field: "dataset") }
     throw Rejection(
       .incompleteDataset, field: "dataset",
       message: "this is a pending dataset; publish the active one when it takes effect")
@@ -266,40 +244,31 @@ extension InboundEvent {
   private func rejection(_ problem: WireProblem, _ reader: WireReader) -> Rejection {
     let field = problem.field ?? ""
     // The value found is not repeated: it may be anything.
-    func bad(_ expected: String) -> Rejection {
-      Rejection(.badValue, field: field, message: "expected \(expected)")
-    }
+    func bad(_ expected: String) -> Rejection { Rejection(.badValue, field: field, message: "expected \(expected)") }
     switch (problem.reason, field) {
-    case (.wrongType(let type), _):
-      return Rejection(.wrongType, field: field, message: "expected \(type)")
+    case (.wrongType(let type), _): return Rejection(.wrongType, field: field, message: "expected \(type)")
     case (.unpairedSurrogate, _):
       return Rejection(
         .invalidJSON, field: field,
-        message:
-          "the text has an unpaired surrogate; send both `\\u` escapes, or the character itself")
+        message: "the text has an unpaired surrogate; send both `\\u` escapes, or the character itself")
     case (_, "border_agent_id"):
       let count = reader.text("border_agent_id")?.utf8.count ?? 0
       return Rejection(
         .badBorderAgentID, field: field,
         message: "expected 16 or 32 hex digits that are not all 0, found \(count) characters")
     case (_, "dataset"):
-      do throws(DatasetError) {
-        _ = try OperationalDataset(hex: reader.text("dataset") ?? "")
-      } catch {
+      do throws(DatasetError) { _ = try OperationalDataset(hex: reader.text("dataset") ?? "") } catch {
         return Rejection(error, field: field)
       }
       return Rejection(.badDataset, field: field, message: "the dataset could not be read")
     case (_, "ext_address"): return bad("16 hex digits (8 bytes)")
     case (_, "ext_pan_id"): return bad("16 hex digits (8 bytes) that are not all 0")
     case (_, "thread_state"): return bad(Self.words(ThreadState.allCases))
-    case (_, "reason") where message.kind != .offline:
-      return bad(Self.words(AdoptionState.reported))
+    case (_, "reason") where message.kind != .offline: return bad(Self.words(AdoptionState.reported))
     case (_, "reason") where !isOfProgram: return bad(Self.words(OfflineReason.reported))
     default:
-      let most =
-        field == "reason" ? InboundLimits.sentenceCharacters : InboundLimits.textCharacters
-      return Rejection(
-        .badValue, field: field, message: "a text has at most \(most) characters")
+      let most = field == "reason" ? InboundLimits.sentenceCharacters : InboundLimits.textCharacters
+      return Rejection(.badValue, field: field, message: "a text has at most \(most) characters")
     }
   }
 
@@ -309,8 +278,8 @@ extension InboundEvent {
 
   /// What may lie beside an envelope. Of several differences the first of these is named.
   private static let outside: [StaticString] = [
-    "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address",
-    "access_point", "ssid", "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
+    "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address", "access_point", "ssid",
+    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
   ]
 
   /// The first field that is said outside of an envelope and not, or otherwise, said in it.
@@ -318,16 +287,12 @@ extension InboundEvent {
     let names = Self.outside + (message.kind == .credentials ? ["preferred"] : [])
     return names.first { name in
       // One that is no text counts for nothing.
-      if "\(name)" == "agent" {
-        return outside.text(name).map { inside.text(name)?.hasBytes(of: $0) != true } ?? false
-      }
+      if "\(name)" == "agent" { return outside.text(name).map { inside.text(name)?.hasBytes(of: $0) != true } ?? false }
       guard let mine = outside.member(name)?.value else { return false }
       switch (mine, inside.member(name)?.value) {
       case (.string, .string?):
         let (mine, other) = (outside.text(name) ?? "", inside.text(name) ?? "")
-        if "\(name)" == "border_agent_id", let mine = BorderAgentID(hex: mine),
-          let other = BorderAgentID(hex: other)
-        {
+        if "\(name)" == "border_agent_id", let mine = BorderAgentID(hex: mine), let other = BorderAgentID(hex: other) {
           return mine != other
         }
         return !mine.hasBytes(of: other)
@@ -344,8 +309,7 @@ extension Rejection {
   fileprivate static func outsideDiffers(_ field: String) -> Rejection {
     Rejection(
       .outsideDiffers, field: field,
-      message:
-        "the envelope says otherwise, or nothing, about this; leave it out beside the envelope")
+      message: "the envelope says otherwise, or nothing, about this; leave it out beside the envelope")
   }
 }
 
@@ -369,18 +333,14 @@ package enum InboundLimits {
   /// Size, encoding, grammar and depth, before a typed decoder reads a payload.
   package static func check(_ payload: [UInt8]) throws(Rejection) {
     try checkSize(payload)
-    do throws(JSONFlaw) {
-      try UntrustedJSON.check(payload, depth: nesting, skipsByteOrderMark: true)
-    } catch {
+    do throws(JSONFlaw) { try UntrustedJSON.check(payload, depth: nesting, skipsByteOrderMark: true) } catch {
       throw Rejection(error)
     }
   }
 
   static func checkSize(_ payload: [UInt8]) throws(Rejection) {
     guard payload.count <= payloadBytes else {
-      throw Rejection(
-        .tooLarge,
-        message: "a payload has at most \(payloadBytes) bytes, this one has \(payload.count)")
+      throw Rejection(.tooLarge, message: "a payload has at most \(payloadBytes) bytes, this one has \(payload.count)")
     }
   }
 }

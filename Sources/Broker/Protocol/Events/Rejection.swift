@@ -42,24 +42,17 @@ extension AnswerFailure {
   }
 
   /// The code is that of the envelope's own rules.
-  package init(_ refusal: EnvelopeRefusal) {
-    self.init(code: refusal.rawValue, field: "sealed", refusal.message)
-  }
+  package init(_ refusal: EnvelopeRefusal) { self.init(code: refusal.rawValue, field: "sealed", refusal.message) }
 }
 
 extension Rejection {
   init(_ flaw: JSONFlaw) {
     self =
       switch flaw.reason {
-      case .syntax:
-        .init(
-          .invalidJSON, offset: flaw.offset, message: "the payload is not a JSON object")
+      case .syntax: .init(.invalidJSON, offset: flaw.offset, message: "the payload is not a JSON object")
       case .tooDeep:
-        .init(
-          .tooDeep, offset: flaw.offset,
-          message: "objects and arrays may be nested \(InboundLimits.nesting) deep")
-      case .notUTF8:
-        .init(.invalidUTF8, offset: flaw.offset, message: "the payload is not UTF-8")
+        .init(.tooDeep, offset: flaw.offset, message: "objects and arrays may be nested \(InboundLimits.nesting) deep")
+      case .notUTF8: .init(.invalidUTF8, offset: flaw.offset, message: "the payload is not UTF-8")
       }
   }
 }

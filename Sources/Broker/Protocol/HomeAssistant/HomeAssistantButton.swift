@@ -23,12 +23,11 @@ extension HomeAssistantDevice {
   ///
   /// - Parameter requester: who asks, as far as it was checked: the login.
   package static func question(
-    _ id: String, by requester: String, _ press: HomeAssistantButton.Press,
-    _ place: HomeAssistantPlace
+    _ id: String, by requester: String, _ press: HomeAssistantButton.Press, _ place: HomeAssistantPlace
   ) -> HomeAssistantDevice {
-    func button(
-      _ key: String, _ name: String, _ command: String, _ icon: String, scope: String = ""
-    ) -> HomeAssistantEntity {
+    func button(_ key: String, _ name: String, _ command: String, _ icon: String, scope: String = "")
+      -> HomeAssistantEntity
+    {
       let room = HomeAssistantButton.longestName - name.unicodeScalars.count - 2
       return HomeAssistantEntity(
         id: "\(place.questionID(id))_\(key)",
@@ -40,8 +39,7 @@ extension HomeAssistantDevice {
     return buttons(
       [
         "consent_approve": button(
-          "consent_approve", "approve once", "approve", "mdi:check-circle-outline",
-          scope: #""scope":"once","#),
+          "consent_approve", "approve once", "approve", "mdi:check-circle-outline", scope: #""scope":"once","#),
         "consent_deny": button("consent_deny", "deny", "deny", "mdi:close-circle-outline"),
       ], HomeAssistantTemplate.question(id), OutboundTopic(base: place.home.base).consent,
       while: HomeAssistantTemplate.isWaiting(id), place)
@@ -53,8 +51,7 @@ extension HomeAssistantDevice {
   ///   - network: its Extended PAN ID.
   ///   - name: others have chosen it; perhaps empty.
   package static func choice(
-    _ network: String, named name: String, _ press: HomeAssistantButton.Press,
-    _ place: HomeAssistantPlace
+    _ network: String, named name: String, _ press: HomeAssistantButton.Press, _ place: HomeAssistantPlace
   ) -> HomeAssistantDevice {
     let button = HomeAssistantEntity(
       id: "\(place.choiceID(network))_prefer",
@@ -63,8 +60,8 @@ extension HomeAssistantDevice {
       commandTopic: "\(place.home.base)/in/\(press.login)/request/preferred/set",
       payload: #"{"ext_pan_id":"\#(network)","token":"\#(press.token)"}"#)
     return buttons(
-      ["prefer": button], HomeAssistantTemplate.choice(network),
-      OutboundTopic(base: place.home.base).info, while: HomeAssistantTemplate.isUndecided, place)
+      ["prefer": button], HomeAssistantTemplate.choice(network), OutboundTopic(base: place.home.base).info,
+      while: HomeAssistantTemplate.isUndecided, place)
   }
 
   /// The one that keeps the preferred network's keys. Available while they are disputed.
@@ -74,26 +71,22 @@ extension HomeAssistantDevice {
   ///   - since: when the preferred network was changed last: a press is about no other keys.
   ///   - alert: where the alert about that is published.
   package static func dispute(
-    _ id: String, since: WireTime, alert: String, _ press: HomeAssistantButton.Press,
-    _ place: HomeAssistantPlace
+    _ id: String, since: WireTime, alert: String, _ press: HomeAssistantButton.Press, _ place: HomeAssistantPlace
   ) -> HomeAssistantDevice {
     let button = HomeAssistantEntity(
       id: "\(place.disputeID(since))_keep",
-      defaultEntityID: HomeAssistantPlace.slug("\(place.bridgeName) keep the current keys"),
-      "Keep the current keys", icon: "mdi:key-arrow-right",
-      commandTopic: "\(place.home.base)/in/\(press.login)/request/preferred/set",
+      defaultEntityID: HomeAssistantPlace.slug("\(place.bridgeName) keep the current keys"), "Keep the current keys",
+      icon: "mdi:key-arrow-right", commandTopic: "\(place.home.base)/in/\(press.login)/request/preferred/set",
       payload: #"{"id":"\#(id)","token":"\#(press.token)"}"#)
-    return buttons(
-      ["keep": button], HomeAssistantTemplate.dispute, alert,
-      while: HomeAssistantTemplate.isFiring, place)
+    return buttons(["keep": button], HomeAssistantTemplate.dispute, alert, while: HomeAssistantTemplate.isFiring, place)
   }
 
   /// - Parameters:
   ///   - attributes: what a press does.
   ///   - topic: of the state that says so, and whether they are available.
   private static func buttons(
-    _ all: [String: HomeAssistantEntity], _ attributes: String, _ topic: String,
-    while isAvailable: String, _ place: HomeAssistantPlace
+    _ all: [String: HomeAssistantEntity], _ attributes: String, _ topic: String, while isAvailable: String,
+    _ place: HomeAssistantPlace
   ) -> HomeAssistantDevice {
     var device = bridge(place)
     device.availability.append(Availability(topic: topic, valueTemplate: isAvailable))
@@ -107,20 +100,14 @@ extension HomeAssistantDevice {
   }
 
   /// The one of a router's device that has a person asked again; available while its adoption has failed.
-  func askAgain(
-    _ agent: String, login: String, _ place: HomeAssistantPlace
-  ) -> HomeAssistantEntity {
+  func askAgain(_ agent: String, login: String, _ place: HomeAssistantPlace) -> HomeAssistantEntity {
     var button = HomeAssistantEntity(
-      id: "\(place.bridgeID)_\(agent)_ask_again",
-      defaultEntityID: HomeAssistantPlace.slug("\(device.name) ask again"), "Ask again",
-      icon: "mdi:comment-question-outline",
-      commandTopic: "\(place.home.base)/in/\(login)/request/consent/ask",
-      payload: #"{"border_agent_id":"\#(agent)"}"#)
+      id: "\(place.bridgeID)_\(agent)_ask_again", defaultEntityID: HomeAssistantPlace.slug("\(device.name) ask again"),
+      "Ask again", icon: "mdi:comment-question-outline",
+      commandTopic: "\(place.home.base)/in/\(login)/request/consent/ask", payload: #"{"border_agent_id":"\#(agent)"}"#)
     button.availability =
       availability + [
-        Availability(
-          topic: "\(place.home.base)/router/\(agent)",
-          valueTemplate: HomeAssistantTemplate.hasFailed)
+        Availability(topic: "\(place.home.base)/router/\(agent)", valueTemplate: HomeAssistantTemplate.hasFailed)
       ]
     return button
   }

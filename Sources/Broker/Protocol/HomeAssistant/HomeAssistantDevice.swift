@@ -36,9 +36,7 @@ package struct HomeAssistantDevice: WireObject {
     func write(to json: inout JSONWriter) { json.text(text) }
 
     static var form: WireForm {
-      WireForm(
-        "The object id of a device.",
-        pattern: "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32})?$")
+      WireForm("The object id of a device.", pattern: "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32})?$")
     }
   }
 
@@ -77,8 +75,7 @@ package struct HomeAssistantDevice: WireObject {
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.needed("availability", availability, .availability)
     c.needed("availability_mode", "all", .text("", pattern: "^all$"))
-    c.needed(
-      "components", components, WireForm("Entities by their keys.", least: 1, pattern: "^[a-z_]+$"))
+    c.needed("components", components, WireForm("Entities by their keys.", least: 1, pattern: "^[a-z_]+$"))
     c.needed("device", device, "What people see.")
     c.needed("origin", Origin(softwareVersion: version), "Who announces it.")
     c.needed("qos", 1, WireForm("", least: 1, most: 1))
@@ -96,8 +93,7 @@ extension HomeAssistantDevice {
     package var isOnlySeen = false
 
     package init(
-      agent: String, name: String? = nil, vendor: String? = nil, model: String? = nil,
-      isOnlySeen: Bool = false
+      agent: String, name: String? = nil, vendor: String? = nil, model: String? = nil, isOnlySeen: Bool = false
     ) {
       self.agent = agent
       self.name = name
@@ -112,30 +108,25 @@ extension HomeAssistantDevice {
     HomeAssistantDevice(
       device: Device(
         identifier: place.bridgeID, name: place.bridgeName, manufacturer: "threadkeeper",
-        model: "Thread credential keeper", softwareVersion: place.version),
-      version: place.version,
+        model: "Thread credential keeper", softwareVersion: place.version), version: place.version,
       availability: availability(place), components: place.bridgeEntities)
   }
 
   /// A border router. Its texts are whatever its publisher has sent.
   ///
   /// - Parameter login: of Home Assistant, where it decides about adoptions.
-  package static func router(
-    _ router: Router, _ place: HomeAssistantPlace, login: String? = nil
-  ) -> HomeAssistantDevice {
+  package static func router(_ router: Router, _ place: HomeAssistantPlace, login: String? = nil) -> HomeAssistantDevice
+  {
     let described = self.device(of: router, place)
     var device = HomeAssistantDevice(
-      device: described, version: place.version,
-      availability: availability(place),
+      device: described, version: place.version, availability: availability(place),
       components: place.entities(ofRouter: router.agent, named: described.name))
     // Home Assistant keeps a component that is only left out.
     device.components["ask_again"] =
-      login.map { device.askAgain(router.agent, login: $0, place) }
-      ?? HomeAssistantEntity(removed: .button)
+      login.map { device.askAgain(router.agent, login: $0, place) } ?? HomeAssistantEntity(removed: .button)
     if router.isOnlySeen {
       // What nobody reports of it would stay unknown.
-      for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key)
-      {
+      for (key, entity) in device.components where !HomeAssistantPlace.entitiesOfSeen.contains(key) {
         device.components[key] = HomeAssistantEntity(removed: entity.platform)
       }
     }
@@ -144,10 +135,8 @@ extension HomeAssistantDevice {
 
   static func device(of router: Router, _ place: HomeAssistantPlace) -> Device {
     Device(
-      identifier: "\(place.bridgeID)_\(router.agent)",
-      name: visible(router.name) ?? "Border router \(router.agent)",
-      manufacturer: visible(router.vendor), model: visible(router.model),
-      viaDevice: place.bridgeID)
+      identifier: "\(place.bridgeID)_\(router.agent)", name: visible(router.name) ?? "Border router \(router.agent)",
+      manufacturer: visible(router.vendor), model: visible(router.model), viaDevice: place.bridgeID)
   }
 
   private static func visible(_ text: String?) -> String? {

@@ -42,9 +42,8 @@ package struct HomeAssistantEntity: WirePart {
   init(removed platform: Platform) { self.platform = platform }
 
   init(
-    _ platform: Platform, _ key: String, _ name: String, icon: String? = nil,
-    deviceClass: String? = nil, stateTopic: String, _ valueTemplate: String?,
-    isDiagnostic: Bool = true
+    _ platform: Platform, _ key: String, _ name: String, icon: String? = nil, deviceClass: String? = nil,
+    stateTopic: String, _ valueTemplate: String?, isDiagnostic: Bool = true
   ) {
     self.platform = platform
     self.uniqueID = key
@@ -57,10 +56,7 @@ package struct HomeAssistantEntity: WirePart {
   }
 
   /// A button.
-  init(
-    id: String, defaultEntityID: String?, _ name: String, icon: String, commandTopic: String,
-    payload: String
-  ) {
+  init(id: String, defaultEntityID: String?, _ name: String, icon: String, commandTopic: String, payload: String) {
     platform = .button
     uniqueID = id
     self.defaultEntityID = defaultEntityID.map { "button.\($0)" }
@@ -75,14 +71,12 @@ package struct HomeAssistantEntity: WirePart {
     c.field("command_topic", commandTopic, .filled(""))
     c.field(
       "default_entity_id", defaultEntityID,
-      .text("What its id begins as.", pattern: "^(binary_sensor|sensor|event|button)[.][a-z0-9_]+$")
-    )
+      .text("What its id begins as.", pattern: "^(binary_sensor|sensor|event|button)[.][a-z0-9_]+$"))
     c.field(
       "device_class", deviceClass,
       .text("As Home Assistant has it.", pattern: "^(connectivity|problem|timestamp|enum)$"))
     c.field("enabled_by_default", enabledByDefault)
-    c.field(
-      "entity_category", isDiagnostic ? "diagnostic" : nil, .text("", pattern: "^diagnostic$"))
+    c.field("entity_category", isDiagnostic ? "diagnostic" : nil, .text("", pattern: "^diagnostic$"))
     c.field("event_types", eventTypes)
     c.field("icon", icon, .text("", pattern: "^mdi:[a-z0-9-]+$"))
     c.field("json_attributes_template", attributesTemplate, .filled(""))
@@ -93,24 +87,19 @@ package struct HomeAssistantEntity: WirePart {
     c.field("payload_on", payloadOn, .text("", pattern: "^online$"))
     c.field("payload_press", payloadPress, .filled("A request as JSON."))
     c.needed("platform", platform, "Kind of entity.")
-    c.field(
-      "qos", payloadPress == nil ? nil : 1,
-      WireForm("Of what a button publishes.", least: 1, most: 1))
+    c.field("qos", payloadPress == nil ? nil : 1, WireForm("Of what a button publishes.", least: 1, most: 1))
     c.field("state_class", stateClass, .text("", pattern: "^measurement$"))
     c.field("state_topic", stateTopic, .filled(""))
     c.field(
       "unique_id", uniqueID,
       .text(
         "The object id, or with a request's buttons that of their topic, _ and the key.",
-        pattern:
-          "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32}|_[cn]-[0-9a-f]{16}|_p-[0-9]+)?_[a-z_]+$"
-      ))
+        pattern: "^threadkeeper_[A-Za-z0-9-]+(_[0-9a-f]{16}|_[0-9a-f]{32}|_[cn]-[0-9a-f]{16}|_p-[0-9]+)?_[a-z_]+$"))
     c.field("value_template", valueTemplate, .filled(""))
   }
 
   package static var form: WireForm {
-    WireForm(
-      name: "component", "An entity; with its platform alone, one that the device has no more.")
+    WireForm(name: "component", "An entity; with its platform alone, one that the device has no more.")
   }
 
   package static let sample = HomeAssistantEntity(removed: .event)
@@ -129,9 +118,7 @@ package struct HomeAssistantEntity: WirePart {
 }
 
 extension WireForm {
-  static var availability: WireForm {
-    WireForm(name: "availability", "Topics that have to say online.", most: 3)
-  }
+  static var availability: WireForm { WireForm(name: "availability", "Topics that have to say online.", most: 3) }
 }
 
 extension HomeAssistantPlace {
@@ -154,63 +141,55 @@ extension HomeAssistantPlace {
     problem.attributesTemplate = HomeAssistantTemplate.alerts
 
     var alert = HomeAssistantEntity(
-      .event, "alert", "Alert", icon: "mdi:alert-outline", stateTopic: topic.alertEvent, nil,
-      isDiagnostic: false)
+      .event, "alert", "Alert", icon: "mdi:alert-outline", stateTopic: topic.alertEvent, nil, isDiagnostic: false)
     alert.eventTypes = Alert.News.allCases.map(\.word.description)
 
     var networks = HomeAssistantEntity(
-      .sensor, "networks", "Networks", icon: "mdi:lan", stateTopic: topic.info,
-      HomeAssistantTemplate.field("networks"))
+      .sensor, "networks", "Networks", icon: "mdi:lan", stateTopic: topic.info, HomeAssistantTemplate.field("networks"))
     networks.stateClass = "measurement"
     var routers = HomeAssistantEntity(
       .sensor, "routers", "Border routers", icon: "mdi:router-wireless", stateTopic: topic.info,
       HomeAssistantTemplate.field("routers"))
     routers.stateClass = "measurement"
     let preferred = HomeAssistantEntity(
-      .sensor, "preferred_network", "Preferred network", icon: "mdi:star-circle-outline",
-      stateTopic: topic.info, HomeAssistantTemplate.preferredNetwork)
-    return keyed(
-      [connectivity, problem, alert, networks, routers, preferred], id: bridgeID,
-      named: bridgeName)
+      .sensor, "preferred_network", "Preferred network", icon: "mdi:star-circle-outline", stateTopic: topic.info,
+      HomeAssistantTemplate.preferredNetwork)
+    return keyed([connectivity, problem, alert, networks, routers, preferred], id: bridgeID, named: bridgeName)
   }
 
   /// Keys of what is known of a router that only its record on the local network says something of.
-  static let entitiesOfSeen: Set<String> = [
-    "connectivity", "mismatch", "network_name", "ext_pan_id",
-  ]
+  static let entitiesOfSeen: Set<String> = ["connectivity", "mismatch", "network_name", "ext_pan_id"]
 
   /// The entities of a border router's device.
   func entities(ofRouter agent: String, named name: String) -> [String: HomeAssistantEntity] {
     let state = "\(home.base)/router/\(agent)"
     var connectivity = HomeAssistantEntity(
-      .binarySensor, "connectivity", "Connectivity", deviceClass: "connectivity",
-      stateTopic: "\(state)/availability", HomeAssistantTemplate.state)
+      .binarySensor, "connectivity", "Connectivity", deviceClass: "connectivity", stateTopic: "\(state)/availability",
+      HomeAssistantTemplate.state)
     connectivity.payloadOn = "online"
     connectivity.payloadOff = "offline"
     let mismatch = HomeAssistantEntity(
-      .binarySensor, "mismatch", "Preferred network mismatch", deviceClass: "problem",
-      stateTopic: state, HomeAssistantTemplate.mismatch, isDiagnostic: false)
+      .binarySensor, "mismatch", "Preferred network mismatch", deviceClass: "problem", stateTopic: state,
+      HomeAssistantTemplate.mismatch, isDiagnostic: false)
     let network = HomeAssistantEntity(
       .sensor, "network_name", "Network name", icon: "mdi:graph-outline", stateTopic: state,
       HomeAssistantTemplate.field("network_name"))
     let channel = HomeAssistantEntity(
-      .sensor, "channel", "Channel", icon: "mdi:radio-tower", stateTopic: state,
-      HomeAssistantTemplate.field("channel"))
+      .sensor, "channel", "Channel", icon: "mdi:radio-tower", stateTopic: state, HomeAssistantTemplate.field("channel"))
     var extendedPANID = HomeAssistantEntity(
       .sensor, "ext_pan_id", "Extended PAN ID", icon: "mdi:identifier", stateTopic: state,
       HomeAssistantTemplate.field("ext_pan_id"))
     extendedPANID.enabledByDefault = false
     let changed = HomeAssistantEntity(
-      .sensor, "dataset_changed", "Dataset changed", icon: "mdi:clock-edit-outline",
-      deviceClass: "timestamp", stateTopic: state,
-      HomeAssistantTemplate.field("dataset_changed_at"))
+      .sensor, "dataset_changed", "Dataset changed", icon: "mdi:clock-edit-outline", deviceClass: "timestamp",
+      stateTopic: state, HomeAssistantTemplate.field("dataset_changed_at"))
     var credentials = HomeAssistantEntity(
-      .sensor, "credentials", "Credentials", icon: "mdi:key-variant", deviceClass: "enum",
-      stateTopic: state, HomeAssistantTemplate.field("credentials"))
+      .sensor, "credentials", "Credentials", icon: "mdi:key-variant", deviceClass: "enum", stateTopic: state,
+      HomeAssistantTemplate.field("credentials"))
     credentials.options = CredentialState.allCases.map(\.word.description)
     var event = HomeAssistantEntity(
-      .event, "event", "Event", icon: "mdi:message-text-outline", stateTopic: "\(state)/event", nil,
-      isDiagnostic: false)
+      .event, "event", "Event", icon: "mdi:message-text-outline", stateTopic: "\(state)/event", nil, isDiagnostic: false
+    )
     event.eventTypes = OutboundEventKind.ofRouters.map(\.rawValue)
     return keyed(
       [connectivity, mismatch, network, channel, extendedPANID, changed, credentials, event],
@@ -220,16 +199,13 @@ extension HomeAssistantPlace {
   /// By their keys, each with an id of its own.
   ///
   /// - Parameter name: the device's.
-  private func keyed(
-    _ entities: [HomeAssistantEntity], id: String, named name: String
-  ) -> [String: HomeAssistantEntity] {
+  private func keyed(_ entities: [HomeAssistantEntity], id: String, named name: String) -> [String: HomeAssistantEntity]
+  {
     var keyed: [String: HomeAssistantEntity] = [:]
     for var entity in entities {
       guard let key = entity.uniqueID, let own = entity.name else { continue }
       entity.uniqueID = "\(id)_\(key)"
-      entity.defaultEntityID = Self.slug("\(name) \(own)").map {
-        "\(entity.platform.rawValue).\($0)"
-      }
+      entity.defaultEntityID = Self.slug("\(name) \(own)").map { "\(entity.platform.rawValue).\($0)" }
       keyed[key] = entity
     }
     return keyed
@@ -256,30 +232,23 @@ package enum HomeAssistantTemplate {
 
   /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
   static let isUndecided =
-    "{{ 'online' if value_json is defined and value_json.preferred_network is not defined "
-    + "else 'offline' }}"
+    "{{ 'online' if value_json is defined and value_json.preferred_network is not defined " + "else 'offline' }}"
 
   /// The network that a button prefers, as an attribute.
-  static func choice(_ network: String) -> String {
-    "{{ {'ext_pan_id': '\(network)'} | to_json }}"
-  }
+  static func choice(_ network: String) -> String { "{{ {'ext_pan_id': '\(network)'} | to_json }}" }
 
   /// Of an alert: whether it fires.
-  static let isFiring =
-    "{{ 'online' if value_json is defined and value_json.status == 'firing' else 'offline' }}"
+  static let isFiring = "{{ 'online' if value_json is defined and value_json.status == 'firing' else 'offline' }}"
 
   /// Of an alert: what a press is about, as an attribute.
-  static let dispute =
-    "{{ ({'dispute': value_json.summary} if value_json is defined else {}) | to_json }}"
+  static let dispute = "{{ ({'dispute': value_json.summary} if value_json is defined else {}) | to_json }}"
 
   /// Of a router's state: a problem or none; unknown where there is nothing to compare, or its network is accepted.
   static let mismatch =
-    "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) "
-    + "if value_json is defined else None }}"
+    "{{ {'match': 'OFF', 'mismatch': 'ON'}.get(value_json.preferred) " + "if value_json is defined else None }}"
 
   /// Of a router's state: whether its adoption has failed.
-  static let hasFailed =
-    "{{ 'online' if value_json is defined and value_json.adoption == 'failed' else 'offline' }}"
+  static let hasFailed = "{{ 'online' if value_json is defined and value_json.adoption == 'failed' else 'offline' }}"
 
   /// Of `bridge/consent`: what a yes to this request does, as an attribute.
   ///
@@ -300,8 +269,7 @@ package enum HomeAssistantTemplate {
 
   /// Of `bridge/alerts`. What is only for information is no problem.
   static let problem =
-    "{{ ('ON' if value_json.critical + value_json.warning > 0 else 'OFF') "
-    + "if value_json is defined else None }}"
+    "{{ ('ON' if value_json.critical + value_json.warning > 0 else 'OFF') " + "if value_json is defined else None }}"
 
   /// Of `bridge/alerts`: what a person needs of each. Home Assistant keeps at most 16 KiB of attributes in its
   /// database, which 20 whole alerts exceed.

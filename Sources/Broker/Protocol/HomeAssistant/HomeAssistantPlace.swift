@@ -21,9 +21,7 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   }
 
   /// - Parameter home: one of `topics`.
-  package init(
-    _ home: BaseTopics.Home, in topics: BaseTopics, prefix: String, version: String
-  ) {
+  package init(_ home: BaseTopics.Home, in topics: BaseTopics, prefix: String, version: String) {
     self.prefix = prefix
     self.home = home
     self.firstBase = topics.homes.first?.base ?? home.base
@@ -66,9 +64,7 @@ package struct HomeAssistantPlace: Hashable, Sendable {
 
   package func disputeTopic(_ since: WireTime) -> String { topic(disputeID(since)) }
 
-  private func topic(_ objectID: String) -> String {
-    "\(Self.devices(prefix))/\(objectID)/config"
-  }
+  private func topic(_ objectID: String) -> String { "\(Self.devices(prefix))/\(objectID)/config" }
 
   /// What every device of the daemon is below: a node id, in Home Assistant's words. An access list can name it.
   package static func devices(_ prefix: String) -> String { "\(prefix)/device/threadkeeper" }
@@ -78,8 +74,7 @@ package struct HomeAssistantPlace: Hashable, Sendable {
     let start = "\(Self.devices(prefix))/\(bridgeID)"
     guard topic.utf8.starts(with: start.utf8) else { return false }
     // Another base topic may begin like this one.
-    return [UInt8(ascii: "_"), UInt8(ascii: "/")].contains(
-      topic.utf8.dropFirst(start.utf8.count).first)
+    return [UInt8(ascii: "_"), UInt8(ascii: "/")].contains(topic.utf8.dropFirst(start.utf8.count).first)
   }
 
   /// Letters and digits stay; every other byte is `-` and two hex digits. So different topics have different

@@ -30,9 +30,7 @@ extension InboundTopic {
       throw Rejection(.invalidTopic, message: "expected in/<user>/<event>")
     }
     guard levels[1].utf8.count <= InboundLimits.userBytes else {
-      throw Rejection(
-        .invalidTopic,
-        message: "a user's name has at most \(InboundLimits.userBytes) bytes here")
+      throw Rejection(.invalidTopic, message: "a user's name has at most \(InboundLimits.userBytes) bytes here")
     }
     self.home = home
     self.user = String(levels[1])
@@ -45,8 +43,7 @@ extension InboundTopic {
     } else {
       throw Rejection(
         .unknownEvent,
-        message: "expected one of "
-          + RouterMessage.Kind.allCases.map(\.word.description).joined(separator: ", "))
+        message: "expected one of " + RouterMessage.Kind.allCases.map(\.word.description).joined(separator: ", "))
     }
   }
   /// The login that wrote below `in/`, also where the rest of the topic is wrong: the second level, at most
@@ -60,9 +57,7 @@ extension InboundTopic {
   /// At most four. At bytes, as the broker's access list does it: to Swift, a slash and an accent after it are one
   /// character.
   private static func levels(_ topic: Substring) -> [Substring] {
-    topic.utf8.split(
-      separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false
-    ).map(Substring.init)
+    topic.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false).map(Substring.init)
   }
 }
 
@@ -104,14 +99,11 @@ package struct ProbeTopic: Sendable, Hashable {
   private static let prefix = "{\"probe\":\""
 
   /// Whether a message does nothing but arrive, on whatever topic.
-  package static func isPayload(_ bytes: [UInt8]) -> Bool {
-    bytes.count < 200 && bytes.starts(with: prefix.utf8)
-  }
+  package static func isPayload(_ bytes: [UInt8]) -> Bool { bytes.count < 200 && bytes.starts(with: prefix.utf8) }
 
   /// Whether a topic is that of a probe below `in`, whatever its base topic is.
   package static func isInbound(_ topic: String) -> Bool {
-    let levels = topic.utf8.split(
-      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    let levels = topic.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     return levels.count > 3 && levels[levels.count - 1].elementsEqual(name.utf8)
       && levels[levels.count - 3].elementsEqual(Group.inbound.rawValue.utf8)
   }
@@ -142,11 +134,8 @@ package struct BrokerTeams: Sendable, Hashable {
   /// itself, it is `user/<name>`: nobody gets into a team by choosing a name. No user name has a slash, so
   /// neither can it be mistaken for another user's.
   package func team(of user: String) -> String {
-    for (team, users) in users where users.contains(where: { $0.utf8.elementsEqual(user.utf8) }) {
-      return team
-    }
-    let isTaken =
-      users[user] != nil || others.contains(user) || user.hasPrefix(Self.reservedPrefix)
+    for (team, users) in users where users.contains(where: { $0.utf8.elementsEqual(user.utf8) }) { return team }
+    let isTaken = users[user] != nil || others.contains(user) || user.hasPrefix(Self.reservedPrefix)
     return isTaken ? "user/\(user)" : user
   }
 }

@@ -5,9 +5,7 @@ import ThreadDataset
 package struct OutboundTopic: Sendable {
   package let base: String
 
-  package init(base: String) {
-    self.base = base
-  }
+  package init(base: String) { self.base = base }
 
   // Retained, about the daemon.
   package var state: String { "\(base)/bridge/state" }
@@ -24,9 +22,7 @@ package struct OutboundTopic: Sendable {
 
   // Retained, about one thing.
   package func router(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)" }
-  package func availability(_ agent: BorderAgentID) -> String {
-    "\(base)/router/\(agent)/availability"
-  }
+  package func availability(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)/availability" }
   package func network(_ network: ExtendedPANID) -> String { "\(base)/network/\(network)" }
   package func alert(_ fingerprint: AlertFingerprint) -> String { "\(base)/alert/\(fingerprint)" }
 
@@ -44,9 +40,8 @@ package struct OutboundTopic: Sendable {
     let bytes = command.utf8
     let isSound =
       (1...64).contains(bytes.count)
-      && bytes.allSatisfy {
-        $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/")
-      } && Self.hasSoundLevels(bytes[...])
+      && bytes.allSatisfy { $0 &- UInt8(ascii: "a") < 26 || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "/") }
+      && Self.hasSoundLevels(bytes[...])
     return "\(base)/out/\(user)/response/\(isSound ? command : "unknown")"
   }
 
@@ -62,9 +57,7 @@ package struct OutboundTopic: Sendable {
         rest = rest.dropFirst(part.utf8.count)
       }
       // Where a router gets what it shall do: no answer may look like that.
-      guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else {
-        return false
-      }
+      guard !rest.starts(with: "dataset/".utf8), !rest.elementsEqual("dataset".utf8) else { return false }
       return Self.hasSoundLevels(rest)
     }
   }
@@ -116,8 +109,7 @@ package struct BaseTopics: Hashable, Sendable {
     self.homes = homes
     self.parent = parent
     places = Dictionary(
-      homes.enumerated().map { (Array($0.element.base.utf8), $0.offset) },
-      uniquingKeysWith: { first, _ in first })
+      homes.enumerated().map { (Array($0.element.base.utf8), $0.offset) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Splits a topic into its home and what follows the base topic; `nil` for a foreign topic.
@@ -144,9 +136,7 @@ package struct BaseTopics: Hashable, Sendable {
   package func formerRoots(of bases: [String]) -> [String] {
     var known = Set(roots.map { ExactName($0) })
     return bases.map { base in
-      guard parent != nil, let slash = base.utf8.lastIndex(of: UInt8(ascii: "/")) else {
-        return base
-      }
+      guard parent != nil, let slash = base.utf8.lastIndex(of: UInt8(ascii: "/")) else { return base }
       return "\(base[..<slash])/+"
     }.filter { known.insert(ExactName($0)).inserted }
   }

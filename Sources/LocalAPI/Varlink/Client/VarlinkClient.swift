@@ -29,9 +29,8 @@ package final class VarlinkClient: Sendable {
     let isAbandoned = Flag()
     let socket = try await withTaskCancellationHandler {
       try await SystemThread.result(of: {
-        try TrustedConnection.open(
-          path, by: deadline, admittingOthers: admittingOthers, actingForOwner: actingForOwner
-        ) { isAbandoned.isSet }
+        try TrustedConnection.open(path, by: deadline, admittingOthers: admittingOthers, actingForOwner: actingForOwner)
+        { isAbandoned.isSet }
       })
     } onCancel: {
       isAbandoned.set()
@@ -44,15 +43,10 @@ package final class VarlinkClient: Sendable {
   /// - Throws: `VarlinkError` from the service. `SocketError`: `timedOut`, `closed`, `abandoned` when the task is
   ///   cancelled, `malformed`, `tooLarge`; the connection is of no more use then.
   package func call<Parameters: Encodable, Reply: Decodable & Sendable>(
-    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters,
-    within limit: Duration = .seconds(10)
-  ) async throws -> Reply {
-    try await call(VarlinkCall.encode(method.fullName, parameters), within: limit)
-  }
+    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration = .seconds(10)
+  ) async throws -> Reply { try await call(VarlinkCall.encode(method.fullName, parameters), within: limit) }
 
-  func call<Reply: Decodable & Sendable>(
-    _ call: [UInt8], within limit: Duration
-  ) async throws -> Reply {
+  func call<Reply: Decodable & Sendable>(_ call: [UInt8], within limit: Duration) async throws -> Reply {
     guard !isStreaming.withLock({ $0 }) else { throw Self.streamIsOpen }
     let deadline = ContinuousClock.now + limit
     return try await waiting { [self] in
@@ -80,24 +74,17 @@ package final class VarlinkClient: Sendable {
     }
     guard isFirst else { throw Self.streamIsOpen }
     let reading = Reading(self)
-    return AsyncThrowingStream {
-      try await reading.next(call, firstWithin: firstLimit, within: limit)
-    }
+    return AsyncThrowingStream { try await reading.next(call, firstWithin: firstLimit, within: limit) }
   }
 
   /// Ends whatever waits.
   package func close() { connection.abort() }
 
-  private static let streamIsOpen = SocketError(
-    .malformed, "a connection with an open stream takes no other call")
+  private static let streamIsOpen = SocketError(.malformed, "a connection with an open stream takes no other call")
 
   /// Who is sent away may have been answered before all was sent.
   private func ask(_ call: [UInt8], by deadline: ContinuousClock.Instant) throws {
-    do {
-      try connection.send(call, by: deadline)
-    } catch {
-      guard error == .closed else { throw error }
-    }
+    do { try connection.send(call, by: deadline) } catch { guard error == .closed else { throw error } }
   }
 
   private func waiting<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
@@ -116,22 +103,18 @@ package final class VarlinkClient: Sendable {
 
   /// What a stream is at. The connection ends with it.
   private final class Reading: Sendable {
-    private enum State {
-      case unasked, open, ended
-    }
+    private enum State { case unasked, open, ended }
 
     private let client: VarlinkClient
     private let state = Mutex(State.unasked)
 
     init(_ client: VarlinkClient) { self.client = client }
 
-    deinit {
-      if state.withLock({ $0 != .ended }) { client.connection.abort() }
-    }
+    deinit { if state.withLock({ $0 != .ended }) { client.connection.abort() } }
 
-    func next<Reply: Decodable & Sendable>(
-      _ call: [UInt8], firstWithin firstLimit: Duration, within limit: Duration?
-    ) async throws -> Reply? {
+    func next<Reply: Decodable & Sendable>(_ call: [UInt8], firstWithin firstLimit: Duration, within limit: Duration?)
+      async throws -> Reply?
+    {
       let before = state.withLock { state in
         defer { if state == .unasked { state = .open } }
         return state
@@ -184,16 +167,10 @@ final class ClientConnection: Sendable {
     frames = Mutex(VarlinkFrames(limit: limit))
   }
 
-  deinit {
-    if let socket = socket.withLock({ $0 }) { close(socket) }
-  }
+  deinit { if let socket = socket.withLock({ $0 }) { close(socket) } }
 
   /// Ends all waiting, and the connection with it; from any thread.
-  func abort() {
-    socket.withLock {
-      if let socket = $0 { shutdown(socket, Int32(SHUT_RDWR)) }
-    }
-  }
+  func abort() { socket.withLock { if let socket = $0 { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
   /// - Throws: `SocketError`: `tooLarge`, `closed`, `timedOut`, `system`.
   func send(_ message: [UInt8], by deadline: ContinuousClock.Instant) throws(SocketError) {

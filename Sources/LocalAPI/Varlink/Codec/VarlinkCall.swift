@@ -34,12 +34,10 @@ package struct VarlinkCall: Sendable {
         }
       }
       switch member.name {
-      case "method":
-        if case .string(let text) = member.value { method = text.text } else { isCall = false }
+      case "method": if case .string(let text) = member.value { method = text.text } else { isCall = false }
       case "parameters":
         switch member.value {
-        case .nested where member.source.first == UInt8(ascii: "{"):
-          parameters = Array(member.source)
+        case .nested where member.source.first == UInt8(ascii: "{"): parameters = Array(member.source)
         case .null: break
         default: isCall = false
         }
@@ -50,9 +48,7 @@ package struct VarlinkCall: Sendable {
       }
     }
     guard isCall, let method else { throw SocketError(.malformed, "a message is no call") }
-    guard kinds.count <= 1 else {
-      throw SocketError(.malformed, "a call is more than one of more, oneway and upgrade")
-    }
+    guard kinds.count <= 1 else { throw SocketError(.malformed, "a call is more than one of more, oneway and upgrade") }
     kind = kinds.first ?? .single
     let dot = method.lastIndex(of: ".")
     interface = dot.map { String(method[..<$0]) } ?? ""
@@ -63,22 +59,18 @@ package struct VarlinkCall: Sendable {
   /// - Throws: `VarlinkError.invalidParameter` with the first field that is missing or of another type; what the type
   ///   itself throws.
   package func parameters<Value: Decodable>(_ type: Value.Type) throws -> Value {
-    do {
-      return try VarlinkJSON.decode(type, parameters)
-    } catch let error as DecodingError {
+    do { return try VarlinkJSON.decode(type, parameters) } catch let error as DecodingError {
       // An operation has its own ones within those of the call.
       throw VarlinkError.invalidParameter(VarlinkJSON.field(error, below: "parameters"))
     }
   }
 
   /// A call to send, without the byte that ends it.
-  package static func encode(
-    _ method: String, _ parameters: some Encodable, _ kind: Kind = .single
-  ) throws -> [UInt8] {
+  package static func encode(_ method: String, _ parameters: some Encodable, _ kind: Kind = .single) throws -> [UInt8] {
     try VarlinkJSON.encode(
       Sent(
-        method: method, parameters: parameters, more: kind == .more ? true : nil,
-        oneway: kind == .oneway ? true : nil, upgrade: kind == .upgrade ? true : nil))
+        method: method, parameters: parameters, more: kind == .more ? true : nil, oneway: kind == .oneway ? true : nil,
+        upgrade: kind == .upgrade ? true : nil))
   }
 
   fileprivate struct Sent<Value: Encodable>: Encodable {
@@ -96,13 +88,9 @@ extension VarlinkCall.Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
 package struct VarlinkNothing: Codable, Sendable, Equatable {
   package init() {}
 
-  package init(from decoder: any Decoder) throws {
-    _ = try decoder.container(keyedBy: NoKeys.self)
-  }
+  package init(from decoder: any Decoder) throws { _ = try decoder.container(keyedBy: NoKeys.self) }
 
-  package func encode(to encoder: any Encoder) throws {
-    _ = encoder.container(keyedBy: NoKeys.self)
-  }
+  package func encode(to encoder: any Encoder) throws { _ = encoder.container(keyedBy: NoKeys.self) }
 
   private enum NoKeys: CodingKey {}
 }
@@ -130,9 +118,7 @@ extension VarlinkReply where Parameters: Decodable {
       parameters =
         try VarlinkJSON.decode(Body<Parameters>.self, message).parameters
         ?? VarlinkJSON.decode(Parameters.self, Array("{}".utf8))
-    } catch let error as VarlinkError {
-      throw error
-    } catch {
+    } catch let error as VarlinkError { throw error } catch {
       throw SocketError(.malformed, "a message is no reply to this call")
     }
   }
@@ -147,9 +133,7 @@ extension VarlinkReply where Parameters: Encodable {
 
 extension VarlinkError {
   /// The reply, without the byte that ends it.
-  package func encoded() -> [UInt8] {
-    (try? VarlinkJSON.encode(SentError(error: name, parameters: parameters))) ?? []
-  }
+  package func encoded() -> [UInt8] { (try? VarlinkJSON.encode(SentError(error: name, parameters: parameters))) ?? [] }
 }
 
 private struct Head: Decodable {
@@ -157,9 +141,7 @@ private struct Head: Decodable {
   var continues: Bool?
 }
 
-private struct Body<Value: Decodable>: Decodable {
-  var parameters: Value?
-}
+private struct Body<Value: Decodable>: Decodable { var parameters: Value? }
 
 extension Body: VarlinkFieldNames where Value: VarlinkFieldNames {}
 
@@ -180,8 +162,7 @@ private struct Details: Decodable {
   let values: [String: VarlinkError.Value]
 
   init(from decoder: any Decoder) throws {
-    values = try decoder.singleValueContainer().decode([String: Detail].self)
-      .compactMapValues(\.value)
+    values = try decoder.singleValueContainer().decode([String: Detail].self).compactMapValues(\.value)
   }
 
   private struct Detail: Decodable {
@@ -189,9 +170,7 @@ private struct Details: Decodable {
 
     init(from decoder: any Decoder) throws {
       let field = try decoder.singleValueContainer()
-      value =
-        (try? field.decode(String.self)).map { .string($0) }
-        ?? (try? field.decode(Int.self)).map { .int($0) }
+      value = (try? field.decode(String.self)).map { .string($0) } ?? (try? field.decode(Int.self)).map { .int($0) }
     }
   }
 }
@@ -240,7 +219,5 @@ package struct VarlinkFrames: Sendable {
     return Array(bytes[..<end])
   }
 
-  static func tooLarge(_ limit: Int) -> SocketError {
-    SocketError(.tooLarge, "a message has more than \(limit) bytes")
-  }
+  static func tooLarge(_ limit: Int) -> SocketError { SocketError(.tooLarge, "a message has more than \(limit) bytes") }
 }

@@ -24,21 +24,15 @@ enum VarlinkJSON {
 
   static func decode<Value: Decodable>(_ type: Value.Type, _ message: [UInt8]) throws -> Value {
     let decoder = JSONDecoder()
-    if !(type is any VarlinkFieldNames.Type) {
-      decoder.keyDecodingStrategy = .convertFromSnakeCase
-    }
+    if !(type is any VarlinkFieldNames.Type) { decoder.keyDecodingStrategy = .convertFromSnakeCase }
     return try decoder.decode(type, from: Data(message))
   }
 
   /// Checks a message before a decoder reads it, and calls `body` for each of its members.
   ///
   /// - Throws: `malformed` when it is not a JSON object in UTF-8, or nested too deep.
-  static func readMembers(
-    of message: [UInt8], _ body: (JSONMember) -> Void = { _ in }
-  ) throws(SocketError) {
-    do throws(JSONFlaw) {
-      if try UntrustedJSON.readMembers(of: message, depth: depth, body) { return }
-    } catch {
+  static func readMembers(of message: [UInt8], _ body: (JSONMember) -> Void = { _ in }) throws(SocketError) {
+    do throws(JSONFlaw) { if try UntrustedJSON.readMembers(of: message, depth: depth, body) { return } } catch {
       throw SocketError(.malformed, "a message is \(description(of: error))")
     }
     throw SocketError(.malformed, "a message is not a JSON object")
@@ -57,15 +51,14 @@ enum VarlinkJSON {
     let (path, last): ([any CodingKey], (any CodingKey)?) =
       switch error {
       case .keyNotFound(let key, let context): (context.codingPath, key)
-      case .typeMismatch(_, let context), .valueNotFound(_, let context),
-        .dataCorrupted(let context):
+      case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
         (context.codingPath, nil)
       @unknown default: ([], nil)
       }
     let keys = path + (last.map { [$0] } ?? [])
-    return keys.drop { $0.stringValue == parent }
-      .map { key in key.intValue.map { "\($0)" } ?? inSnakeCase(key.stringValue) }
-      .joined(separator: ".")
+    return keys.drop { $0.stringValue == parent }.map { key in
+      key.intValue.map { "\($0)" } ?? inSnakeCase(key.stringValue)
+    }.joined(separator: ".")
   }
 
   private static func inSnakeCase(_ name: String) -> String {

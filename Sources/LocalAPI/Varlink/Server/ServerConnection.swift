@@ -51,7 +51,6 @@ struct ServerConnection {
     if isStream { owner.endStream(of: user) }
     guard call.kind != .oneway else { return }
     let limit = owner.limits.message
-    try caller.send(
-      last.count <= limit ? last : owner.service.reply(to: VarlinkFrames.tooLarge(limit)))
+    try caller.send(last.count <= limit ? last : owner.service.reply(to: VarlinkFrames.tooLarge(limit)))
   }
 }

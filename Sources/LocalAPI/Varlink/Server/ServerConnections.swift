@@ -22,15 +22,14 @@ final class ServerConnections: Sendable {
   private let state: Mutex<State>
 
   init(
-    service: VarlinkService, limits: VarlinkLimits,
-    judge: @escaping @Sendable (SocketPeer) -> VarlinkVerdict, passesDescriptors: Bool
+    service: VarlinkService, limits: VarlinkLimits, judge: @escaping @Sendable (SocketPeer) -> VarlinkVerdict,
+    passesDescriptors: Bool
   ) {
     self.service = service
     self.limits = limits
     self.judge = judge
     self.passesDescriptors = passesDescriptors
-    state = Mutex(
-      State(places: CallerPlaces(total: limits.places, perUser: limits.placesPerUser)))
+    state = Mutex(State(places: CallerPlaces(total: limits.places, perUser: limits.placesPerUser)))
   }
 
   var isEmpty: Bool { state.withLock { $0.callers.isEmpty } }
@@ -41,8 +40,7 @@ final class ServerConnections: Sendable {
     switch judge(peer) {
     case .refused(let error): refuse(socket, error)
     case .admitted(let access):
-      guard
-        let caller = try? VarlinkCaller(socket, peer: peer, access: access, limits: limits),
+      guard let caller = try? VarlinkCaller(socket, peer: peer, access: access, limits: limits),
         let place = admit(caller)
       else { return refuse(socket, limits.noPlace) }
       let connection = ServerConnection(socket: socket, caller: caller, place: place, owner: self)
@@ -127,7 +125,5 @@ final class ServerConnections: Sendable {
   }
 
   /// Closes a connection, with whatever is on its way there. See `PromptClose`.
-  func close(_ socket: Int32) {
-    if passesDescriptors { PromptClose.close([socket]) } else { Glibc.close(socket) }
-  }
+  func close(_ socket: Int32) { if passesDescriptors { PromptClose.close([socket]) } else { Glibc.close(socket) } }
 }

@@ -24,9 +24,7 @@ package final class VarlinkCaller: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter socket: `close` must follow before it is closed.
-  init(
-    _ socket: Int32, peer: SocketPeer, access: VarlinkAccess, limits: VarlinkLimits
-  ) throws(SocketError) {
+  init(_ socket: Int32, peer: SocketPeer, access: VarlinkAccess, limits: VarlinkLimits) throws(SocketError) {
     self.socket = socket
     self.peer = peer
     self.access = access
@@ -36,9 +34,7 @@ package final class VarlinkCaller: Sendable {
 
   /// Whether the caller has not hung up, and has its place. Who has ended the own half only still waits.
   package var isThere: Bool {
-    state.withLock {
-      !$0.isEvicted && !$0.isClosed && events & (POLLHUP | POLLERR | POLLNVAL) == 0
-    }
+    state.withLock { !$0.isEvicted && !$0.isClosed && events & (POLLHUP | POLLERR | POLLNVAL) == 0 }
   }
 
   /// Ends `wait`.
@@ -84,9 +80,7 @@ package final class VarlinkCaller: Sendable {
     let deadline = ContinuousClock.now + limits.silence
     while !isEvicted {
       if let message = try frames.next() { return message }
-      guard wakeup.wait(for: Int16(POLLIN), on: socket, until: deadline) != nil else {
-        throw .timedOut
-      }
+      guard wakeup.wait(for: Int16(POLLIN), on: socket, until: deadline) != nil else { throw .timedOut }
       guard try read(into: &frames) else { return nil }
     }
     return nil
@@ -94,8 +88,7 @@ package final class VarlinkCaller: Sendable {
 
   /// - Returns: false at the end.
   private func read(into frames: inout VarlinkFrames) throws(SocketError) -> Bool {
-    try withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) {
-      room throws(SocketError) -> Bool in
+    try withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { room throws(SocketError) -> Bool in
       // Without room for open files, so none of them gets a number here: the kernel closes them.
       let count = recv(socket, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
       if count < 0 {
@@ -125,9 +118,7 @@ package final class VarlinkCaller: Sendable {
       if rest.isEmpty { return }
       let last = finishing.map { max($0, began) + Self.lastSending }
       let deadline = began + limits.sending
-      guard
-        wakeup.wait(
-          for: Int16(POLLOUT), on: socket, until: last.map { min($0, deadline) } ?? deadline) != nil
+      guard wakeup.wait(for: Int16(POLLOUT), on: socket, until: last.map { min($0, deadline) } ?? deadline) != nil
       else {
         // Nothing can follow a part of a message.
         shutdown(socket, Int32(SHUT_RDWR))

@@ -23,8 +23,7 @@ package final class VarlinkServer: Sendable {
   ///   - onTrouble: called when connections cannot be taken for a moment.
   /// - Throws: `taken` when a socket for others would be in the way of somebody else's; `system`.
   package init(
-    path: String, reach: SocketReach = .owner, limits: VarlinkLimits = .owner,
-    service: VarlinkService,
+    path: String, reach: SocketReach = .owner, limits: VarlinkLimits = .owner, service: VarlinkService,
     judge: @escaping @Sendable (SocketPeer) -> VarlinkVerdict = VarlinkServer.ownerOnly,
     onTrouble: @escaping @Sendable (SocketError) -> Void = { _ in }
   ) throws(SocketError) {
@@ -33,9 +32,7 @@ package final class VarlinkServer: Sendable {
     connections = ServerConnections(
       service: service, limits: limits, judge: judge,
       passesDescriptors: !(limits.refusesDescriptors && SocketOptions.refuseDescriptors(listener)))
-    loop = AcceptLoop(
-      path: path, listener: listener, wakeup: wakeup, connections: connections,
-      onTrouble: onTrouble)
+    loop = AcceptLoop(path: path, listener: listener, wakeup: wakeup, connections: connections, onTrouble: onTrouble)
     SystemThread.run { [loop] in loop.run() }
   }
 

@@ -69,25 +69,18 @@ package struct VarlinkEndpoint: Sendable {
 
 extension VarlinkMethod where Parameters: Decodable & Sendable, Reply: Encodable & Sendable {
   /// - Parameter handler: may wait, in the thread of the connection.
-  package func answered(
-    by handler: @escaping @Sendable (Parameters, VarlinkCaller) throws -> Reply
-  ) -> VarlinkEndpoint {
-    answered { parameters, caller, _ in try handler(parameters, caller) }
-  }
+  package func answered(by handler: @escaping @Sendable (Parameters, VarlinkCaller) throws -> Reply) -> VarlinkEndpoint
+  { answered { parameters, caller, _ in try handler(parameters, caller) } }
 
   /// Of a method that may be called with `more`, or without.
   ///
   /// - Parameter handler: gets nil where the caller takes one reply only.
   package func answered(
-    by handler:
-      @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>?) throws ->
-      Reply
+    by handler: @escaping @Sendable (Parameters, VarlinkCaller, VarlinkReplies<Reply>?) throws -> Reply
   ) -> VarlinkEndpoint {
-    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) {
-      call, caller in
+    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) { call, caller in
       let reply = try handler(
-        try call.parameters(Parameters.self), caller,
-        call.kind == .more ? VarlinkReplies(to: caller) : nil)
+        try call.parameters(Parameters.self), caller, call.kind == .more ? VarlinkReplies(to: caller) : nil)
       return try VarlinkReply(parameters: reply, continues: false).encoded()
     }
   }
@@ -95,11 +88,10 @@ extension VarlinkMethod where Parameters: Decodable & Sendable, Reply: Encodable
 
 extension VarlinkStream where Parameters: Decodable & Sendable, Reply: Encodable & Sendable {
   /// - Parameter handler: returns the last reply.
-  package func answered(
-    by handler: @escaping @Sendable (Parameters, VarlinkReplies<Reply>) throws -> Reply
-  ) -> VarlinkEndpoint {
-    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: true) {
-      call, caller in
+  package func answered(by handler: @escaping @Sendable (Parameters, VarlinkReplies<Reply>) throws -> Reply)
+    -> VarlinkEndpoint
+  {
+    VarlinkEndpoint(interface: interface, name: name, access: access, isStream: true) { call, caller in
       let last = try handler(try call.parameters(Parameters.self), VarlinkReplies(to: caller))
       return try VarlinkReply(parameters: last, continues: false).encoded()
     }
@@ -117,9 +109,7 @@ package enum VarlinkAccess: Int, Sendable, Comparable {
   /// The daemon's own user, and root.
   case owner
 
-  package static func < (left: VarlinkAccess, right: VarlinkAccess) -> Bool {
-    left.rawValue < right.rawValue
-  }
+  package static func < (left: VarlinkAccess, right: VarlinkAccess) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// What a server makes of the user at the other end of a new connection.

@@ -42,9 +42,7 @@ package struct VarlinkService: Sendable {
   }
 
   /// Why the next call of a connection is not looked at.
-  func refusal(ofCallBy caller: VarlinkCaller, isFirst: Bool) -> VarlinkError? {
-    gate(caller, isFirst)
-  }
+  func refusal(ofCallBy caller: VarlinkCaller, isFirst: Bool) -> VarlinkError? { gate(caller, isFirst) }
 
   /// Performs a call, in the thread that calls this. Replies that others follow go to the caller.
   ///
@@ -53,24 +51,14 @@ package struct VarlinkService: Sendable {
     do {
       let endpoint = try endpoint(for: call, from: caller)
       let began = ContinuousClock.now
-      defer {
-        if call.kind != .more {
-          finished("\(endpoint.interface).\(endpoint.name)", began.duration(to: .now))
-        }
-      }
+      defer { if call.kind != .more { finished("\(endpoint.interface).\(endpoint.name)", began.duration(to: .now)) } }
       return try endpoint.answer(call, caller)
-    } catch {
-      return reply(to: error)
-    }
+    } catch { return reply(to: error) }
   }
 
-  func reply(to error: any Error) -> [UInt8] {
-    ((error as? VarlinkError) ?? failure(error)).encoded()
-  }
+  func reply(to error: any Error) -> [UInt8] { ((error as? VarlinkError) ?? failure(error)).encoded() }
 
-  private func endpoint(
-    for call: VarlinkCall, from caller: VarlinkCaller
-  ) throws(VarlinkError) -> VarlinkEndpoint {
+  private func endpoint(for call: VarlinkCall, from caller: VarlinkCaller) throws(VarlinkError) -> VarlinkEndpoint {
     guard let interface = interfaces.first(where: { $0.name == call.interface }) else {
       throw .interfaceNotFound(call.interface)
     }
@@ -85,13 +73,9 @@ package struct VarlinkService: Sendable {
 }
 
 extension VarlinkService {
-  private struct InterfaceName: Decodable {
-    var interface: String
-  }
+  private struct InterfaceName: Decodable { var interface: String }
 
-  private struct Description: Encodable {
-    var description: String
-  }
+  private struct Description: Encodable { var description: String }
 
   private struct Info: Encodable {
     var vendor: String
@@ -101,23 +85,20 @@ extension VarlinkService {
     var interfaces: [String]
   }
 
-  private static func introspection(
-    _ information: Information, _ interfaces: [VarlinkInterface]
-  ) -> [VarlinkEndpoint] {
+  private static func introspection(_ information: Information, _ interfaces: [VarlinkInterface]) -> [VarlinkEndpoint] {
     let name = VarlinkInterface.service.name
     return [
       VarlinkMethod<VarlinkNothing, Info>(name, "GetInfo", for: .admitted).answered { _, _ in
         Info(
-          vendor: information.vendor, product: information.product, version: information.version,
-          url: information.url, interfaces: interfaces.map(\.name))
+          vendor: information.vendor, product: information.product, version: information.version, url: information.url,
+          interfaces: interfaces.map(\.name))
       },
-      VarlinkMethod<InterfaceName, Description>(name, "GetInterfaceDescription", for: .admitted)
-        .answered { wanted, _ in
-          guard let interface = interfaces.first(where: { $0.name == wanted.interface }) else {
-            throw VarlinkError.interfaceNotFound(wanted.interface)
-          }
-          return Description(description: interface.text)
-        },
+      VarlinkMethod<InterfaceName, Description>(name, "GetInterfaceDescription", for: .admitted).answered { wanted, _ in
+        guard let interface = interfaces.first(where: { $0.name == wanted.interface }) else {
+          throw VarlinkError.interfaceNotFound(wanted.interface)
+        }
+        return Description(description: interface.text)
+      },
     ]
   }
 }

@@ -67,9 +67,7 @@ package struct CallerPlaces: Sendable {
 
   package func holds(_ place: Int) -> Bool { callers[place] != nil }
 
-  private var counts: [UInt32: Int] {
-    callers.values.reduce(into: [:]) { $0[$1.user, default: 0] += 1 }
-  }
+  private var counts: [UInt32: Int] { callers.values.reduce(into: [:]) { $0[$1.user, default: 0] += 1 } }
 
   /// Whose place a user's new connection takes when all are taken.
   private func victim(_ counts: [UInt32: Int], for user: UInt32) -> Int? {
@@ -78,9 +76,7 @@ package struct CallerPlaces: Sendable {
     let users = counts.filter { $0.key == user || ($0.value > own && $0.value > 1) }.sorted {
       ($0.value, $0.key == user ? 1 : 0, $1.key) > ($1.value, $1.key == user ? 1 : 0, $0.key)
     }.map(\.key)
-    for candidate in users {
-      if let oldest = oldest(of: candidate, where: \.isSilent) { return oldest }
-    }
+    for candidate in users { if let oldest = oldest(of: candidate, where: \.isSilent) { return oldest } }
     guard own == 0, let most = users.first else { return nil }
     return oldest(of: most) { _ in true }
   }

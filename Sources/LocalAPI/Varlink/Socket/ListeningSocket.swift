@@ -4,9 +4,7 @@ import Glibc
 package enum ListeningSocket {
   private static let backlog: Int32 = 16
 
-  package static func make(
-    _ path: String, _ reach: SocketReach
-  ) throws(SocketError) -> Int32 {
+  package static func make(_ path: String, _ reach: SocketReach) throws(SocketError) -> Int32 {
     if reach == .owner {
       unlink(path)
     } else {
@@ -16,11 +14,8 @@ package enum ListeningSocket {
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
     // On Linux the socket's own mode is what the name gets, so there is no moment with another.
-    guard fchmod(descriptor, 0o600) == 0,
-      address.withAddress({ bind(descriptor, $0, $1) }) == 0,
-      Glibc.listen(descriptor, backlog) == 0,
-      fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0,
-      open(path, to: reach)
+    guard fchmod(descriptor, 0o600) == 0, address.withAddress({ bind(descriptor, $0, $1) }) == 0,
+      Glibc.listen(descriptor, backlog) == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0, open(path, to: reach)
     else {
       let code = errno
       close(descriptor)
@@ -52,9 +47,7 @@ package enum ListeningSocket {
   private static func removeDeadSocket(_ path: String) throws(SocketError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
-      throw SocketError(.taken, "\(path) is there, and is no socket")
-    }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw SocketError(.taken, "\(path) is there, and is no socket") }
     let address = try SocketAddress(path)
     let probe = try SocketAddress.makeSocket(path)
     defer { close(probe) }
@@ -92,17 +85,13 @@ package struct SocketDirectory: Equatable {
   ///
   /// - Throws: `system`, `forbidden` when this user may not look there.
   package static func above(_ path: String) throws(SocketError) -> [SocketDirectory] {
-    guard let resolved = realpath(parent(of: path), nil) else {
-      throw SocketError.refusal("realpath", path, errno)
-    }
+    guard let resolved = realpath(parent(of: path), nil) else { throw SocketError.refusal("realpath", path, errno) }
     defer { free(resolved) }
     var place = String(cString: resolved)
     var directories: [SocketDirectory] = []
     while true {
       var status = stat()
-      guard stat(place, &status) == 0 else {
-        throw SocketError.refusal("stat", place, errno)
-      }
+      guard stat(place, &status) == 0 else { throw SocketError.refusal("stat", place, errno) }
       directories.append(SocketDirectory(owner: status.st_uid, mode: status.st_mode))
       if place == "/" { return directories }
       place = parent(of: place)
@@ -138,20 +127,14 @@ package struct SocketAddress: ~Copyable {
     self.path = "/proc/self/fd/\(descriptor)\(path[slash...])"
   }
 
-  deinit {
-    if directory >= 0 { close(directory) }
-  }
+  deinit { if directory >= 0 { close(directory) } }
 
   package func withAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { room in
-      room.copyBytes(from: path.utf8.prefix(room.count - 1))
-    }
+    withUnsafeMutableBytes(of: &address.sun_path) { room in room.copyBytes(from: path.utf8.prefix(room.count - 1)) }
     return withUnsafePointer(to: address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
     }
   }
 

@@ -15,27 +15,21 @@ package enum TrustedConnection {
   /// - Throws: `SocketError`: `untrusted` when who listens is not to be trusted (`ListenerTrust`), `forbidden` when this
   ///   user may not look there, `timedOut`, `system`. `CancellationError` when the caller has given up.
   package static func open(
-    _ path: String, by deadline: ContinuousClock.Instant, admittingOthers: Bool = false,
-    actingForOwner: Bool = false, unless isAbandoned: () -> Bool = { false }
+    _ path: String, by deadline: ContinuousClock.Instant, admittingOthers: Bool = false, actingForOwner: Bool = false,
+    unless isAbandoned: () -> Bool = { false }
   ) throws -> Int32? {
     guard access(path, F_OK) == 0 else {
       // Only what is certainly not there counts as nobody.
-      guard errno == ENOENT || errno == ENOTDIR else {
-        throw SocketError.refusal("look at", path, errno)
-      }
+      guard errno == ENOENT || errno == ENOTDIR else { throw SocketError.refusal("look at", path, errno) }
       return nil
     }
     guard let descriptor = try connect(path, by: deadline, unless: isAbandoned) else { return nil }
     do {
-      guard let peer = SocketPeer(descriptor) else {
-        throw SocketError.system("getsockopt", "the connection")
-      }
+      guard let peer = SocketPeer(descriptor) else { throw SocketError.system("getsockopt", "the connection") }
       let trust = ListenerTrust(
         caller: geteuid(), listener: peer.user, directories: try SocketDirectory.above(path),
         admitsOthers: admittingOthers, actsForOwner: actingForOwner)
-      if let reason = trust.rejectionReason {
-        throw SocketError(.untrusted, "\(path) is not to be trusted: \(reason)")
-      }
+      if let reason = trust.rejectionReason { throw SocketError(.untrusted, "\(path) is not to be trusted: \(reason)") }
       return descriptor
     } catch {
       close(descriptor)
@@ -43,20 +37,17 @@ package enum TrustedConnection {
     }
   }
 
-  private static func connect(
-    _ path: String, by deadline: ContinuousClock.Instant, unless isAbandoned: () -> Bool
-  ) throws -> Int32? {
+  private static func connect(_ path: String, by deadline: ContinuousClock.Instant, unless isAbandoned: () -> Bool)
+    throws -> Int32?
+  {
     let address = try SocketAddress(path)
     let descriptor = try SocketAddress.makeSocket(path)
     // Where many wait already and none is taken, connecting waits too: a while at a time.
     var limit = timeval(tv_sec: 0, tv_usec: connectPollInterval)
-    setsockopt(
-      descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     while address.withAddress({ Glibc.connect(descriptor, $0, $1) }) != 0 {
       let code = errno
-      if code == EAGAIN || code == EINTR, !isAbandoned(), ContinuousClock.now < deadline {
-        continue
-      }
+      if code == EAGAIN || code == EINTR, !isAbandoned(), ContinuousClock.now < deadline { continue }
       close(descriptor)
       if isAbandoned() { throw CancellationError() }
       if code == EAGAIN || code == EINTR { throw SocketError.timedOut }
@@ -110,9 +101,7 @@ package struct ListenerTrust: Equatable {
       ? "its directory belongs to user \(directory.owner)" : "user \(listener) listens there"
   }
 
-  private func isTrusted(_ directory: SocketDirectory) -> Bool {
-    directory.owner == caller || directory.owner == 0
-  }
+  private func isTrusted(_ directory: SocketDirectory) -> Bool { directory.owner == caller || directory.owner == 0 }
 
   private func reasonToRejectOther(in directory: SocketDirectory) -> String? {
     guard directory.owner == listener || directory.owner == 0 else {
@@ -121,7 +110,6 @@ package struct ListenerTrust: Equatable {
     let isVouchedFor = directories.dropFirst().allSatisfy {
       ($0.owner == 0 || $0.owner == caller) && !$0.isOpenToOthers
     }
-    return isVouchedFor
-      ? nil : "user \(listener) listens there, in a place where anybody could have made it"
+    return isVouchedFor ? nil : "user \(listener) listens there, in a place where anybody could have made it"
   }
 }

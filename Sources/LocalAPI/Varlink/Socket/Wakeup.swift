@@ -3,8 +3,7 @@ import Glibc
 import ThreadkeeperSupport
 
 // Swift's module of glibc does not have sys/eventfd.h.
-@_silgen_name("eventfd")
-private func eventfd(_ count: UInt32, _ flags: Int32) -> Int32
+@_silgen_name("eventfd") private func eventfd(_ count: UInt32, _ flags: Int32) -> Int32
 
 /// Wakes a thread that waits in poll(2).
 final class Wakeup: Sendable {
@@ -32,13 +31,8 @@ final class Wakeup: Sendable {
   ///   - events: of poll(2). Its end, or an error, is always one.
   ///   - deadline: nil: without an end.
   /// - Returns: the events of the socket; nil when the moment has come.
-  func wait(
-    for events: Int16, on socket: Int32, until deadline: ContinuousClock.Instant?
-  ) -> Int16? {
-    var entries = [
-      pollfd(fd: socket, events: events, revents: 0),
-      pollfd(fd: file, events: Int16(POLLIN), revents: 0),
-    ]
+  func wait(for events: Int16, on socket: Int32, until deadline: ContinuousClock.Instant?) -> Int16? {
+    var entries = [pollfd(fd: socket, events: events, revents: 0), pollfd(fd: file, events: Int16(POLLIN), revents: 0)]
     while true {
       let left = deadline.map { ContinuousClock.now.duration(to: $0) }
       if let left, left <= .zero { return nil }
@@ -61,9 +55,9 @@ package enum SocketWait {
   /// - Parameters:
   ///   - events: of poll(2).
   ///   - deadline: nil: without an end.
-  package static func wait(
-    for events: Int32, on socket: Int32, until deadline: ContinuousClock.Instant?
-  ) throws(SocketError) {
+  package static func wait(for events: Int32, on socket: Int32, until deadline: ContinuousClock.Instant?)
+    throws(SocketError)
+  {
     while true {
       let left = deadline.map { ContinuousClock.now.duration(to: $0) }
       if let left, left <= .zero { throw .timedOut }
@@ -83,8 +77,7 @@ package enum SocketWait {
 }
 
 // glibc declares it for _GNU_SOURCE only, which Swift's module of it does not set.
-@_silgen_name("unshare")
-private func unshare(_ what: Int32) -> Int32
+@_silgen_name("unshare") private func unshare(_ what: Int32) -> Int32
 
 /// Closes open files that somebody else has chosen. A socket that lingers is waited for by whoever closes it
 /// last, for as long as its maker likes; but not by a thread that ends.

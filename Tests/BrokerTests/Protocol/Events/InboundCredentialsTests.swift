@@ -5,8 +5,7 @@ import Testing
 import ThreadDataset
 import Wire
 
-@Suite("Credentials that are shared, as events")
-struct InboundCredentialsTests {
+@Suite("Credentials that are shared, as events") struct InboundCredentialsTests {
   private static let agent = "a1b2c3d4e5f60718"
 
   private func decode(_ fields: [String: Any]) throws -> RouterMessage {
@@ -17,8 +16,7 @@ struct InboundCredentialsTests {
     ["dataset": try SampleNetwork.home.dataset(at: 1).hex].merging(more) { $1 }
   }
 
-  @Test("The dataset alone is enough, and names the network that it is about")
-  func least() throws {
+  @Test("The dataset alone is enough, and names the network that it is about") func least() throws {
     let event = try decode(try sample())
     let dataset = try SampleNetwork.home.dataset(at: 1)
     #expect(event.subject == .network(try #require(dataset.extendedPANID)))
@@ -28,63 +26,54 @@ struct InboundCredentialsTests {
     #expect(!event.isPreferred)
   }
 
-  @Test("Every field is read, and those of other events count for nothing")
-  func everything() throws {
+  @Test("Every field is read, and those of other events count for nothing") func everything() throws {
     let event = try decode(
       try sample([
-        "border_agent_id": Self.agent.uppercased(), "preferred": true, "name": "Home Assistant",
-        "seq": 7, "vendor": "Acme", "ssid": "attic", "ext_address": "00", "thread_state": "asleep",
-        "mine": ["of": [1, 2]],
+        "border_agent_id": Self.agent.uppercased(), "preferred": true, "name": "Home Assistant", "seq": 7,
+        "vendor": "Acme", "ssid": "attic", "ext_address": "00", "thread_state": "asleep", "mine": ["of": [1, 2]],
       ]))
     #expect(event.borderAgent == BorderAgentID(hex: Self.agent))
     #expect(event.isPreferred && event.name == "Home Assistant" && event.order == .number(7))
     #expect(event.vendor == nil && event.ssid == nil && event.thread.state == nil)
     let nulls = #","border_agent_id":null,"preferred":null,"name":null,"seq":null,"id":null}"#
     let hex = try SampleNetwork.home.dataset(at: 1).hex
-    #expect(
-      try Samples.decode(#"{"dataset":"\#(hex)"\#(nulls)"#, as: .credentials) == decode(sample()))
+    #expect(try Samples.decode(#"{"dataset":"\#(hex)"\#(nulls)"#, as: .credentials) == decode(sample()))
   }
 
   @Test(
     "What is wrong is named",
     arguments: [
       (#""preferred":"yes""#, "wrong_type preferred"), (#""preferred":1"#, "wrong_type preferred"),
-      (#""preferred":[]"#, "wrong_type preferred"),
-      (#""border_agent_id":"a1""#, "bad_border_agent_id border_agent_id"),
+      (#""preferred":[]"#, "wrong_type preferred"), (#""border_agent_id":"a1""#, "bad_border_agent_id border_agent_id"),
       (#""border_agent_id":7"#, "wrong_type border_agent_id"), (#""name":7"#, "wrong_type name"),
-      ("\"name\":\"\(String(repeating: "n", count: 129))\"", "bad_field name"),
-      (#""seq":-1"#, "wrong_type seq"), (#""sealed":{}"#, "not_sealed dataset"),
-    ])
-  func wrong(member: String, place: String) throws {
+      ("\"name\":\"\(String(repeating: "n", count: 129))\"", "bad_field name"), (#""seq":-1"#, "wrong_type seq"),
+      (#""sealed":{}"#, "not_sealed dataset"),
+    ]) func wrong(member: String, place: String) throws
+  {
     let hex = try SampleNetwork.home.dataset(at: 1).hex
-    let rejection = try Samples.rejection(
-      of: #"{"dataset":"\#(hex)",\#(member)}"#, as: .credentials)
+    let rejection = try Samples.rejection(of: #"{"dataset":"\#(hex)",\#(member)}"#, as: .credentials)
     #expect(rejection.place == place)
     #expect(!Samples.texts(of: rejection).contains(hex))
   }
 
-  @Test("Without a dataset there is nothing to share", arguments: ["{}", #"{"dataset":null}"#])
-  func missing(text: String) throws {
-    #expect(try Samples.rejection(of: text, as: .credentials).place == "missing_field dataset")
-  }
+  @Test("Without a dataset there is nothing to share", arguments: ["{}", #"{"dataset":null}"#]) func missing(
+    text: String
+  ) throws { #expect(try Samples.rejection(of: text, as: .credentials).place == "missing_field dataset") }
 
-  @Test("In other events a field `preferred` is the publisher's own")
-  func elsewhere() throws {
+  @Test("In other events a field `preferred` is the publisher's own") func elsewhere() throws {
     for value in ["true", "\"yes\"", "[1]"] {
-      let event = try Samples.decode(
-        #"{"border_agent_id":"\#(Self.agent)","preferred":\#(value)}"#)
+      let event = try Samples.decode(#"{"border_agent_id":"\#(Self.agent)","preferred":\#(value)}"#)
       #expect(!event.isPreferred)
     }
   }
 
-  @Test("What lies beside an envelope must not say otherwise", arguments: ["true", "1"])
-  func beside(value: String) throws {
+  @Test("What lies beside an envelope must not say otherwise", arguments: ["true", "1"]) func beside(value: String)
+    throws
+  {
     let payload = Array(#"{"sealed":{"v":1},"preferred":\#(value)}"#.utf8)
     #expect(try Samples.event(payload, as: .credentials).isSealed)
     func open(_ fields: [String: Any]) throws -> RouterMessage {
-      try InboundEvent(
-        reading: try Samples.payload(fields), sealedIn: payload, as: .credentials, sequence: 1
-      ).message
+      try InboundEvent(reading: try Samples.payload(fields), sealedIn: payload, as: .credentials, sequence: 1).message
     }
     let other = try sample()
     let rejection = try #require(#expect(throws: Rejection.self) { try open(other) })
@@ -93,19 +82,16 @@ struct InboundCredentialsTests {
   }
 }
 
-@Suite("Datasets in events")
-struct InboundDatasetTests {
+@Suite("Datasets in events") struct InboundDatasetTests {
   private static let kinds = [RouterMessage.Kind.announce, .dataset, .credentials]
 
-  @Test(
-    "A malformed vector is refused with its code and place, and shows nothing", arguments: kinds)
-  func malformed(kind: RouterMessage.Kind) throws {
+  @Test("A malformed vector is refused with its code and place, and shows nothing", arguments: kinds) func malformed(
+    kind: RouterMessage.Kind
+  ) throws {
     for vector in try DatasetVectors.all() where !["complete", "pending"].contains(vector.expect) {
       if vector.expect == "missing_tlv", kind != .dataset, !vector.hex.isEmpty { continue }
       let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
-      let error = try #require(throws: DatasetError.self) {
-        try OperationalDataset(hex: vector.hex).requireComplete()
-      }
+      let error = try #require(throws: DatasetError.self) { try OperationalDataset(hex: vector.hex).requireComplete() }
       #expect(rejection.place == "\(vector.expect) dataset", "\(vector.id)")
       #expect(rejection.offset == error.offset && rejection.tlv == error.tlvName)
       #expect(!rejection.message.isEmpty)
@@ -113,8 +99,9 @@ struct InboundDatasetTests {
     }
   }
 
-  @Test("A pending dataset is refused: it is not in effect yet", arguments: kinds)
-  func pending(kind: RouterMessage.Kind) throws {
+  @Test("A pending dataset is refused: it is not in effect yet", arguments: kinds) func pending(
+    kind: RouterMessage.Kind
+  ) throws {
     let vector = try #require(try DatasetVectors.all().first { $0.expect == "pending" })
     let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
     #expect(rejection.place == "incomplete_dataset dataset")
@@ -122,9 +109,7 @@ struct InboundDatasetTests {
     expectNothing(of: vector.hex, in: rejection)
   }
 
-  @Test(
-    "Who announces itself, or shares, with a dataset that is not complete is known, and what it lacks"
-  )
+  @Test("Who announces itself, or shares, with a dataset that is not complete is known, and what it lacks")
   func partial() throws {
     let vector = try #require(try DatasetVectors.all().first { $0.expect == "complete" })
     let whole = try OperationalDataset(hex: vector.hex)
@@ -139,16 +124,14 @@ struct InboundDatasetTests {
     let nameless = whole.removing(.extendedPANID)
     #expect(try Samples.decode(.announce, ["dataset": nameless.hex]).lacks == [.extendedPANID])
     for (kind, dataset) in [
-      (RouterMessage.Kind.dataset, partial), (.credentials, nameless),
-      (.announce, try whole.replacing(.delayTimer(1))),
+      (RouterMessage.Kind.dataset, partial), (.credentials, nameless), (.announce, try whole.replacing(.delayTimer(1))),
     ] {
       let rejection = try Samples.rejection(kind, ["dataset": dataset.hex])
       #expect(rejection.place == "missing_tlv dataset")
     }
   }
 
-  @Test("An empty dataset is an incomplete one")
-  func empty() throws {
+  @Test("An empty dataset is an incomplete one") func empty() throws {
     let rejection = try Samples.rejection(.dataset, ["dataset": ""])
     #expect(rejection.place == "missing_tlv dataset" && rejection.offset == 0)
   }

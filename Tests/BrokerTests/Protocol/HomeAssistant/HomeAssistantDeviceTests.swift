@@ -5,18 +5,16 @@ import Wire
 
 @testable import Broker
 
-@Suite("A device of Home Assistant")
-struct HomeAssistantDeviceTests {
+@Suite("A device of Home Assistant") struct HomeAssistantDeviceTests {
   private static let agent = "a1b2c3d4e5f60718"
   private static let router = HomeAssistantDevice.Router(
     agent: agent, name: "Living room", vendor: "ACME", model: "Hub 2")
 
-  private func place(_ home: String = "home", _ homes: [(String, String)] = [("home", "tk")])
-    throws -> HomeAssistantPlace
+  private func place(_ home: String = "home", _ homes: [(String, String)] = [("home", "tk")]) throws
+    -> HomeAssistantPlace
   {
     let topics = BaseTopics(homes.map { .init(name: $0.0, base: $0.1) })
-    return try #require(
-      HomeAssistantPlace(home: home, in: topics, prefix: "homeassistant", version: "1.2"))
+    return try #require(HomeAssistantPlace(home: home, in: topics, prefix: "homeassistant", version: "1.2"))
   }
 
   private func json(_ value: some WireObject) throws -> [String: Any] {
@@ -30,22 +28,17 @@ struct HomeAssistantDeviceTests {
     return all.filter { Set($0.value.keys) != ["platform"] }
   }
 
-  private var both: [HomeAssistantDevice] {
-    get throws { [.bridge(try place()), .router(Self.router, try place())] }
-  }
+  private var both: [HomeAssistantDevice] { get throws { [.bridge(try place()), .router(Self.router, try place())] } }
 
   private func texts(_ object: Any?) throws -> [String: String] {
     try #require(object as? [String: Any]).mapValues { "\($0)" }
   }
 
-  @Test("It has at its root only what Home Assistant takes there, with an origin and an identifier")
-  func root() throws {
+  @Test("It has at its root only what Home Assistant takes there, with an origin and an identifier") func root() throws
+  {
     let (bridge, router) = (try json(both[0]), try json(both[1]))
     for object in [bridge, router] {
-      #expect(
-        Set(object.keys) == [
-          "device", "origin", "components", "availability", "availability_mode", "qos",
-        ])
+      #expect(Set(object.keys) == ["device", "origin", "components", "availability", "availability_mode", "qos"])
       #expect(try texts(object["origin"]) == ["name": "threadkeeper", "sw_version": "1.2"])
     }
     #expect(
@@ -55,15 +48,12 @@ struct HomeAssistantDeviceTests {
       ])
     #expect(
       try texts(bridge["device"]) == [
-        "name": "Threadkeeper", "manufacturer": "threadkeeper",
-        "model": "Thread credential keeper", "identifiers": "[\"threadkeeper_tk\"]",
-        "sw_version": "1.2",
+        "name": "Threadkeeper", "manufacturer": "threadkeeper", "model": "Thread credential keeper",
+        "identifiers": "[\"threadkeeper_tk\"]", "sw_version": "1.2",
       ])
   }
 
-  @Test(
-    "Every entity has a platform, a name in sentence case, an id of its own and a topic of its home"
-  )
+  @Test("Every entity has a platform, a name in sentence case, an id of its own and a topic of its home")
   func entities() throws {
     var ids: Set<String> = []
     for device in try both {
@@ -88,29 +78,26 @@ struct HomeAssistantDeviceTests {
     #expect(router["channel"]?["default_entity_id"] as? String == "sensor.living_room_channel")
     #expect(router["ext_pan_id"]?["enabled_by_default"] as? Bool == false)
     let credentials = try #require(router["credentials"])
-    #expect(
-      credentials["options"] as? [String]
-        == ["stored", "missing", "stale", "conflict", "shared", "partial"])
+    #expect(credentials["options"] as? [String] == ["stored", "missing", "stale", "conflict", "shared", "partial"])
     #expect(credentials["state_class"] == nil)
   }
 
-  @Test("The daemon's own connectivity has no availability, so that it is off and not unavailable")
-  func connectivity() throws {
+  @Test("The daemon's own connectivity has no availability, so that it is off and not unavailable") func connectivity()
+    throws
+  {
     let entity = try #require(try components(try both[0])["connectivity"])
     #expect((entity["availability"] as? [Any])?.isEmpty == true)
     #expect(try components(try both[1])["connectivity"]?["availability"] == nil)
   }
 
-  @Test("The events are those that the daemon publishes on the topic")
-  func events() throws {
+  @Test("The events are those that the daemon publishes on the topic") func events() throws {
     let alert = try #require(try components(try both[0])["alert"]?["event_types"] as? [String])
     #expect(alert == ["alert_raised", "alert_updated", "alert_resolved"])
     let events = try #require(try components(try both[1])["event"]?["event_types"] as? [String])
     #expect(Set(events) == Set(OutboundEventKind.ofRouters.map(\.rawValue)))
   }
 
-  @Test("Entities of a further home also need the topic that has the last will")
-  func availability() throws {
+  @Test("Entities of a further home also need the topic that has the last will") func availability() throws {
     let homes = [("home", "tk"), ("cabin", "lets/cabin")]
     func topics(_ device: HomeAssistantDevice) -> [String] { device.availability.map(\.topic) }
     #expect(topics(.bridge(try place("home", homes))) == ["tk/bridge/state"])
@@ -122,16 +109,14 @@ struct HomeAssistantDeviceTests {
     #expect(bridge.components["connectivity"]?.stateTopic == "tk/bridge/state")
   }
 
-  @Test("A router that is only seen has no entity that would stay unknown; what it had is removed")
-  func onlySeen() throws {
+  @Test("A router that is only seen has no entity that would stay unknown; what it had is removed") func onlySeen()
+    throws
+  {
     var router = Self.router
     let whole = HomeAssistantDevice.router(router, try place())
     router.isOnlySeen = true
     let device = HomeAssistantDevice.router(router, try place())
-    #expect(
-      Set(try components(device).keys) == [
-        "connectivity", "mismatch", "network_name", "ext_pan_id",
-      ])
+    #expect(Set(try components(device).keys) == ["connectivity", "mismatch", "network_name", "ext_pan_id"])
     let all = try #require(try json(device)["components"] as? [String: [String: Any]])
     for (key, entity) in whole.components where device.components[key] == nil {
       #expect(all[key] as? [String: String] == ["platform": entity.platform.rawValue], "\(key)")
@@ -140,8 +125,7 @@ struct HomeAssistantDeviceTests {
     #expect(device.components["mismatch"]?.valueTemplate == HomeAssistantTemplate.mismatch)
   }
 
-  @Test("Where nobody decides in Home Assistant, the button that asks again is withdrawn")
-  func withdrawn() throws {
+  @Test("Where nobody decides in Home Assistant, the button that asks again is withdrawn") func withdrawn() throws {
     func askAgain(_ login: String?) throws -> [String: Any]? {
       let device = HomeAssistantDevice.router(Self.router, try place(), login: login)
       return (try json(device)["components"] as? [String: [String: Any]])?["ask_again"]
@@ -150,46 +134,40 @@ struct HomeAssistantDeviceTests {
     #expect(try askAgain("ha")?["command_topic"] != nil)
   }
 
-  @Test("A router whose name shows nothing is named by its id; its other texts are left out")
-  func nameless() throws {
+  @Test("A router whose name shows nothing is named by its id; its other texts are left out") func nameless() throws {
     let router = HomeAssistantDevice.Router(agent: Self.agent, name: " \n", vendor: "")
     let device = HomeAssistantDevice.router(router, try place())
     #expect(device.device.name == "Border router \(Self.agent)")
     #expect(device.device.manufacturer == nil && device.device.model == nil)
   }
 
-  @Test("Home Assistant itself makes the ids of a router whose name is not in plain letters")
-  func foreignName() throws {
+  @Test("Home Assistant itself makes the ids of a router whose name is not in plain letters") func foreignName() throws
+  {
     let router = HomeAssistantDevice.Router(agent: Self.agent, name: "K\u{FC}che")
     let device = HomeAssistantDevice.router(router, try place())
     #expect(device.components.values.allSatisfy { $0.defaultEntityID == nil })
   }
 }
 
-@Suite("Where Home Assistant finds the devices of a home")
-struct HomeAssistantPlaceTests {
+@Suite("Where Home Assistant finds the devices of a home") struct HomeAssistantPlaceTests {
   private func place(_ base: String) throws -> HomeAssistantPlace {
     try #require(
       HomeAssistantPlace(
-        home: "home", in: BaseTopics([.init(name: "home", base: base)]), prefix: "homeassistant",
-        version: "1"))
+        home: "home", in: BaseTopics([.init(name: "home", base: base)]), prefix: "homeassistant", version: "1"))
   }
 
-  @Test("The topic of a device has the characters that Home Assistant allows, and a router its id")
-  func topics() throws {
+  @Test("The topic of a device has the characters that Home Assistant allows, and a router its id") func topics() throws
+  {
     let place = try place("threadkeeper/house 1")
     let id = "threadkeeper_threadkeeper-2fhouse-201"
     #expect(place.bridgeTopic == "homeassistant/device/threadkeeper/\(id)/config")
     let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
-    #expect(
-      place.routerTopic(agent) == "homeassistant/device/threadkeeper/\(id)_a1b2c3d4e5f60718/config")
+    #expect(place.routerTopic(agent) == "homeassistant/device/threadkeeper/\(id)_a1b2c3d4e5f60718/config")
   }
 
-  @Test("Base topics that look alike have different object ids")
-  func injective() throws {
+  @Test("Base topics that look alike have different object ids") func injective() throws {
     let bases = [
-      "a/b", "a_b", "a-b", "ab", "A/b", "a//b", "a-2fb", "a-2Fb", "a b", "\u{E9}", "e\u{301}",
-      "a/b_a1b2c3d4e5f60718",
+      "a/b", "a_b", "a-b", "ab", "A/b", "a//b", "a-2fb", "a-2Fb", "a b", "\u{E9}", "e\u{301}", "a/b_a1b2c3d4e5f60718",
     ]
     let agent = try #require(BorderAgentID(hex: "a1b2c3d4e5f60718"))
     let ids = try bases.flatMap { base in
@@ -201,10 +179,8 @@ struct HomeAssistantPlaceTests {
     for id in ids { #expect(id.wholeMatch(of: allowed) != nil, "\(id)") }
   }
 
-  @Test("A home that is not served has no devices")
-  func unknownHome() {
+  @Test("A home that is not served has no devices") func unknownHome() {
     let topics = BaseTopics([.init(name: "home", base: "a")])
-    #expect(
-      HomeAssistantPlace(home: "cabin", in: topics, prefix: "homeassistant", version: "1") == nil)
+    #expect(HomeAssistantPlace(home: "cabin", in: topics, prefix: "homeassistant", version: "1") == nil)
   }
 }

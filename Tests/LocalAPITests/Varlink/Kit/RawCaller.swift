@@ -17,14 +17,12 @@ final class RawCaller: Sendable {
   deinit { Glibc.close(socket) }
 
   /// - Returns: false when nobody listens any more.
-  @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
+  @discardableResult func send(_ bytes: [UInt8]) -> Bool {
     Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) == bytes.count
   }
 
   /// A message.
-  @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8) + [0]) }
+  @discardableResult func send(_ text: String) -> Bool { send(Array(text.utf8) + [0]) }
 
   func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 

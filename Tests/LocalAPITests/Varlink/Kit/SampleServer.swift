@@ -19,14 +19,12 @@ final class SampleServer: Sendable {
     var limits = VarlinkLimits.unhurried
     change(&limits)
     server = try VarlinkServer(
-      path: directory.file("run/varlink.sock"), reach: .everybody, limits: limits,
-      service: sample.service, judge: judge)
+      path: directory.file("run/varlink.sock"), reach: .everybody, limits: limits, service: sample.service, judge: judge
+    )
   }
 
   func client() async throws -> VarlinkClient {
-    guard let client = try await VarlinkClient.connect(to: path, within: .unhurried) else {
-      throw NobodyListens()
-    }
+    guard let client = try await VarlinkClient.connect(to: path, within: .unhurried) else { throw NobodyListens() }
     return client
   }
 
@@ -133,22 +131,15 @@ final class SampleService: Sendable {
         Self.ping.answered { [self] text, _ in
           counts.withLock { $0.pinged.append(text.text) }
           return text
-        },
-        Self.fill.answered { size, _ in
-          Text(text: String(repeating: "x", count: size.byteCount))
-        },
+        }, Self.fill.answered { size, _ in Text(text: String(repeating: "x", count: size.byteCount)) },
         Self.hold.answered { [self] _, caller in
           holder.withLock { $0 = caller }
           counts.withLock { $0.held += 1 }
           defer { counts.withLock { $0.cancelled += 1 } }
           try caller.wait(until: .now + .seconds(3_600))
           return VarlinkNothing()
-        },
-        Self.teamOnly.answered { _, _ in VarlinkNothing() },
-        Self.ownerOnly.answered { _, _ in VarlinkNothing() },
-        Self.fail.answered { text, _ in
-          throw VarlinkError("org.example.sample.Failed", ["message": "\(text.text)"])
-        },
+        }, Self.teamOnly.answered { _, _ in VarlinkNothing() }, Self.ownerOnly.answered { _, _ in VarlinkNothing() },
+        Self.fail.answered { text, _ in throw VarlinkError("org.example.sample.Failed", ["message": "\(text.text)"]) },
         Self.count.answered { limit, replies in
           for number in 1..<max(limit.number, 1) { try replies.send(Number(number: number)) }
           return limit
@@ -170,7 +161,6 @@ final class SampleService: Sendable {
             throw error
           }
         },
-      ],
-      failure: { VarlinkError("org.example.sample.Failed", ["message": "\($0)"]) })
+      ], failure: { VarlinkError("org.example.sample.Failed", ["message": "\($0)"]) })
   }
 }

@@ -5,15 +5,12 @@ import ThreadkeeperSupport
 
 @testable import LocalAPI
 
-@Suite("Callers that keep to no rule", .timeLimit(.minutes(30)))
-struct HostileCallerTests {
+@Suite("Callers that keep to no rule", .timeLimit(.minutes(30))) struct HostileCallerTests {
   private static let full = "{\"error\":\"org.example.sample.Full\",\"parameters\":{}}"
 
   @Test(
     "A malformed message ends its connection without a reply, and no other",
-    arguments: [
-      "x", "[]", "{}", "", "{\"method\":7}", "{\"method\":\"a.B\",\"more\":true,\"oneway\":true}",
-    ])
+    arguments: ["x", "[]", "{}", "", "{\"method\":7}", "{\"method\":\"a.B\",\"more\":true,\"oneway\":true}"])
   func malformed(text: String) async throws {
     let server = try SampleServer()
     let caller = try server.caller()
@@ -25,8 +22,7 @@ struct HostileCallerTests {
     #expect(server.sample.pinged == ["a", "a"])
   }
 
-  @Test("A message that is too large ends its connection before it is whole")
-  func tooLarge() async throws {
+  @Test("A message that is too large ends its connection before it is whole") func tooLarge() async throws {
     let server = try SampleServer(limits: { $0.message = 1_000 })
     let caller = try server.caller()
     caller.send([UInt8](repeating: UInt8(ascii: " "), count: 1_001))
@@ -34,8 +30,7 @@ struct HostileCallerTests {
     #expect(try await server.answers())
   }
 
-  @Test("Streams leave places for calls, and a user has so many")
-  func streams() async throws {
+  @Test("Streams leave places for calls, and a user has so many") func streams() async throws {
     let server = try SampleServer(limits: { ($0.placesPerUser, $0.streamsPerUser) = (4, 2) })
     let open = try [server.caller(), server.caller()]
     for caller in open {
@@ -59,9 +54,7 @@ struct HostileCallerTests {
   }
 
   /// A connection that was in time for its first call, which is sent after it was made.
-  private func inTime(
-    _ server: SampleServer, _ call: (RawCaller) async throws -> Bool
-  ) async throws -> RawCaller {
+  private func inTime(_ server: SampleServer, _ call: (RawCaller) async throws -> Bool) async throws -> RawCaller {
     var caller: RawCaller?
     try await eventually("a call before the connection was closed") {
       let new = try server.caller()
@@ -71,8 +64,9 @@ struct HostileCallerTests {
     return try #require(caller)
   }
 
-  @Test("Who is silent is closed, also after a call, and so is who sends a byte now and then")
-  func silent() async throws {
+  @Test("Who is silent is closed, also after a call, and so is who sends a byte now and then") func silent()
+    async throws
+  {
     let server = try SampleServer(limits: { $0.silence = .milliseconds(300) })
     let silent = try server.caller()
     let quiet = try await inTime(server) {
@@ -84,8 +78,7 @@ struct HostileCallerTests {
     try await eventually("the end of the others") { silent.isClosed && quiet.isClosed }
   }
 
-  @Test("Who waits for an answer is not silent")
-  func waiting() async throws {
+  @Test("Who waits for an answer is not silent") func waiting() async throws {
     let server = try SampleServer(limits: { $0.silence = .milliseconds(200) })
     let waiting = try await inTime(server) { caller in
       caller.call("Hold")
@@ -98,9 +91,9 @@ struct HostileCallerTests {
     #expect(!waiting.isClosed && server.sample.cancelled == 0)
   }
 
-  @Test(
-    "Who never reads is closed, a stream waits for its reader, and others are answered meanwhile")
-  func neverReads() async throws {
+  @Test("Who never reads is closed, a stream waits for its reader, and others are answered meanwhile") func neverReads()
+    async throws
+  {
     // More than there are threads of Swift's on most machines.
     let count = 14
     let server = try SampleServer(limits: {
@@ -108,9 +101,7 @@ struct HostileCallerTests {
       ($0.placesPerUser, $0.streamsPerUser) = (16, count)
     })
     let callers = try (0..<count).map { _ in try server.caller() }
-    for caller in callers {
-      caller.call("Flood", "{\"byte_count\":100000}", "more")
-    }
+    for caller in callers { caller.call("Flood", "{\"byte_count\":100000}", "more") }
     try await eventually("all streams") { server.sample.sent >= count }
     #expect(try await server.answers())
     try await eventually("the ends") { server.sample.cancelled == count }
@@ -119,8 +110,7 @@ struct HostileCallerTests {
     for caller in callers { #expect(caller.isClosed) }
   }
 
-  @Test("Who reads a byte at a time gets no more time than anybody else")
-  func readsSlowly() async throws {
+  @Test("Who reads a byte at a time gets no more time than anybody else") func readsSlowly() async throws {
     let server = try SampleServer(limits: { $0.sending = .seconds(1) })
     let caller = try server.caller()
     caller.call("Fill", "{\"byte_count\":500000}")
@@ -131,16 +121,18 @@ struct HostileCallerTests {
     }
   }
 
-  @Test("However fast one user connects and leaves, another connection of theirs is served at last")
-  func storm() async throws {
+  @Test("However fast one user connects and leaves, another connection of theirs is served at last") func storm()
+    async throws
+  {
     let server = try SampleServer(limits: { $0.placesPerUser = 4 })
     for _ in 0..<300 { _ = try server.caller() }
     try await eventually("an answer") { try await server.answers() }
     await server.server.finish(within: .unhurried)
   }
 
-  @Test("Connections of one user take no place from another one", .enabled(if: geteuid() == 0))
-  func otherUser() async throws {
+  @Test("Connections of one user take no place from another one", .enabled(if: geteuid() == 0)) func otherUser()
+    async throws
+  {
     let server = try SampleServer(limits: { ($0.placesPerUser, $0.places) = (8, 8) })
     let callers = try (0..<8).map { _ in try server.caller() }
     for (number, caller) in callers.enumerated() {
@@ -176,9 +168,7 @@ struct HostileCallerTests {
     }
   }
 
-  @Test(
-    "An open file that is passed gets nowhere, and the connection goes on",
-    arguments: [true, false])
+  @Test("An open file that is passed gets nowhere, and the connection goes on", arguments: [true, false])
   func descriptor(isRefusedByKernel: Bool) async throws {
     let server = try SampleServer(limits: { $0.refusesDescriptors = isRefusedByKernel })
     let caller = try server.caller()

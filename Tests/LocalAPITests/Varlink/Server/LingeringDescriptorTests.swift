@@ -6,16 +6,16 @@ import Testing
 @testable import LocalAPI
 
 /// What is left to the daemon where the kernel cannot refuse open files.
-@Suite("Open files whose close takes long", .timeLimit(.minutes(30)))
-struct LingeringDescriptorTests {
+@Suite("Open files whose close takes long", .timeLimit(.minutes(30))) struct LingeringDescriptorTests {
   @Test(
     "They hold up nobody but their sender, whether that is served or sent away",
-    arguments: [(isAdmitted: true, count: 6), (isAdmitted: false, count: 40)])
-  func lingering(isAdmitted: Bool, count: Int) async throws {
+    arguments: [(isAdmitted: true, count: 6), (isAdmitted: false, count: 40)]) func lingering(
+      isAdmitted: Bool, count: Int
+    ) async throws
+  {
     let ready = try TemporaryDirectory()
     let judged = Mutex(0)
-    let server = try SampleServer(limits: { $0.refusesDescriptors = false }) {
-      [process = getpid()] peer in
+    let server = try SampleServer(limits: { $0.refusesDescriptors = false }) { [process = getpid()] peer in
       guard peer.processID != process else { return .admitted(.owner) }
       let number = judged.withLock {
         $0 += 1
@@ -43,8 +43,7 @@ final class LingeringPeer: Sendable {
   init(_ path: String, count: Int, _ directory: TemporaryDirectory) throws {
     self.directory = directory
     process = try ChildProcess(
-      "/usr/bin/env",
-      ["python3", "-c", Self.script, path, "\(count)", directory.path],
+      "/usr/bin/env", ["python3", "-c", Self.script, path, "\(count)", directory.path],
       environment: ProcessInfo.processInfo.environment)
   }
 

@@ -5,22 +5,22 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("Calls over a socket", .timeLimit(.minutes(30)))
-struct VarlinkServerTests {
-  @Test("Many calls of one connection are answered in their order, however they are portioned")
-  func order() async throws {
+@Suite("Calls over a socket", .timeLimit(.minutes(30))) struct VarlinkServerTests {
+  @Test("Many calls of one connection are answered in their order, however they are portioned") func order()
+    async throws
+  {
     let server = try SampleServer()
     let caller = try server.caller()
-    let calls: [UInt8] = (0..<50).flatMap { (number: Int) -> [UInt8] in
-      Array(SampleServer.ping("\(number)").utf8) + [0]
+    let calls: [UInt8] = (0..<50).flatMap { (number: Int) -> [UInt8] in Array(SampleServer.ping("\(number)").utf8) + [0]
     }
     caller.send(Array(calls.prefix(100)))
     caller.send(Array(calls.dropFirst(100)))
     #expect(try await caller.replies(50) == (0..<50).map { SampleServer.pong("\($0)") })
   }
 
-  @Test("A call without a reply has none, also where it fails, and is done though its caller goes")
-  func oneway() async throws {
+  @Test("A call without a reply has none, also where it fails, and is done though its caller goes") func oneway()
+    async throws
+  {
     let server = try SampleServer()
     let caller = try server.caller()
     caller.call("Other", "{}", "oneway")
@@ -34,22 +34,21 @@ struct VarlinkServerTests {
     try await eventually("the last call") { server.sample.pinged == ["a", "b", "c"] }
   }
 
-  @Test("A stream has its replies in their order, and the connection goes on after it")
-  func stream() async throws {
+  @Test("A stream has its replies in their order, and the connection goes on after it") func stream() async throws {
     let server = try SampleServer()
     let caller = try server.caller()
     caller.call("Count", "{\"number\":3}", "more")
     caller.ping("a")
     #expect(
       try await caller.replies(4) == [
-        "{\"continues\":true,\"parameters\":{\"number\":1}}",
-        "{\"continues\":true,\"parameters\":{\"number\":2}}", "{\"parameters\":{\"number\":3}}",
-        SampleServer.pong("a"),
+        "{\"continues\":true,\"parameters\":{\"number\":1}}", "{\"continues\":true,\"parameters\":{\"number\":2}}",
+        "{\"parameters\":{\"number\":3}}", SampleServer.pong("a"),
       ])
   }
 
-  @Test("What a handler waits for ends when its caller goes", arguments: ["Hold", "Flood"])
-  func cancelled(method: String) async throws {
+  @Test("What a handler waits for ends when its caller goes", arguments: ["Hold", "Flood"]) func cancelled(
+    method: String
+  ) async throws {
     let server = try SampleServer()
     do {
       let caller = try server.caller()
@@ -60,8 +59,9 @@ struct VarlinkServerTests {
     try await eventually("the end of the handler") { server.sample.cancelled == 1 }
   }
 
-  @Test("A handler that waits goes on when it is woken; its caller is there until it has hung up")
-  func woken() async throws {
+  @Test("A handler that waits goes on when it is woken; its caller is there until it has hung up") func woken()
+    async throws
+  {
     let server = try SampleServer()
     let caller = try server.caller()
     caller.call("Hold")
@@ -78,8 +78,7 @@ struct VarlinkServerTests {
     #expect(!holding.isThere)
   }
 
-  @Test("Who ends the own half after the calls still gets all replies")
-  func halfClosed() async throws {
+  @Test("Who ends the own half after the calls still gets all replies") func halfClosed() async throws {
     let server = try SampleServer()
     let caller = try server.caller()
     caller.call("Fill", "{\"byte_count\":400000}")
@@ -90,8 +89,7 @@ struct VarlinkServerTests {
     try await eventually("the end") { caller.isClosed }
   }
 
-  @Test("A reply that is too large is an error, and the connection goes on")
-  func largeReply() async throws {
+  @Test("A reply that is too large is an error, and the connection goes on") func largeReply() async throws {
     let server = try SampleServer()
     let caller = try server.caller()
     caller.call("Fill", "{\"byte_count\":600000}")
@@ -101,19 +99,15 @@ struct VarlinkServerTests {
     #expect(replies.last == SampleServer.pong("a"))
   }
 
-  @Test("Who is not admitted is answered so, whatever it sends, and nothing of it is read")
-  func refused() async throws {
+  @Test("Who is not admitted is answered so, whatever it sends, and nothing of it is read") func refused() async throws
+  {
     let server = try SampleServer(judge: { _ in .refused(.permissionDenied) })
     let caller = try server.caller()
-    #expect(
-      try await caller.replies(2) == [
-        "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"
-      ])
+    #expect(try await caller.replies(2) == ["{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":{}}"])
     #expect(server.sample.pinged.isEmpty)
   }
 
-  @Test("The caller is judged by what the kernel says of it")
-  func peer() async throws {
+  @Test("The caller is judged by what the kernel says of it") func peer() async throws {
     let seen = Mutex<[SocketPeer]>([])
     let server = try SampleServer(judge: { peer in
       seen.withLock { $0.append(peer) }
@@ -127,12 +121,10 @@ struct VarlinkServerTests {
     #expect(try await caller.reply()?.contains("PermissionDenied") == true)
   }
 
-  @Test("A socket for the owner is for nobody else, and its name goes when it stops")
-  func ownerSocket() async throws {
+  @Test("A socket for the owner is for nobody else, and its name goes when it stops") func ownerSocket() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("varlink.sock")
-    let server = try VarlinkServer(
-      path: path, limits: .unhurried, service: SampleService().service)
+    let server = try VarlinkServer(path: path, limits: .unhurried, service: SampleService().service)
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
     let client = try #require(await VarlinkClient.connect(to: path))
@@ -144,8 +136,8 @@ struct VarlinkServerTests {
     #expect(try await client.call(SampleService.ownerOnly, .init(), within: .unhurried) == .init())
   }
 
-  @Test("A server that ends has no handler wait, closes its connections, and waits for them")
-  func finish() async throws {
+  @Test("A server that ends has no handler wait, closes its connections, and waits for them") func finish() async throws
+  {
     let server = try SampleServer()
     let silent = try server.caller()
     let waiting = try server.caller()
@@ -159,8 +151,7 @@ struct VarlinkServerTests {
     #expect(silent.isClosed && waiting.isClosed && streaming.isClosed)
   }
 
-  @Test("A server that nobody holds any more ends by itself")
-  func released() async throws {
+  @Test("A server that nobody holds any more ends by itself") func released() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("varlink.sock")
     _ = try VarlinkServer(path: path, limits: .unhurried, service: SampleService().service)

@@ -3,13 +3,11 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("The places of a socket's callers")
-struct CallerPlacesTests {
+@Suite("The places of a socket's callers") struct CallerPlacesTests {
   private var places = CallerPlaces(total: 6, perUser: 3)
 
   /// Connections of a user that get a place and take none away.
-  private mutating func fill(_ user: UInt32, _ count: Int, answering: Bool = false) throws -> [Int]
-  {
+  private mutating func fill(_ user: UInt32, _ count: Int, answering: Bool = false) throws -> [Int] {
     try (0..<count).map { _ in
       guard case .admitted(let place, nil) = places.admit(user) else { throw Full() }
       if answering { #expect(sendRequest(place)) }
@@ -30,13 +28,11 @@ struct CallerPlacesTests {
     return evicted
   }
 
-  @Test("A connection gets a place while the user and all together have fewer than they may")
-  mutating func free() throws {
-    #expect(try Set(fill(1, 3) + fill(2, 3)).count == 6)
-  }
+  @Test("A connection gets a place while the user and all together have fewer than they may") mutating func free()
+    throws
+  { #expect(try Set(fill(1, 3) + fill(2, 3)).count == 6) }
 
-  @Test("A user at its share loses its oldest silent connection to its newcomer")
-  mutating func ownSilent() throws {
+  @Test("A user at its share loses its oldest silent connection to its newcomer") mutating func ownSilent() throws {
     let own = try fill(1, 3)
     #expect(sendRequest(own[0]))
     #expect(try evicted(by: 1) == own[1])
@@ -44,16 +40,16 @@ struct CallerPlacesTests {
     #expect(places.holds(own[0]) && places.holds(own[2]))
   }
 
-  @Test("A user at its share is refused while all its requests are being answered")
-  mutating func ownAnswering() throws {
+  @Test("A user at its share is refused while all its requests are being answered") mutating func ownAnswering() throws
+  {
     let own = try fill(1, 3, answering: true)
     #expect(isRefused(1))
     places.free(own[1])
     #expect(try evicted(by: 1) == nil)
   }
 
-  @Test("A connection whose request was answered is silent again, and as old as before")
-  mutating func answered() throws {
+  @Test("A connection whose request was answered is silent again, and as old as before") mutating func answered() throws
+  {
     let own = try fill(1, 3, answering: true)
     places.beginSilence(at: own[2])
     places.beginSilence(at: own[1])
@@ -64,8 +60,7 @@ struct CallerPlacesTests {
     #expect(!places.holds(own[1]))
   }
 
-  @Test("A user at its share takes nothing from other users")
-  mutating func shareOfOthers() throws {
+  @Test("A user at its share takes nothing from other users") mutating func shareOfOthers() throws {
     _ = try fill(1, 3, answering: true)
     _ = try fill(2, 2)
     #expect(isRefused(1))
@@ -80,8 +75,7 @@ struct CallerPlacesTests {
     #expect(try evicted(by: 4) == most[1])
   }
 
-  @Test(
-    "When the user with the most has no silent connection, the user with the next most makes room")
+  @Test("When the user with the most has no silent connection, the user with the next most makes room")
   mutating func nextMost() throws {
     let next = try fill(1, 2)
     _ = try fill(2, 3, answering: true)
@@ -89,8 +83,9 @@ struct CallerPlacesTests {
     #expect(try evicted(by: 4) == next[0])
   }
 
-  @Test("A user without a place takes one even from a request that is being answered")
-  mutating func answeringOfOthers() throws {
+  @Test("A user without a place takes one even from a request that is being answered") mutating func answeringOfOthers()
+    throws
+  {
     let first = try fill(1, 3, answering: true)
     _ = try fill(2, 3, answering: true)
     guard case .admitted(let own, first[0]) = places.admit(3) else { throw Full() }
@@ -99,8 +94,9 @@ struct CallerPlacesTests {
     #expect(isRefused(3), "a second place is no right")
   }
 
-  @Test("A user with places takes silent connections of those who have more, and of itself")
-  mutating func secondPlace() throws {
+  @Test("A user with places takes silent connections of those who have more, and of itself") mutating func secondPlace()
+    throws
+  {
     let more = try fill(1, 3)
     let less = try fill(2, 2)
     let own = try fill(3, 1)
@@ -110,24 +106,20 @@ struct CallerPlacesTests {
     #expect(less.allSatisfy { places.holds($0) })
   }
 
-  @Test("Nobody loses their last place to another user")
-  mutating func lastPlace() throws {
+  @Test("Nobody loses their last place to another user") mutating func lastPlace() throws {
     let last = try (1...6).flatMap { try fill($0, 1) }
     #expect(isRefused(7))
     #expect(try evicted(by: 1) == last[0], "to itself it does")
   }
 
-  @Test("A place that was taken away is freed once only")
-  mutating func freedTwice() throws {
+  @Test("A place that was taken away is freed once only") mutating func freedTwice() throws {
     let own = try fill(1, 3)
     #expect(try evicted(by: 1) == own[0])
     places.free(own[0])
     #expect(try evicted(by: 1) == own[1], "the user is at its share still")
   }
 
-  @Test(
-    "Whatever other users do, a user without a place gets one while fewer users than places have some"
-  )
+  @Test("Whatever other users do, a user without a place gets one while fewer users than places have some")
   func anyOrder() throws {
     var generator = SeededGenerator(seed: 7)
     for _ in 0..<(Soak.triesAll ? 200 : 40) {
@@ -136,12 +128,9 @@ struct CallerPlacesTests {
       for _ in 0..<200 {
         switch Int.random(in: 0..<4, using: &generator) {
         case 0: if let place = open.randomElement(using: &generator) { places.free(place) }
-        case 1:
-          if let place = open.randomElement(using: &generator) { _ = places.endSilence(at: place) }
+        case 1: if let place = open.randomElement(using: &generator) { _ = places.endSilence(at: place) }
         default:
-          if case .admitted(let place, _) = places.admit(.random(in: 1...11, using: &generator)) {
-            open.append(place)
-          }
+          if case .admitted(let place, _) = places.admit(.random(in: 1...11, using: &generator)) { open.append(place) }
         }
         open.removeAll { !places.holds($0) }
         #expect(open.count <= 12)
@@ -154,15 +143,15 @@ struct CallerPlacesTests {
 
   @Test(
     "Their number follows from the limit of open files",
-    arguments: [(0, 16), (64, 16), (256, 16), (512, 32), (1_024, 64), (UInt.max, 64)])
-  func number(descriptors: UInt, expected: Int) {
-    #expect(CallerPlaces.total(descriptors: descriptors) == expected)
-  }
+    arguments: [(0, 16), (64, 16), (256, 16), (512, 32), (1_024, 64), (UInt.max, 64)]) func number(
+      descriptors: UInt, expected: Int
+    )
+  { #expect(CallerPlaces.total(descriptors: descriptors) == expected) }
 
   @Test(
     "The daemon's own user has 32 at most, and streams leave more than half of them for calls",
-    arguments: [(64, 16, 7), (512, 32, 15), (1_024, 32, 15)])
-  func owner(descriptors: UInt, places: Int, streams: Int) {
+    arguments: [(64, 16, 7), (512, 32, 15), (1_024, 32, 15)]) func owner(descriptors: UInt, places: Int, streams: Int)
+  {
     let limits = VarlinkLimits.owner(descriptors: descriptors)
     #expect(limits.places == places && limits.placesPerUser == places)
     #expect(limits.streamsPerUser == streams)

@@ -4,8 +4,7 @@ import Testing
 
 @testable import LocalAPI
 
-@Suite("The name of a socket", .timeLimit(.minutes(30)))
-struct ListeningSocketTests {
+@Suite("The name of a socket", .timeLimit(.minutes(30))) struct ListeningSocketTests {
   private let directory: TemporaryDirectory
   private var path: String { directory.file("run/client.sock") }
 
@@ -15,8 +14,7 @@ struct ListeningSocketTests {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test("It is open to whom it is for, whatever the mask, in a directory that is not")
-  func modes() throws {
+  @Test("It is open to whom it is for, whatever the mask, in a directory that is not") func modes() throws {
     close(try ListeningSocket.make(path, .everybody))
     #expect(try mode(path) == 0o666)
     #expect(try mode(directory.file("run")) == 0o755)
@@ -26,8 +24,7 @@ struct ListeningSocketTests {
     #expect(try mode(path) == 0o600)
   }
 
-  @Test("What a killed process has left is replaced; what is another's is not")
-  func taken() throws {
+  @Test("What a killed process has left is replaced; what is another's is not") func taken() throws {
     close(try ListeningSocket.make(path, .everybody))
     let listener = try ListeningSocket.make(path, .everybody)
     let second = #expect(throws: SocketError.self) { try ListeningSocket.make(path, .everybody) }
@@ -40,8 +37,7 @@ struct ListeningSocketTests {
     #expect(FileManager.default.contents(atPath: path) == Data("dear".utf8))
   }
 
-  @Test("A path that is longer than an address works")
-  func longPath() throws {
+  @Test("A path that is longer than an address works") func longPath() throws {
     let deep = directory.file(String(repeating: "d", count: 200))
     try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
     let listener = try ListeningSocket.make("\(deep)/varlink.sock", .owner)
@@ -50,8 +46,7 @@ struct ListeningSocketTests {
     close(try #require(found))
   }
 
-  @Test("A daemon that takes no connections at all is not waited for")
-  func noRoom() async throws {
+  @Test("A daemon that takes no connections at all is not waited for") func noRoom() async throws {
     let path = directory.file("varlink.sock")
     let address = try SocketAddress(path)
     let listener = try SocketAddress.makeSocket(path)
@@ -70,27 +65,25 @@ struct ListeningSocketTests {
   }
 }
 
-@Suite("Who may be given a password")
-struct ListenerTrustTests {
+@Suite("Who may be given a password") struct ListenerTrustTests {
   @Test(
     "This user and root, in a directory of this user or root; never where others can write",
     arguments: [
-      (1000, 1000, 1000, 0o700, true), (1000, 0, 1000, 0o700, true),
-      (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true),
+      (1000, 1000, 1000, 0o700, true), (1000, 0, 1000, 0o700, true), (1000, 0, 0, 0o755, true), (0, 0, 0, 0o700, true),
       // Root, and another user's directory.
       (0, 1000, 1000, 0o700, false), (0, 0, 1000, 0o700, false),
       // Somebody's own directory, with somebody's own socket.
-      (1000, 1001, 1001, 0o755, false), (1000, 1001, 1000, 0o700, false),
-      (1000, 1000, 1001, 0o755, false), (1000, 0, 1001, 0o755, false),
-      (0, 1001, 1000, 0o700, false), (0, 1001, 0, 0o700, false),
-      (1000, 1000, 1000, 0o770, false), (1000, 1000, 1000, 0o702, false),
-      (1000, 1000, 1000, 0o1777, false), (0, 0, 0, 0o777, false),
-    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)])
-  func trust(caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool) {
+      (1000, 1001, 1001, 0o755, false), (1000, 1001, 1000, 0o700, false), (1000, 1000, 1001, 0o755, false),
+      (1000, 0, 1001, 0o755, false), (0, 1001, 1000, 0o700, false), (0, 1001, 0, 0o700, false),
+      (1000, 1000, 1000, 0o770, false), (1000, 1000, 1000, 0o702, false), (1000, 1000, 1000, 0o1777, false),
+      (0, 0, 0, 0o777, false),
+    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)]) func trust(
+      caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool
+    )
+  {
     for others in [[], [SocketDirectory(owner: 0, mode: 0o755)]] {
       let trust = ListenerTrust(
-        caller: caller, listener: listener,
-        directories: [SocketDirectory(owner: owner, mode: mode)] + others)
+        caller: caller, listener: listener, directories: [SocketDirectory(owner: owner, mode: mode)] + others)
       #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
     }
   }
@@ -98,16 +91,15 @@ struct ListenerTrustTests {
   @Test(
     "A command that root starts means the owner of the directory, and nobody else; other users gain nothing",
     arguments: [
-      (0, 1000, 1000, 0o700, true), (0, 0, 1000, 0o700, true),
-      (0, 1001, 1000, 0o700, false), (0, 1000, 0, 0o755, false), (0, 1000, 1000, 0o770, false),
-      (1000, 1001, 1001, 0o700, false), (1000, 0, 1001, 0o700, false),
-    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)])
-  func commandOfRoot(
-    caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool
-  ) {
+      (0, 1000, 1000, 0o700, true), (0, 0, 1000, 0o700, true), (0, 1001, 1000, 0o700, false),
+      (0, 1000, 0, 0o755, false), (0, 1000, 1000, 0o770, false), (1000, 1001, 1001, 0o700, false),
+      (1000, 0, 1001, 0o700, false),
+    ] as [(UInt32, UInt32, UInt32, UInt32, Bool)]) func commandOfRoot(
+      caller: UInt32, listener: UInt32, owner: UInt32, mode: UInt32, isTrusted: Bool
+    )
+  {
     let trust = ListenerTrust(
-      caller: caller, listener: listener,
-      directories: [SocketDirectory(owner: owner, mode: mode)], actsForOwner: true)
+      caller: caller, listener: listener, directories: [SocketDirectory(owner: owner, mode: mode)], actsForOwner: true)
     #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
   }
 
@@ -115,30 +107,26 @@ struct ListenerTrustTests {
     "A daemon of another user is believed in a place that only root, or the caller, can have given it",
     arguments: [
       // /run/threadkeeper of the service's user, or of root.
-      (998, [(998, 0o755), (0, 0o755), (0, 0o755)], true),
-      (998, [(0, 0o755), (0, 0o755), (0, 0o755)], true),
-      (0, [(0, 0o755), (0, 0o755)], true),
-      (998, [(998, 0o755), (1000, 0o755), (0, 0o755)], true),
+      (998, [(998, 0o755), (0, 0o755), (0, 0o755)], true), (998, [(0, 0o755), (0, 0o755), (0, 0o755)], true),
+      (0, [(0, 0o755), (0, 0o755)], true), (998, [(998, 0o755), (1000, 0o755), (0, 0o755)], true),
       (1000, [(1000, 0o700), (0, 0o1777), (0, 0o755)], true),
       // Made in /tmp, or below another user's home.
-      (998, [(998, 0o755), (0, 0o1777), (0, 0o755)], false),
-      (998, [(998, 0o755), (998, 0o755), (0, 0o755)], false),
+      (998, [(998, 0o755), (0, 0o1777), (0, 0o755)], false), (998, [(998, 0o755), (998, 0o755), (0, 0o755)], false),
       (998, [(998, 0o775), (0, 0o755)], false), (998, [(998, 0o1777), (0, 0o755)], false),
       // Of a third user; or of the caller's own, who has not made the socket.
       (998, [(999, 0o755), (0, 0o755)], false), (998, [(1000, 0o755), (0, 0o755)], false),
-      (0, [(999, 0o755), (0, 0o755)], false), (1000, [(999, 0o755), (0, 0o755)], false),
-      (998, [], false),
-    ] as [(UInt32, [(UInt32, UInt32)], Bool)])
-  func others(listener: UInt32, directories: [(UInt32, UInt32)], isTrusted: Bool) {
+      (0, [(999, 0o755), (0, 0o755)], false), (1000, [(999, 0o755), (0, 0o755)], false), (998, [], false),
+    ] as [(UInt32, [(UInt32, UInt32)], Bool)]) func others(
+      listener: UInt32, directories: [(UInt32, UInt32)], isTrusted: Bool
+    )
+  {
     let trust = ListenerTrust(
-      caller: 1000, listener: listener,
-      directories: directories.map { SocketDirectory(owner: $0.0, mode: $0.1) },
+      caller: 1000, listener: listener, directories: directories.map { SocketDirectory(owner: $0.0, mode: $0.1) },
       admitsOthers: true)
     #expect((trust.rejectionReason == nil) == isTrusted, "\(trust)")
   }
 
-  @Test("The directories above a socket are found through links, up to the root")
-  func above() throws {
+  @Test("The directories above a socket are found through links, up to the root") func above() throws {
     let directory = try TemporaryDirectory()
     let link = directory.file("link")
     let deep = directory.file("deep")

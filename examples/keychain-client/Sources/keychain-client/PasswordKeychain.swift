@@ -9,10 +9,7 @@ struct PasswordKeychain {
 
   /// What makes one of our items: the class, the service and, as the account, its name.
   private func query(_ name: String? = nil) -> [String: Any] {
-    var query: [String: Any] = [
-      kSecClass as String: kSecClassGenericPassword,
-      kSecAttrService as String: service,
-    ]
+    var query: [String: Any] = [kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: service]
     query[kSecAttrAccount as String] = name
     return query
   }
@@ -32,8 +29,7 @@ struct PasswordKeychain {
   /// Keeps a password, whether there is one by that name or not.
   func store(_ password: String, for name: String) throws {
     let secret: [String: Any] = [
-      kSecValueData as String: Data(password.utf8),
-      kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlock,
+      kSecValueData as String: Data(password.utf8), kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlock,
     ]
     let item = query(name).merging(secret) { $1 }
     // Between two calls another program may add or delete the item: once more then, not for ever.
@@ -58,7 +54,5 @@ struct PasswordKeychain {
     return items.compactMap { $0[kSecAttrAccount as String] as? String }.sorted()
   }
 
-  func delete(_ name: String) throws {
-    try KeychainFailure.check(SecItemDelete(query(name) as CFDictionary))
-  }
+  func delete(_ name: String) throws { try KeychainFailure.check(SecItemDelete(query(name) as CFDictionary)) }
 }

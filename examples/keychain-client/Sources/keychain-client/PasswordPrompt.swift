@@ -4,9 +4,7 @@ import Foundation
 
 /// Asks the person at the terminal; reads standard input where that is something else.
 enum PasswordPrompt {
-  struct NoAnswer: Error, CustomStringConvertible {
-    let description = "no password was given"
-  }
+  struct NoAnswer: Error, CustomStringConvertible { let description = "no password was given" }
 
   static var isPossible: Bool { isatty(STDIN_FILENO) == 1 }
 

@@ -27,9 +27,7 @@ struct CredentialRow: Comparable, CustomStringConvertible {
 extension Unicode.Scalar.Properties {
   fileprivate var isPrintable: Bool {
     switch generalCategory {
-    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator,
-      .paragraphSeparator:
-      false
+    case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
     default: true
     }
   }

@@ -4,8 +4,7 @@ import Foundation
 import ThreadNetwork
 
 /// Keeps Thread credentials, and asks for those of the preferred network.
-@main
-enum ThreadClient {
+@main enum ThreadClient {
   private static let usage = """
     usage: thread-client store AGENT     keep the dataset on standard input, in hex, for a border router
            thread-client list            print what is kept, without keys
@@ -17,9 +16,7 @@ enum ThreadClient {
     """
 
   static func main() async {
-    do {
-      try await run(Array(CommandLine.arguments.dropFirst()))
-    } catch {
+    do { try await run(Array(CommandLine.arguments.dropFirst())) } catch {
       // Says what is wrong, where, and what to do.
       complain("thread-client: \(error.localizedDescription)\n")
       exit((error as NSError).code == 15 ? 77 : 1)
@@ -35,8 +32,7 @@ enum ThreadClient {
     case ("list", 1):
       let rows = try await client.allCredentials().map(CredentialRow.init)
       for row in rows.sorted() { print(row) }
-    case ("delete", 2):
-      try await client.deleteCredentials(forBorderAgent: Hex.data(arguments[1]))
+    case ("delete", 2): try await client.deleteCredentials(forBorderAgent: Hex.data(arguments[1]))
     case ("check", 1):
       let isPreferred = await client.isPreferred(forActiveOperationalDataset: try standardInput())
       print(isPreferred ? "preferred" : "not preferred")
@@ -57,7 +53,5 @@ enum ThreadClient {
     try Hex.data(String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self))
   }
 
-  private static func complain(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
-  }
+  private static func complain(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
