@@ -114,7 +114,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
 
-    // Floor 5: Thread credentials for other programs; HTTP; the daemon; the commands.
+    // Floor 5: Thread credentials for other programs; HTTP; agents; the daemon with its commands; fleets.
     .target(
       name: "ThreadNetwork",
       dependencies: [
@@ -127,45 +127,40 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ], resources: [.embedInCode("Resources")]),
     .target(
-      name: "ThreadkeeperDaemon",
-      dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ServiceDiscovery",
-        "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-      ]),
-    .target(
       name: "BorderRouterAgent",
       dependencies: [
         "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
       ]),
-    // Shards on PostgreSQL. Empty without the trait of its name.
+    // The daemon and its commands.
+    .target(
+      name: "Threadkeeper",
+      dependencies: [
+        "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase",
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", "Wire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ]),
+    // Shards on PostgreSQL, and their commands. Empty without the trait of its name.
     .target(
       name: "Fleet",
       dependencies: [
         "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "Home", "HomeStore",
-        "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadkeeperDaemon",
-        "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]),
-    .target(
-      name: "ThreadkeeperCLI",
-      dependencies: [
-        .target(name: "Fleet", condition: .when(traits: ["Fleet"])), "BorderRouterAgent", "Bridge", "Broker", "Home",
-        "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto",
-        "StatusPage", "ThreadDataset", "ThreadRequests", "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "Threadkeeper",
+        "ThreadkeeperSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
 
     // Floor 6.
     // The program alone zeroes what it frees; a program that uses the libraries decides for itself.
     .target(name: "CZeroingFree"),
-    .executableTarget(name: "threadkeeper", dependencies: ["CZeroingFree", "ThreadkeeperCLI"]),
+    .executableTarget(
+      name: "threadkeeper",
+      dependencies: ["CZeroingFree", .target(name: "Fleet", condition: .when(traits: ["Fleet"])), "Threadkeeper"],
+      path: "Sources/Program"),
 
     // The sources of the examples, so that every build of the tests has them too. Each has a package
     // of its own beside them, which `make consumer` builds.
@@ -246,27 +241,23 @@ let package = Package(
         "TestKit", "ThreadDataset",
       ], path: "Tests/DaemonTestKit"),
     .testTarget(
-      name: "ThreadkeeperDaemonTests",
-      dependencies: [
-        "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit", "ThreadRequests", "ThreadkeeperDaemon",
-      ]),
-    .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
         "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
         "Wire",
       ], exclude: ["Golden"], resources: [.copy("Recorded")]),
     .testTarget(
-      name: "ThreadkeeperCLITests",
+      name: "ThreadkeeperTests",
       dependencies: [
-        "DaemonTestKit", "TestKit", "ThreadRequests", "ThreadkeeperCLI", "ThreadkeeperDaemon", "threadkeeper",
+        "DaemonTestKit", "KeychainCore", "LocalAPI", "SodiumCrypto", "TestKit", "ThreadRequests", "Threadkeeper",
+        "threadkeeper",
       ], exclude: ["Golden"]),
     .testTarget(
       name: "FleetTests",
       dependencies: [
         "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "DaemonTestKit", "Fleet",
         "Home", "HomeStore", "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "TestKit",
-        "ThreadDataset", "ThreadkeeperDaemon", "ThreadkeeperSupport", "threadkeeper",
+        "ThreadDataset", "Threadkeeper", "ThreadkeeperSupport", "threadkeeper",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(
@@ -274,14 +265,14 @@ let package = Package(
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore", "LocalAPI", "SQLiteDatabase",
         "Settings", "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
-        "ThreadkeeperDaemon", "ThreadkeeperSupport", "Wire", "service-probe", "threadkeeper",
+        "Threadkeeper", "ThreadkeeperSupport", "Wire", "service-probe", "threadkeeper",
       ]),
   ] + goalTargets, swiftLanguageModes: [.v6])
 
 // A file imports all modules whose members it uses. Without this one that does not builds where another file of its
 // module, or a test of it, imports them. The libraries import what is below them in one file: see `NamesBelow.swift`.
 let withOwnImports = package.targets.filter {
-  ($0.type == .regular || $0.type == .executable) && $0.path == nil && $0.swiftSettings == nil
+  ($0.type == .regular || $0.type == .executable) && $0.path?.hasPrefix("Sources/") != false && $0.swiftSettings == nil
     && !$0.name.hasPrefix("C")
 }
 for target in withOwnImports { target.swiftSettings = [.enableUpcomingFeature("MemberImportVisibility")] }

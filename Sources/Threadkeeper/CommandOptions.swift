@@ -2,14 +2,15 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// What a command that asks the daemon, or opens the store, has in common with all others: which settings it works
 /// with, and how it prints what it got. A command says what is to be done, and what a person reads of the reply.
-struct CommandOptions: ParsableArguments {
-  @OptionGroup var settings: SettingsOptions
-  @OptionGroup var output: OutputOptions
+package struct CommandOptions: ParsableArguments {
+  @OptionGroup package var settings: SettingsOptions
+  @OptionGroup package var output: OutputOptions
+
+  package init() {}
 
   /// The daemon of these settings.
   ///
@@ -44,7 +45,7 @@ struct CommandOptions: ParsableArguments {
 }
 
 /// Which settings a command works with; the same for every command that needs some.
-struct SettingsOptions: ParsableArguments {
+package struct SettingsOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
@@ -58,10 +59,12 @@ struct SettingsOptions: ParsableArguments {
       "Where the store and its key lie unless the configuration says otherwise.", valueName: "directory"))
   var stateDirectory: String?
 
+  package init() {}
+
   /// Reads the settings, with everything that is wrong with them.
   ///
   /// - Parameter variables: set beside those that are.
-  func read(assuming variables: [String: String] = [:]) -> SettingsResult {
+  package func read(assuming variables: [String: String] = [:]) -> SettingsResult {
     SettingsLoader.load(
       file: config, environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
       stateDirectory: stateDirectory)
@@ -77,14 +80,10 @@ struct SettingsOptions: ParsableArguments {
   /// Loads the settings, and prints what is wrong with them.
   ///
   /// - Throws: `CommandFailure` with status 78 when they cannot be used.
-  func load() throws -> Settings {
-    #if Fleet
+  package func load() throws -> Settings {
     guard FleetHome.target == nil else { throw FleetHome.notForOne }
-    #endif
-    return try loadAny()
+    return try read().usable()
   }
-
-  fileprivate func loadAny() throws -> Settings { try read().usable() }
 }
 
 extension SettingsResult {
@@ -115,9 +114,7 @@ extension SettingsOptions {
   /// - Parameter variables: as of `load`.
   /// - Throws: `CommandFailure`: 78 as `load` does; 77 when this user may not read them.
   func loadOfStore(assuming variables: [String: String] = [:]) throws -> Settings {
-    #if Fleet
-    if let home = FleetHome.target { return try FleetHome.settings(loadAny(), of: home) }
-    #endif
+    if let home = FleetHome.target { return try FleetParts.built().settings(read().usable(), home) }
     let result = read(assuming: variables)
     // What is on a node's disk is no store of anybody.
     guard result.settings?.store.url == nil else {

@@ -3,7 +3,6 @@ import KeychainCore
 import LocalAPI
 import Settings
 import ThreadRequests
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// The daemon that runs on a store, for commands that have something for it.
@@ -86,7 +85,7 @@ struct DaemonClient: Sendable {
     -> Performed.Reply?
   {
     let operation = OperationCall(operation)
-    return try await call(operation.method, operation, within: limit).map { own($0.reply) }
+    return try await call(operation.method, operation, within: limit).map { FleetHome.own($0.reply) }
   }
 
   /// Has an operation done that sends replies, each of which `each` gets.
@@ -109,7 +108,7 @@ struct DaemonClient: Sendable {
     return try await with(operation.stream.access, within: limit) {
       var last: Performed.Reply?
       for try await answer in try $0.replies(to: operation.stream, operation, firstWithin: limit) {
-        let reply = own(answer.reply)
+        let reply = FleetHome.own(answer.reply)
         try await each(reply)
         last = reply
       }
@@ -118,15 +117,6 @@ struct DaemonClient: Sendable {
       guard let last else { throw SocketError.closed }
       return last
     }
-  }
-
-  /// Of a reply about a shard of a fleet, what is of the home that is asked for.
-  private func own<Reply>(_ reply: Reply) -> Reply {
-    #if Fleet
-    FleetHome.own(reply)
-    #else
-    reply
-    #endif
   }
 
   /// All of a list.

@@ -2,11 +2,6 @@ import ArgumentParser
 import Broker
 import Logging
 import Settings
-import ThreadkeeperDaemon
-
-#if Fleet
-import Fleet
-#endif
 
 /// `threadkeeper run`
 struct RunCommand: AsyncParsableCommand {
@@ -28,7 +23,7 @@ struct RunCommand: AsyncParsableCommand {
   func run() async throws {
     StopSignals.ignoreOthers()
     let settings = try options.load()
-    if settings.store.url != nil { return try await runNode(settings) }
+    if settings.store.url != nil { return try await FleetParts.built().runNode(settings) }
     let daemon = try Daemon.start(settings, ask: { try StoreSecret.ask($0) }, logger: .init(settings.log))
     defer { daemon.end() }
     if let broker = daemon.embeddedBroker {
@@ -36,23 +31,10 @@ struct RunCommand: AsyncParsableCommand {
     }
     try await daemon.run()
   }
-
-  private func runNode(_ settings: Settings) async throws {
-    #if Fleet
-    let node = try FleetNode.start(settings, logger: .init(settings.log))
-    // Never freed: to free a million routers would delay the end by seconds.
-    _ = Unmanaged.passRetained(node)
-    try await node.run()
-    #else
-    throw CommandFailure(
-      .configuration, "`store.url` is set, and this program is built without fleets",
-      remedy: "leave it out, or build with `make build FLEET=1`: see docs/guides/fleet.md")
-    #endif
-  }
 }
 
 extension Logger {
-  init(_ log: Settings.Log) {
+  package init(_ log: Settings.Log) {
     let level = log.level
     switch log.format {
     case .text: self.init(label: "threadkeeper") { _ in TextLogHandler(level: level) }

@@ -3,54 +3,52 @@ import KeychainCore
 import SQLiteDatabase
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 
 /// The command that all others hang from.
 package struct ThreadkeeperCommand: AsyncParsableCommand {
-  package static let configuration = CommandConfiguration(
-    commandName: "threadkeeper", abstract: "Keeps the Thread credentials of a home's border routers.",
-    discussion: """
-      A daemon listens on MQTT to border routers that announce themselves, leave or change their \
-      dataset, keeps their credentials in an encrypted store, and raises an alert when a router is \
-      not on the preferred network.
+  package static var configuration: CommandConfiguration {
+    .init(
+      commandName: "threadkeeper", abstract: "Keeps the Thread credentials of a home's border routers.",
+      discussion: """
+        A daemon listens on MQTT to border routers that announce themselves, leave or change their \
+        dataset, keeps their credentials in an encrypted store, and raises an alert when a router is \
+        not on the preferred network.
 
-      Start with:
-        threadkeeper demo          watch it work for a minute; it touches nothing
-        threadkeeper setup         name your broker, and what it needs
-        threadkeeper run           run it, with a private broker unless configured
-        threadkeeper status        see how it is
-      """, version: threadkeeperVersion,
-    groupedSubcommands: [
-      CommandGroup(name: "Run it", subcommands: [RunCommand.self, DemoCommand.self, AgentCommand.self]),
-      CommandGroup(
-        name: "Look at it",
-        subcommands: [
-          StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
-          CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
-        ]), CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),
-      CommandGroup(
-        name: "Set it up",
-        subcommands: [
-          SetupCommand.self, LoginCommand.self, KeysCommand.self, CheckConfigCommand.self, ACLCommand.self,
-          ClientsCommand.self, StoreCommand.self, PageCommand.self,
-        ]), CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
-    ] + fleet)
-
-  #if Fleet
-  private static let fleet = [CommandGroup(name: "Fleet", subcommands: [FleetCommand.self])]
-  #else
-  private static let fleet: [CommandGroup] = []
-  #endif
+        Start with:
+          threadkeeper demo          watch it work for a minute; it touches nothing
+          threadkeeper setup         name your broker, and what it needs
+          threadkeeper run           run it, with a private broker unless configured
+          threadkeeper status        see how it is
+        """, version: threadkeeperVersion,
+      groupedSubcommands: [
+        CommandGroup(name: "Run it", subcommands: [RunCommand.self, DemoCommand.self, AgentCommand.self]),
+        CommandGroup(
+          name: "Look at it",
+          subcommands: [
+            StatusCommand.self, DoctorCommand.self, RoutersCommand.self, NetworksCommand.self, AlertsCommand.self,
+            CredentialsCommand.self, PreferredCommand.self, AuditCommand.self,
+          ]), CommandGroup(name: "Decide", subcommands: [ConsentCommand.self]),
+        CommandGroup(
+          name: "Set it up",
+          subcommands: [
+            SetupCommand.self, LoginCommand.self, KeysCommand.self, CheckConfigCommand.self, ACLCommand.self,
+            ClientsCommand.self, StoreCommand.self, PageCommand.self,
+          ]), CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
+      ] + (FleetParts.current?.commands ?? []))
+  }
 
   package init() {}
 }
 
 extension ThreadkeeperCommand {
   /// Runs the command line of this process, prints what went wrong, and ends the process.
-  package static func runAndExit() async -> Never {
+  ///
+  /// - Parameter fleet: what the program has of fleets.
+  package static func runAndExit(with fleet: FleetParts? = nil) async -> Never {
     // Before a key, a password, a token or a dataset is read.
     try? ProcessHardening.forbidCoreDumps()
-    exit(withError: ExitCode(await status(running: Array(CommandLine.arguments.dropFirst()))))
+    let words = Array(CommandLine.arguments.dropFirst())
+    exit(withError: ExitCode(await FleetParts.$current.withValue(fleet) { await status(running: words) }))
   }
 
   /// Runs a command line, and prints what went wrong.
@@ -58,12 +56,8 @@ extension ThreadkeeperCommand {
   /// Wrong usage ends with 64 (`EX_USAGE`), a `CommandFailure` with its own status.
   static func status(running words: [String]) async -> Int32 {
     do {
-      #if Fleet
       let (home, command) = try await FleetHome.parse(words)
       try await FleetHome.$target.withValue(home) { try await run(command) }
-      #else
-      try await run(asyncParseAsRoot(words))
-      #endif
       return ExitCode.success.rawValue
     } catch let failure as CommandFailure { return status(failure) } catch let error as KeychainError {
       return status(CommandFailure(error))

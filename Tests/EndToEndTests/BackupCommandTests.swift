@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// What a backup and a restore refuse, and what they print, StoreCommandsTests of ThreadkeeperCLITests has.
+/// What a backup and a restore refuse, and what they print, StoreCommandsTests of ThreadkeeperTests has.
 @Suite("Backup, and restore here and on a new machine", .inTurns, .timeLimit(.minutes(30))) struct BackupCommandTests {
   private static let passphrase = "correct horse battery staple"
 

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 
 /// That the program, the daemon and the broker are joined. What each command prints, and how it ends, is in the golden
-/// files of ThreadkeeperCLITests.
+/// files of ThreadkeeperTests.
 @Suite("Each command, and the daemon that it asks", .inTurns, .timeLimit(.minutes(30))) struct CommandTests {
   @Test("What looks at a home and what changes it is done by the daemon, and is on the broker at once") func home()
     async throws

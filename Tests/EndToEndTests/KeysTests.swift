@@ -4,7 +4,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-/// What is refused, and in which words, KeyOperationTests of ThreadkeeperCLITests has.
+/// What is refused, and in which words, KeyOperationTests of ThreadkeeperTests has.
 @Suite("The keys of a store, and its lock", .inTurns, .timeLimit(.minutes(30))) struct KeysTests {
   private static let passphrase = "correct horse battery"
   private static let question = "Passphrase or recovery code of the store: "

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// What users have of a daemon and a store that are another user's. Who may have which operation done, LocalAPITests of
-/// ThreadkeeperDaemonTests asserts of each.
+/// ThreadkeeperTests asserts of each.
 @Suite(
   "The daemon and the store of another user", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: geteuid() == 0, "only root can be another user")) struct OtherUserTests

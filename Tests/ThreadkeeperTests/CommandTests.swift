@@ -1,8 +1,7 @@
 import Testing
 
 @testable import Broker
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What commands print and take") struct CommandTests {
   @Test("Columns are aligned, lines have no white space at their end") func alignment() {

@@ -1,8 +1,7 @@
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Wrong usage and help", .timeLimit(.minutes(30))) struct UsageTests {
   @Test(

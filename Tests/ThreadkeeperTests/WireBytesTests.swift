@@ -11,8 +11,7 @@ import Testing
 import ThreadDataset
 import ThreadRequests
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 /// What the daemon answers on its socket and gives its page, and what commands print as JSON, in files.
 @Suite("Bytes of the local API, the page and of JSON for scripts") struct WireBytesTests {
@@ -178,7 +177,7 @@ import ThreadRequests
     for endpoint in LocalAPISocket(scene.context).service.endpoints {
       #expect(masked.contains("\n\(endpoint.interface).\(endpoint.name) ") || masked.hasPrefix(endpoint.interface))
     }
-    #expect(Self.operations.map(\.0) == ThreadkeeperDaemon.operations.map { $0.name })
+    #expect(Self.operations.map(\.0) == Threadkeeper.operations.map { $0.name })
     let commands = Set(try Self.requests().map(\.0)).union([.ping])
     #expect(commands == Set(RequestCommand.allCases))
   }

@@ -1,9 +1,8 @@
 #if Fleet
 import ArgumentParser
-import Fleet
 import Glibc
 import Settings
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// `threadkeeper fleet`
 struct FleetCommand: ParsableCommand {

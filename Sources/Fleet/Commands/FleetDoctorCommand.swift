@@ -1,9 +1,8 @@
 #if Fleet
 import ArgumentParser
 import Broker
-import Fleet
 import Settings
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// `threadkeeper fleet doctor`
 struct FleetDoctorCommand: AsyncParsableCommand {
@@ -199,9 +198,9 @@ extension Finding {
       (" with `threadkeeper acl --keep-anonymous`", " in the access list"), ("threadkeeper acl", "examples/fleet/acl"),
       ("guides/broker.md", "guides/fleet.md"),
     ]
-    return Finding(
-      part: part, check: check, result: result, text: text,
-      remedy: remedy.map { words.reduce($0) { $0.replacing($1.0, with: $1.1) } }, status: status)
+    var finding = self
+    finding.remedy = remedy.map { words.reduce($0) { $0.replacing($1.0, with: $1.1) } }
+    return finding
   }
 }
 #endif

@@ -5,7 +5,7 @@ import KeychainCore
 import Logging
 import Settings
 import Synchronization
-import ThreadkeeperDaemon
+import Threadkeeper
 import ThreadkeeperSupport
 
 /// What a node asks its database, on one thread: releases, renewals, claims, in this order.

@@ -8,7 +8,7 @@ import ServiceLifecycle
 import Settings
 import StatusPage
 import Synchronization
-import ThreadkeeperDaemon
+import Threadkeeper
 import ThreadkeeperSupport
 
 #if canImport(FoundationEssentials)

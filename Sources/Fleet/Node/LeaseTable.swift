@@ -1,6 +1,6 @@
 #if Fleet
 import KeychainCore
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// All that a node asks the database for its leases. Blocks; one thread at a time.
 struct LeaseTable: Sendable {

@@ -7,7 +7,7 @@ import KeychainCore
 import Logging
 import Settings
 import Synchronization
-import ThreadkeeperDaemon
+import Threadkeeper
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

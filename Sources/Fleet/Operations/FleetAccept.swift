@@ -2,7 +2,7 @@
 import Broker
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// Takes a shard as it is, though the broker's anchor says that there was a newer state of it: somebody has restored the
 /// database.

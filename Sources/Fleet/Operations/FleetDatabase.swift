@@ -1,7 +1,7 @@
 #if Fleet
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
+import Threadkeeper
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

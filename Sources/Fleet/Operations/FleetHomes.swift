@@ -1,31 +1,7 @@
 #if Fleet
 import Home
 import Settings
-import ThreadkeeperDaemon
-
-/// A home of a fleet, as commands name it: `17/smith`.
-package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
-  package static let shards = 1...65_535
-
-  package let shard: Int
-  package let name: String
-
-  package var description: String { "\(shard)/\(name)" }
-
-  package init(shard: Int, name: String) { (self.shard, self.name) = (shard, name) }
-
-  /// - Throws: `CommandFailure` with status 64.
-  package init(_ text: String) throws(CommandFailure) {
-    guard let parts = text.wholeMatch(of: /([0-9]{1,5})\/([a-z0-9_-]{1,32})/)?.output, let shard = Int(parts.1),
-      Self.shards.contains(shard)
-    else {
-      throw CommandFailure(
-        .usage, "`\(text)` is no home of a fleet",
-        remedy: "write it as 17/smith: names have 1 to 32 small letters, digits, `-`, `_`")
-    }
-    self.init(shard: shard, name: String(parts.2))
-  }
-}
+import Threadkeeper
 
 /// What a home of a fleet has otherwise than the settings of its node: keys as in the configuration, with texts as
 /// there. In the database as JSON: `{"alerts.hold": "60"}`.

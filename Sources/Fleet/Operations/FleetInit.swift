@@ -2,7 +2,7 @@
 import Settings
 import SodiumCrypto
 import ThreadDataset
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// Makes what a fleet needs and does not have yet: schema, shards, their key slots. What is there is never replaced.
 package struct FleetInit {

@@ -1,5 +1,5 @@
 #if Fleet
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// How a fleet is: as its database has it, in one look.
 package struct FleetStatus: Codable, Sendable {

@@ -5,7 +5,7 @@ import HomeStore
 import KeychainCore
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// Moves a home into another shard: sealed by the keys of that shard, with hashes made by its hash key. Nobody serves
 /// either shard meanwhile. Messages of their other homes wait at the broker; those to the old base topic of this one are

@@ -1,7 +1,7 @@
 #if Fleet
 import Glibc
 import SodiumCrypto
-import ThreadkeeperDaemon
+import Threadkeeper
 import ThreadkeeperSupport
 
 /// A program that seals or unseals what opens a shard: from its standard input to its standard output.

@@ -5,7 +5,7 @@ import Settings
 import SodiumCrypto
 import Synchronization
 import ThreadDataset
-import ThreadkeeperDaemon
+import Threadkeeper
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -3,7 +3,7 @@ import Bridge
 import KeychainCore
 import Settings
 import StatusPage
-import ThreadkeeperDaemon
+import Threadkeeper
 import ThreadkeeperSupport
 
 /// Answers the HTTP server of a node: of its own shards from memory, of the fleet from the database. It changes nothing.

@@ -1,5 +1,5 @@
 #if Fleet
-import ThreadkeeperDaemon
+import Threadkeeper
 
 /// The tables of a fleet, in a schema of their own: `threadkeeper`.
 package enum FleetSchema {

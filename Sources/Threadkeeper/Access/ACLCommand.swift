@@ -1,7 +1,6 @@
 import ArgumentParser
 import Broker
 import Settings
-import ThreadkeeperDaemon
 
 /// `threadkeeper acl`
 struct ACLCommand: ParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ThreadkeeperDaemon
 
 /// `threadkeeper clients`
 struct ClientsCommand: ParsableCommand {

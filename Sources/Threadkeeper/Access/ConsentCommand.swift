@@ -4,7 +4,6 @@ import Home
 import HomeStore
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperDaemon
 
 /// `threadkeeper consent`
 struct ConsentCommand: ParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Broker
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 
 /// `threadkeeper login`
 struct LoginCommand: AsyncParsableCommand {

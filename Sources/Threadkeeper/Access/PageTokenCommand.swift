@@ -1,7 +1,6 @@
 import ArgumentParser
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
 
 /// `threadkeeper page`
 struct PageCommand: ParsableCommand {

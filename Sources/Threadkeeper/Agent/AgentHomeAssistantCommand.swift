@@ -4,7 +4,6 @@ import Broker
 import Glibc
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper agent home-assistant`

@@ -3,7 +3,6 @@ import BorderRouterAgent
 import Broker
 import Settings
 import ThreadDataset
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper agent otbr`

@@ -6,7 +6,6 @@ import Logging
 import ServiceLifecycle
 import SodiumCrypto
 import ThreadDataset
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper agent`

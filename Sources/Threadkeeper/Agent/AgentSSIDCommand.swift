@@ -2,7 +2,6 @@ import ArgumentParser
 import BorderRouterAgent
 import Glibc
 import ThreadDataset
-import ThreadkeeperDaemon
 
 /// `threadkeeper agent ssid`
 struct AgentSSIDCommand: AsyncParsableCommand {

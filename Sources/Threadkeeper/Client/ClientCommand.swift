@@ -4,7 +4,6 @@ import FoundationEssentials
 import Glibc
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper client`

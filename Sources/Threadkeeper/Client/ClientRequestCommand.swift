@@ -5,7 +5,6 @@ import FoundationEssentials
 import SodiumCrypto
 import Synchronization
 import ThreadRequests
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper client request`

@@ -13,7 +13,6 @@ import SodiumCrypto
 import StatusPage
 import Synchronization
 import ThreadDataset
-import ThreadkeeperDaemon
 
 /// Everything that the demonstration needs, in a temporary directory that goes with it: a broker, a
 /// store, the bridge, the status page, and somebody who watches.

@@ -5,7 +5,6 @@ import ServiceDiscovery
 import SodiumCrypto
 import Synchronization
 import ThreadDataset
-import ThreadkeeperDaemon
 import Wire
 
 /// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by

@@ -1,8 +1,7 @@
 import Broker
-import ThreadkeeperDaemon
 
 /// What the broker's access list lets the daemon's login do, and everybody else.
-enum AccessCheck {
+package enum AccessCheck {
   private static let list =
     "Put what `threadkeeper acl` prints into the broker's access list: see docs/guides/broker.md"
 
@@ -10,7 +9,7 @@ enum AccessCheck {
   ///   - login: the daemon's.
   ///   - other: the name of the other login, where one was given.
   ///   - prefix: `home_assistant.prefix`.
-  static func findings(_ report: AccessReport, login: String?, other: String?, prefix: String) -> [Finding] {
+  package static func findings(_ report: AccessReport, login: String?, other: String?, prefix: String) -> [Finding] {
     let common =
       own(report, login) + filters(report, prefix: prefix)
       + others(report.anonymous, .withoutLogin, Check(.access, "anonymous"))

@@ -1,16 +1,15 @@
 import Broker
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// Whether the broker is reached with the daemon's login, and what it offers.
-enum BrokerCheck {
+package enum BrokerCheck {
   private static let check = Check(.broker, "broker")
   /// Gives the daemon another password.
   static let newLogin = "Run `threadkeeper setup`, or, while the daemon runs, `threadkeeper login`"
 
   /// - Parameter loginRemedy: what helps against a wrong password, by where it comes from.
-  static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
+  package static func findings(refused error: MosquittoError, loginRemedy: String?) -> [Finding] {
     // A client id that is refused stands in the settings, and says nothing of the login.
     let status = error.reason == .clientIdentifier ? .configuration : error.exitStatus
     return [check.problem(Check.sentence(error.message), remedy(error.reason, loginRemedy), status)]
@@ -51,7 +50,7 @@ enum BrokerCheck {
   }
 
   /// - Parameter values: `$SYS/broker/…`.
-  static func findings(_ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String]) -> [Finding] {
+  package static func findings(_ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String]) -> [Finding] {
     let version = values["$SYS/broker/version"]
     let name = mqtt.username.map { " as \($0)" } ?? ""
     let protocolName = session.protocolVersion == .v5 ? "MQTT 5" : "MQTT 3.1.1"
@@ -117,12 +116,12 @@ extension MosquittoError {
 
 /// Whether the broker keeps what waits for the daemon. A client learns nothing of it, so the broker's own file has to be
 /// read, where it is on this machine.
-enum QueueCheck {
+package enum QueueCheck {
   private static let least = 10_000
   private static let lines = "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
 
   /// - Parameter options: of the broker, where it is on this machine and can be read.
-  static func findings(_ options: MosquittoOptions?) -> [Finding] {
+  package static func findings(_ options: MosquittoOptions?) -> [Finding] {
     let queue = Check(.broker, "queue")
     let persistence = Check(.broker, "persistence")
     guard let options else {
@@ -168,7 +167,7 @@ enum QueueCheck {
   }
 
   /// - Parameter values: `$SYS/broker/…`.
-  static func dropped(_ values: [String: String]) -> [Finding] {
+  package static func dropped(_ values: [String: String]) -> [Finding] {
     let check = Check(.broker, "dropped")
     guard !values.isEmpty else {
       return [

@@ -2,7 +2,6 @@ import Broker
 import Home
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 import Wire
 

@@ -5,7 +5,6 @@ import Home
 import HomeStore
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.

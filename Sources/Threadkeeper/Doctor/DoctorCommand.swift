@@ -1,6 +1,5 @@
 import ArgumentParser
 import Settings
-import ThreadkeeperDaemon
 
 /// `threadkeeper doctor`
 struct DoctorCommand: AsyncParsableCommand {
@@ -76,7 +75,7 @@ struct DoctorCommand: AsyncParsableCommand {
 }
 
 /// What `doctor` answers.
-struct DoctorReport: Encodable, Sendable {
+package struct DoctorReport: Encodable, Sendable {
   struct Counts: Encodable, Equatable, Sendable {
     var ok = 0
     var note = 0
@@ -92,7 +91,7 @@ struct DoctorReport: Encodable, Sendable {
   /// By part.
   let findings: [Finding]
 
-  init(_ findings: [Finding]) {
+  package init(_ findings: [Finding]) {
     self.findings = Finding.Part.allCases.flatMap { part in findings.filter { $0.part == part } }
     func count(_ result: Finding.Result) -> Int { findings.count { $0.result == result } }
     counts = Counts(
@@ -105,7 +104,7 @@ struct DoctorReport: Encodable, Sendable {
   var status: ExitStatus? { findings.first { $0.result == .problem }?.status }
 
   /// Prints it, and ends the command.
-  func end(_ output: OutputOptions) throws {
+  package func end(_ output: OutputOptions) throws {
     try output.show(self, text: text())
     if let status { throw ExitCode(status.rawValue) }
   }
@@ -183,56 +182,56 @@ extension Finding {
 }
 
 /// One thing that `doctor` has looked at, and what a person can do about it.
-struct Finding: Encodable, Equatable, Sendable {
-  enum Result: String, Encodable, CaseIterable {
+package struct Finding: Encodable, Equatable, Sendable {
+  package enum Result: String, Encodable, CaseIterable {
     case ok, note, warning, problem
     /// Nothing is known, and the text says why.
     case notChecked = "not_checked"
   }
 
   /// In the order in which they are shown.
-  enum Part: String, Encodable, CaseIterable { case settings, database, shards, daemon, broker, access, store, system }
+  package enum Part: String, Encodable, CaseIterable { case settings, database, shards, daemon, broker, access, store, system }
 
-  let part: Part
+  package let part: Part
   /// The name of the check: stable, scripts read it.
-  let check: String
-  let result: Result
-  let text: String
-  let remedy: String?
+  package let check: String
+  package let result: Result
+  package let text: String
+  package var remedy: String?
   /// How the command ends, where this is the first problem.
-  let status: ExitStatus
+  package let status: ExitStatus
 
   private enum CodingKeys: CodingKey { case part, check, result, text, remedy }
 }
 
 /// A check by its name, which makes its findings.
-struct Check {
+package struct Check {
   let part: Finding.Part
   let name: String
 
-  init(_ part: Finding.Part, _ name: String) {
+  package init(_ part: Finding.Part, _ name: String) {
     self.part = part
     self.name = name
   }
 
-  func ok(_ text: String) -> Finding { make(.ok, text, nil) }
+  package func ok(_ text: String) -> Finding { make(.ok, text, nil) }
 
-  func note(_ text: String, _ remedy: String? = nil) -> Finding { make(.note, text, remedy) }
+  package func note(_ text: String, _ remedy: String? = nil) -> Finding { make(.note, text, remedy) }
 
-  func warning(_ text: String, _ remedy: String) -> Finding { make(.warning, text, remedy) }
+  package func warning(_ text: String, _ remedy: String) -> Finding { make(.warning, text, remedy) }
 
-  func problem(_ text: String, _ remedy: String, _ status: ExitStatus = .configuration) -> Finding {
+  package func problem(_ text: String, _ remedy: String, _ status: ExitStatus = .configuration) -> Finding {
     make(.problem, text, remedy, status)
   }
 
-  func notChecked(_ text: String, _ remedy: String? = nil) -> Finding { make(.notChecked, text, remedy) }
+  package func notChecked(_ text: String, _ remedy: String? = nil) -> Finding { make(.notChecked, text, remedy) }
 
   /// What a failure says, and where it says nothing else what helps.
-  func problem(_ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil)
+  package func problem(_ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil)
     -> Finding
   { problem(Self.sentence(failure.message), Self.sentence(failure.remedy ?? remedy), status ?? failure.status) }
 
-  func notChecked(_ failure: CommandFailure) -> Finding {
+  package func notChecked(_ failure: CommandFailure) -> Finding {
     notChecked(Self.sentence(failure.message), failure.remedy.map(Self.sentence))
   }
 

@@ -1,7 +1,6 @@
 import Glibc
 import KeychainCore
 import Settings
-import ThreadkeeperDaemon
 
 /// The files of the store: who can read them, what opens them, and whether there is room.
 enum StoreCheck {
@@ -215,10 +214,10 @@ enum SystemCheck {
 }
 
 /// Whether the settings can be used, and who can read or change their file.
-enum SettingsCheck {
+package enum SettingsCheck {
   private static let check = Check(.settings, "settings")
 
-  static func findings(_ result: SettingsResult) -> [Finding] {
+  package static func findings(_ result: SettingsResult) -> [Finding] {
     let found = result.problems.map { problem in
       let text = "\(problem.place): \(problem.message)"
       if problem.severity == .error { return check.problem(text, remedy) }

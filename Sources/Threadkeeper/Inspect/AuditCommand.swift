@@ -1,5 +1,4 @@
 import ArgumentParser
-import ThreadkeeperDaemon
 
 /// `threadkeeper audit`
 struct AuditCommand: AsyncParsableCommand {
@@ -38,9 +37,7 @@ struct AuditCommand: AsyncParsableCommand {
 
   func run() async throws {
     let daemon = try options.daemon()
-    #if Fleet
     try FleetHome.noteShard()
-    #endif
     if follow { return try await follow(daemon) }
     if verify { return try show(try await daemon.perform(VerifyAudit(), within: Self.longest)) }
     var records = AuditRecords()

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperDaemon
 
 /// `threadkeeper credentials`
 struct CredentialsCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import ThreadDataset
-import ThreadkeeperDaemon
 
 /// `threadkeeper dataset …`: looks at operational datasets and makes them, without store and broker.
 struct DatasetCommand: AsyncParsableCommand {
@@ -192,7 +191,7 @@ struct DatasetErrorReport: Encodable {
 
 extension String {
   /// Rising numbers: `11-14, 20`.
-  init(ranges numbers: [Int]) {
+  package init(ranges numbers: [Int]) {
     var ranges: [ClosedRange<Int>] = []
     for number in numbers {
       let isNext = ranges.last?.upperBound == number - 1

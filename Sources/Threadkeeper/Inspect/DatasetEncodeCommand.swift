@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import ThreadDataset
-import ThreadkeeperDaemon
 
 /// `threadkeeper dataset encode`
 struct DatasetEncodeCommand: AsyncParsableCommand {

@@ -6,7 +6,6 @@ import HomeStore
 import ServiceDiscovery
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperDaemon
 
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {

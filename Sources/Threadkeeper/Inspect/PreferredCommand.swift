@@ -5,7 +5,6 @@ import LocalAPI
 import Settings
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperDaemon
 
 /// `threadkeeper preferred`
 struct PreferredCommand: ParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import Broker
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperDaemon
 
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {

@@ -5,7 +5,6 @@ import KeychainCore
 import LocalAPI
 import Settings
 import ThreadRequests
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 import Wire
 
@@ -26,9 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.show {
       let report = try await $0.status()
-      #if Fleet
       try FleetHome.noteShard()
-      #endif
       return report
     } text: {
       $0.text

@@ -3,7 +3,6 @@ import Glibc
 import Home
 import Logging
 import Synchronization
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 import Wire
 

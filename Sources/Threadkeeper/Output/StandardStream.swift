@@ -1,9 +1,8 @@
 import ArgumentParser
 import Glibc
-import ThreadkeeperDaemon
 
 /// Standard output and standard error, unbuffered: a full disk is an error here, not a loss.
-enum StandardStream: Int32, Sendable {
+package enum StandardStream: Int32, Sendable {
   case output = 1
   case error = 2
 
@@ -13,7 +12,7 @@ enum StandardStream: Int32, Sendable {
   /// Writes all of the text.
   ///
   /// - Throws: `CommandFailure` with status 74 when the stream takes no more.
-  func write(_ text: String) throws(CommandFailure) {
+  package func write(_ text: String) throws(CommandFailure) {
     guard let receiver = Self.receiver else { return try Self.write(text, to: rawValue) }
     receiver(self, text)
   }
@@ -93,21 +92,25 @@ extension CommandFailure {
 }
 
 /// One line on a terminal that says what is waited for. Elsewhere nothing.
-struct WaitingLine {
+package struct WaitingLine {
   private let isOn = StandardStream.error.isTerminal
 
-  func show(_ what: String) { if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") } }
+  package init() {}
+
+  package func show(_ what: String) { if isOn { try? StandardStream.error.write("\r\u{1B}[K\(what) …") } }
 
   /// Takes the line away.
-  func end() { if isOn { try? StandardStream.error.write("\r\u{1B}[K") } }
+  package func end() { if isOn { try? StandardStream.error.write("\r\u{1B}[K") } }
 }
 
 /// How a command prints its answer; the same for every command.
-struct OutputOptions: ParsableArguments {
+package struct OutputOptions: ParsableArguments {
   @Flag(name: .long, help: "Print JSON.") var json = false
 
+  package init() {}
+
   /// Prints the value as JSON where that is asked for, otherwise the text.
-  func show(_ value: some Encodable, text: @autoclosure () -> String) throws(CommandFailure) {
+  package func show(_ value: some Encodable, text: @autoclosure () -> String) throws(CommandFailure) {
     try StandardStream.output.write(json ? JSONText.pretty(value) : text())
   }
 }

@@ -1,5 +1,3 @@
-import ThreadkeeperDaemon
-
 /// Rows with aligned columns, as plain text.
 package struct Table: Sendable {
   private static let gap = "  "
@@ -51,7 +49,7 @@ package struct Table: Sendable {
   }
 
   /// The same for a table that has rows.
-  func text(none: String) -> String { isEmpty ? none : text() }
+  package func text(none: String) -> String { isEmpty ? none : text() }
 
   /// The widest columns become narrower, until all have room or are as narrow as a word of an id.
   private static func narrowed(_ natural: [Int], to limit: Int?) -> [Int] {

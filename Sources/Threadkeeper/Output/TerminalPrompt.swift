@@ -1,15 +1,14 @@
 import Glibc
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// Questions to the person at this process's terminal.
-enum TerminalPrompt {
+package enum TerminalPrompt {
   /// Milliseconds that a signal has to end the process, or to cancel the question.
   private static let signalLimit: Int32 = 5_000
 
   /// Whether there is somebody to ask: input comes from a terminal, and this process is not in its
   /// background, where a question would only stop it.
-  static var isPossible: Bool {
+  package static var isPossible: Bool {
     StandardStream.receiver == nil && isatty(STDIN_FILENO) == 1 && ControllingTerminal() != nil
   }
 
@@ -18,7 +17,7 @@ enum TerminalPrompt {
   /// - Parameter isHidden: what is typed is not shown.
   /// - Returns: nil at the end of the input (Ctrl-D), or when the terminal has gone.
   /// - Throws: `CancellationError`; `CommandFailure` where there is no terminal.
-  static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
+  package static func ask(_ question: String, isHidden: Bool = false) async throws -> String? {
     let withdrawal = QuestionWithdrawal()
     return try await withTaskCancellationHandler {
       try await SystemThread.result { try line(question, isHidden: isHidden, unless: withdrawal) }
@@ -98,7 +97,7 @@ struct PersonAtTerminal: Prompt {
 }
 
 /// Standard input, for commands that take `-`.
-enum StandardInput {
+package enum StandardInput {
   /// What a command reads that does not run as a program of its own; nil: the input of this process.
   @TaskLocal static var text: String?
 
@@ -107,7 +106,7 @@ enum StandardInput {
   /// - Parameter limit: bytes that are enough for all sensible input.
   /// - Returns: the bytes; `nil` when there are more than the limit. The rest is not read.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
+  package static func read(limit: Int) throws(CommandFailure) -> [UInt8]? {
     guard let text else { return try read(STDIN_FILENO, named: "standard input", limit: limit) }
     return text.utf8.count > limit ? nil : Array(text.utf8)
   }
@@ -139,13 +138,13 @@ enum StandardInput {
 }
 
 /// A file that somebody names on the command line, so that what is in it need not stand there.
-enum InputFile {
+package enum InputFile {
   /// Reads to the end, but never more than one byte beyond the limit. A pipe will do.
   ///
   /// - Parameter isSecret: whether it is refused where every user can read it.
   /// - Returns: the bytes; `nil` when there are more than the limit.
   /// - Throws: `CommandFailure` with status 66 when it can't be read.
-  static func read(_ path: String, limit: Int, isSecret: Bool = false) throws(CommandFailure) -> [UInt8]? {
+  package static func read(_ path: String, limit: Int, isSecret: Bool = false) throws(CommandFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "can't read \(path): \(String(cString: strerror(errno)))")

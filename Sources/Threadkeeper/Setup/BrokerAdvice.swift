@@ -2,7 +2,6 @@ import Broker
 import FoundationEssentials
 import Glibc
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// What a person has to add to the broker, in steps with lines to copy.

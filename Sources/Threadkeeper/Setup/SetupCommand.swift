@@ -2,7 +2,6 @@ import ArgumentParser
 import Broker
 import FoundationEssentials
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper setup`

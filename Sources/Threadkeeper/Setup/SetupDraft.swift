@@ -2,7 +2,6 @@ import Broker
 import FoundationEssentials
 import Glibc
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// The configuration file with the answers in it, and the settings that it then means.

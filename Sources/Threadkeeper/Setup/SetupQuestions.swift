@@ -1,7 +1,6 @@
 import Broker
 import Glibc
 import Settings
-import ThreadkeeperDaemon
 
 /// Gathers the answers: from options, else by questions with a default in brackets, else it says which option is missing.
 struct SetupQuestions: Sendable {

@@ -3,7 +3,6 @@ import FoundationEssentials
 import KeychainCore
 import Settings
 import Synchronization
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.

@@ -3,7 +3,6 @@ import Glibc
 import KeychainCore
 import SQLiteDatabase
 import Settings
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// The store of the settings that are being set up.

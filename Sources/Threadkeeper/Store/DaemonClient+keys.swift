@@ -2,7 +2,6 @@ import KeychainCore
 import LocalAPI
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 
 /// What the keys of the store are needed for: done by the daemon that holds it, or without one in the store itself.
 extension DaemonClient {

@@ -3,7 +3,6 @@ import FoundationEssentials
 import KeychainCore
 import Settings
 import SodiumCrypto
-import ThreadkeeperDaemon
 
 /// `threadkeeper keys`
 struct KeysCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import KeychainCore
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
 /// `threadkeeper store`

@@ -6,7 +6,6 @@ import HomeStore
 import KeychainCore
 import SQLiteDatabase
 import Settings
-import ThreadkeeperDaemon
 import Wire
 
 /// `threadkeeper store restore`

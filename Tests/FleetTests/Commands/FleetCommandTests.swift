@@ -2,6 +2,7 @@
 import Fleet
 import Foundation
 import TestKit
+import Threadkeeper
 import Testing
 
 /// The real program, with a real database and a real broker.

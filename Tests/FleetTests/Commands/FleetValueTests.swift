@@ -3,7 +3,7 @@ import HomeStore
 import SodiumCrypto
 import TestKit
 import Testing
-import ThreadkeeperDaemon
+import Threadkeeper
 
 @testable import Fleet
 @testable import Home

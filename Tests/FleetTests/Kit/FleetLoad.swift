@@ -5,6 +5,7 @@ import Foundation
 import Home
 import Synchronization
 import TestKit
+import Threadkeeper
 import ThreadDataset
 
 /// What routers of all homes publish.

@@ -2,6 +2,7 @@
 import Fleet
 import Home
 import TestKit
+import Threadkeeper
 import ThreadDataset
 
 /// A load on a fleet, and what came of it.

@@ -7,6 +7,7 @@ import LocalAPI
 import Settings
 import SodiumCrypto
 import TestKit
+import Threadkeeper
 import Testing
 import ThreadkeeperSupport
 

@@ -4,7 +4,7 @@ import Home
 import Settings
 import TestKit
 import Testing
-import ThreadkeeperDaemon
+import Threadkeeper
 
 @testable import Fleet
 

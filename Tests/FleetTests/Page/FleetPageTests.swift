@@ -8,7 +8,7 @@ import Settings
 import StatusPage
 import TestKit
 import Testing
-import ThreadkeeperDaemon
+import Threadkeeper
 
 @testable import Bridge
 @testable import Fleet

@@ -2,7 +2,7 @@
 import KeychainCore
 import TestKit
 import Testing
-import ThreadkeeperDaemon
+import Threadkeeper
 
 @testable import Fleet
 

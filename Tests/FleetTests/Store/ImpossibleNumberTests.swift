@@ -6,7 +6,7 @@ import KeychainCore
 import Settings
 import TestKit
 import Testing
-import ThreadkeeperDaemon
+import Threadkeeper
 
 @testable import Fleet
 

@@ -9,8 +9,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What commands print of who may have what, and how they end") struct AccessCommandsTests {
   @Test("Clients come and go, and every refusal has words and a status") func clients() async throws {

@@ -2,9 +2,8 @@ import Broker
 import Foundation
 import TestKit
 import Testing
-import ThreadkeeperDaemon
 
-@testable import ThreadkeeperCLI
+@testable import Threadkeeper
 
 @Suite("What a client does without a store") struct ClientKeyCommandsTests {
   private static let topic = "threadkeeper/out/phone/response/ping"

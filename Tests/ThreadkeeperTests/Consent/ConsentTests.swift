@@ -7,7 +7,7 @@ import Testing
 import ThreadDataset
 
 @testable import LocalAPI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Decisions about consent") struct ConsentOperationTests {
   private let store: TemporaryStore
@@ -30,7 +30,7 @@ import ThreadDataset
   }
 
   /// A command would end with 66 for what is done, had the daemon ended before it answered.
-  private func onlyOnce<Performed: ThreadkeeperDaemon.Operation>(_ decision: Performed) throws {
+  private func onlyOnce<Performed: Threadkeeper.Operation>(_ decision: Performed) throws {
     _ = try decision.perform(context)
     #expect(try context.failure(of: decision).status == .noInput)
     #expect(!Performed.isRepeatable)
@@ -102,7 +102,7 @@ import ThreadDataset
     let denied = try ask(for: "phone")
     _ = try DenyConsent(id: denied).perform(context)
     let unknown = "0123456789abcdef"
-    let table: [(any ThreadkeeperDaemon.Operation, String, String)] = [
+    let table: [(any Threadkeeper.Operation, String, String)] = [
       (
         ApproveConsent(id: "c-1", scope: .once), "stale_id",
         "no request has such an id: expected c- and 16 hexadecimal digits"

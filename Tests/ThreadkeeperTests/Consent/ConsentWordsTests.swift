@@ -1,7 +1,6 @@
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What the commands about consent say to who decides") struct ConsentWordsTests {
   private static let grant = "g-0123456789abcdef"

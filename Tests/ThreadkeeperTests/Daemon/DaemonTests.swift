@@ -8,7 +8,7 @@ import TestKit
 import Testing
 import ThreadkeeperSupport
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("The name of the MQTT sessions") struct SessionNameTests {
   private func name(_ store: TemporaryStore, machine: String = "a1") throws -> String {

@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
+@testable import Threadkeeper
 
 @Suite("Pasted datasets", .timeLimit(.minutes(30))) struct PastedDigitsTests {
   @Test(

@@ -3,8 +3,7 @@ import Testing
 
 @testable import Broker
 @testable import KeychainCore
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What doctor makes of what it finds") struct DoctorChecksTests {
   private func results(_ findings: [Finding]) -> [Finding.Result] { findings.map(\.result) }
@@ -186,9 +185,9 @@ import Testing
   }
 
   @Test("A store that nothing at hand opens is a problem, unless something else may open it") func unopened() {
-    func isDefect(_ status: ThreadkeeperDaemon.ExitStatus, _ slots: [KeySlot.Kind]?, hasPassphrase: Bool = false)
-      -> Bool
-    { StoreCheck.isDefect(CommandFailure(status, "no"), slots: slots, hasPassphrase: hasPassphrase) }
+    func isDefect(_ status: Threadkeeper.ExitStatus, _ slots: [KeySlot.Kind]?, hasPassphrase: Bool = false) -> Bool {
+      StoreCheck.isDefect(CommandFailure(status, "no"), slots: slots, hasPassphrase: hasPassphrase)
+    }
     #expect(isDefect(.notPermitted, [.keyFile]) && isDefect(.notPermitted, nil))
     #expect(isDefect(.notPermitted, [.keyFile, .recoveryCode]))
     #expect(isDefect(.badInput, [.passphrase]) && isDefect(.inputOutput, nil))
@@ -197,7 +196,7 @@ import Testing
     #expect(isDefect(.notPermitted, [.passphrase], hasPassphrase: true))
     #expect(!isDefect(.notPermitted, [.systemdCredential, .recoveryCode]))
 
-    func findings(_ status: ThreadkeeperDaemon.ExitStatus, isDefect: Bool, condition: String? = nil) -> [Finding] {
+    func findings(_ status: Threadkeeper.ExitStatus, isDefect: Bool, condition: String? = nil) -> [Finding] {
       StoreCheck.findings(
         failure: CommandFailure(status, "there is no key file"), isDefect: isDefect, condition: condition,
         path: "/s/store")

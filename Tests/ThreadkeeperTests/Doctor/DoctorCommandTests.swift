@@ -3,8 +3,7 @@ import Settings
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What doctor finds where no broker answers, and how it ends") struct DoctorCommandTests {
   private let directory: TemporaryDirectory

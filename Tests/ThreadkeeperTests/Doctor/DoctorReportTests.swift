@@ -1,7 +1,6 @@
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What doctor prints") struct DoctorReportTests {
   private let report = DoctorReport([

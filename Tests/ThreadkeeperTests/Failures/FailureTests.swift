@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Failures of the local API") struct FailedTests {
   struct Other: Error {}

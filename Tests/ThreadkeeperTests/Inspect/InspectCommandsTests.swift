@@ -2,8 +2,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What commands print of homes, and how they end") struct InspectCommandsTests {
   private static let hub = "a1b2c3d4e5f60701"

@@ -4,8 +4,7 @@ import Home
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Alerts for a person") struct AlertTextTests {
   private func text(_ end: JSONValue) -> String {

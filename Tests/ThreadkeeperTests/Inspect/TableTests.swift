@@ -1,5 +1,6 @@
 import Testing
-import ThreadkeeperCLI
+
+@testable import Threadkeeper
 
 @Suite("Lists") struct TableTests {
   private func table() -> Table {

@@ -9,8 +9,7 @@ import Synchronization
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 /// A daemon within this process that is not connected to its broker, and commands that ask it: all of a command but
 /// the streams and the exit of a process.

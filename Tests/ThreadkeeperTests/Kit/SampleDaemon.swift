@@ -12,7 +12,7 @@ import Testing
 import ThreadDataset
 import ThreadRequests
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 extension OperationContext {
   /// Of a daemon that is not connected to its broker.
@@ -36,7 +36,7 @@ extension OperationContext {
   }
 
   /// Why it is not done.
-  func failure(of operation: some ThreadkeeperDaemon.Operation) throws -> CommandFailure {
+  func failure(of operation: some Threadkeeper.Operation) throws -> CommandFailure {
     try #require(#expect(throws: CommandFailure.self, "\(operation)") { _ = try operation.perform(self) })
   }
 
@@ -58,7 +58,7 @@ extension OperationContext {
   }
 }
 
-extension ThreadkeeperDaemon.Operation {
+extension Threadkeeper.Operation {
   /// Has a daemon do it that listens there.
   func perform(at path: String, within limit: Duration = .seconds(600)) async throws -> Reply {
     let client = try #require(try await VarlinkClient.connect(to: path, within: limit))

@@ -4,7 +4,7 @@ import TestKit
 import Testing
 import ThreadkeeperSupport
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("The interfaces of the local API") struct LocalAPITests {
   private let store: TemporaryStore
@@ -59,7 +59,7 @@ import ThreadkeeperSupport
   private static let agent = "a1b2c3d4e5f60718"
 
   /// One of each, with a secret where it may have one last.
-  private static let samples: [any ThreadkeeperDaemon.Operation] = [
+  private static let samples: [any Threadkeeper.Operation] = [
     AcceptCredentials(home: "home"), AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
     AcceptRouter(home: "home", borderAgentId: agent),
     AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")), ApproveConsent(id: "c-1", scope: .once),
@@ -101,7 +101,7 @@ import ThreadkeeperSupport
   }
 
   private static func error(
-    _ operation: some ThreadkeeperDaemon.Operation, at path: String, within limit: Duration = .seconds(600)
+    _ operation: some Threadkeeper.Operation, at path: String, within limit: Duration = .seconds(600)
   ) async throws -> VarlinkError? {
     do {
       _ = try await operation.perform(at: path, within: limit)
@@ -117,7 +117,7 @@ import ThreadkeeperSupport
     let servers = try zip(paths, [VarlinkAccess.reader, .owner]).map { path, access in
       try VarlinkServer(path: path, limits: limits, service: socket.service, judge: { _ in .admitted(access) })
     }
-    let secrets: [any ThreadkeeperDaemon.Operation] = [
+    let secrets: [any Threadkeeper.Operation] = [
       ShowCredential(home: "home", borderAgentId: Self.agent, secret: true), ShowPreferred(home: "home", secret: true),
     ]
     for operation in Self.samples + secrets {
@@ -131,7 +131,7 @@ import ThreadkeeperSupport
     withExtendedLifetime(servers) {}
   }
 
-  private struct SomethingElse: ThreadkeeperDaemon.Operation {
+  private struct SomethingElse: Threadkeeper.Operation {
     func perform(_ context: OperationContext) throws -> ListKeySlots.Reply { throw VarlinkError.permissionDenied }
   }
 

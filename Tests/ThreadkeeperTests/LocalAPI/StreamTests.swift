@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("The audit over the local API", .timeLimit(.minutes(30))) struct AuditFollowTests {
   private let store: TemporaryStore

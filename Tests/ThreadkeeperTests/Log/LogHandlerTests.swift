@@ -1,7 +1,8 @@
 import Foundation
 import Logging
 import Testing
-import ThreadkeeperCLI
+
+@testable import Threadkeeper
 
 struct TextLogHandlerTests {
   let captured: CapturedOutput

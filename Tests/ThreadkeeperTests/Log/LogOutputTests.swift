@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Logging
 import Testing
-import ThreadkeeperCLI
+
+@testable import Threadkeeper
 
 struct LogOutputTests {
   @Test("Lines of many threads never mix, even when they are longer than a pipe takes at once") func wholeLines() throws

@@ -5,7 +5,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("The broker's password as a keychain item") struct BrokerLoginStoreTests {
   private let store: TemporaryStore

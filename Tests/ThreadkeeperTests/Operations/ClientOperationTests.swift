@@ -2,7 +2,7 @@ import Broker
 import TestKit
 import Testing
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Operations about clients and routers") struct ClientOperationTests {
   private static let agent = "a1b2c3d4e5f60718"

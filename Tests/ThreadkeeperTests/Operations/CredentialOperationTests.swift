@@ -6,7 +6,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Operations that show what is stored") struct CredentialOperationTests {
   private static let agent = "a1b2c3d4e5f607180000000000000001"

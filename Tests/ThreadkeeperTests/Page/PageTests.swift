@@ -12,7 +12,7 @@ import Testing
 import ThreadDataset
 
 @testable import Bridge
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What the status page is given, and whether there is one") struct PageFactsTests {
   private let store: TemporaryStore

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 import ThreadRequests
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Who is heard on the socket for other users, and how often") struct ClientAdmissionTests {
   private let clock = ManualClock()

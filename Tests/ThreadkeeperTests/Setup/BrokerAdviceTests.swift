@@ -3,7 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
+@testable import Threadkeeper
 
 @Suite("What setup says of a broker, from its files") struct BrokerAdviceTests {
   private let directory: TemporaryDirectory

@@ -2,10 +2,9 @@ import Foundation
 import Settings
 import TestKit
 import Testing
-import ThreadkeeperDaemon
 import ThreadkeeperSupport
 
-@testable import ThreadkeeperCLI
+@testable import Threadkeeper
 
 @Suite("The settings that setup writes") struct SetupDraftTests {
   private let directory: TemporaryDirectory

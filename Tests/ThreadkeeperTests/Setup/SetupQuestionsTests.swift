@@ -3,9 +3,8 @@ import Broker
 import Settings
 import Synchronization
 import Testing
-import ThreadkeeperDaemon
 
-@testable import ThreadkeeperCLI
+@testable import Threadkeeper
 
 @Suite("The questions of setup") struct SetupQuestionsTests {
   private let refused = MosquittoError(.credentials, "the broker refused the login")

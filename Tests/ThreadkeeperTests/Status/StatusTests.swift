@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 @testable import Bridge
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What status reports of refusals") struct DaemonStateTests {
   @Test("The longest topic that a client can choose leaves room for the rest of the record") func longTopic() throws {

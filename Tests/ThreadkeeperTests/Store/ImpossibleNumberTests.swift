@@ -7,7 +7,7 @@ import TestKit
 import Testing
 import ThreadDataset
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Numbers in the store that none can have", .timeLimit(.minutes(10))) struct ImpossibleNumberTests {
   private static let values = [Int64.min, -1, 0, Int64.max]

@@ -5,8 +5,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What is refused about the keys of a store, and why") struct KeyOperationTests {
   private static let passphrase = "correct horse battery"
@@ -23,8 +22,8 @@ import Testing
   }
 
   private func expect(
-    _ status: ThreadkeeperDaemon.ExitStatus, _ words: String, of operation: some KeyOperation,
-    _ opened: OpenedStore? = nil, _ location: SourceLocation = #_sourceLocation
+    _ status: Threadkeeper.ExitStatus, _ words: String, of operation: some KeyOperation, _ opened: OpenedStore? = nil,
+    _ location: SourceLocation = #_sourceLocation
   ) {
     let failure = #expect(throws: CommandFailure.self, sourceLocation: location) {
       do { _ = try operation.perform(opened ?? self.opened) } catch let error as KeychainError {

@@ -7,7 +7,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Verification and backups over the local API", .timeLimit(.minutes(30))) struct MaintenanceTests {
   private let moved: MovedStore
@@ -166,7 +166,7 @@ private struct ShardStandIn: DaemonStore {
     let store = try TemporaryStore()
     let context = try OperationContext(store, records: ShardStandIn(shard: 17, records: SealedRecords(store.keychain)))
     let broker = "mqtt://127.0.0.1:1883"
-    let operations: [(any ThreadkeeperDaemon.Operation, String)] = [
+    let operations: [(any Threadkeeper.Operation, String)] = [
       (VerifyStore(), "threadkeeper fleet doctor"), (ListKeySlots(), "fleet.unseal_command"),
       (RotateKeys(secrets: []), "fleet.unseal_command"),
       (RemoveKeySlot(slot: 1, isConfirmed: true), "fleet.unseal_command"),

@@ -5,8 +5,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("What commands print of stores and settings, and how they end") struct StoreCommandsTests {
   @Test("What cannot be read is named, listed nowhere without a warning, and given up on demand") func damage()

@@ -3,8 +3,7 @@ import SodiumCrypto
 import Testing
 import ThreadDataset
 
-@testable import ThreadkeeperCLI
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("Who has access in a store that was put back") struct RestoredAccessTests {
   @Test("Clients, consents and logins are named, and what is revoked is not") func named() throws {

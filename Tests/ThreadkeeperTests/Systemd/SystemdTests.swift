@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 @testable import Bridge
-@testable import ThreadkeeperDaemon
+@testable import Threadkeeper
 
 @Suite("The socket of the service manager") struct NotifySocketTests {
   private let directory: TemporaryDirectory

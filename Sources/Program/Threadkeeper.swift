@@ -1,3 +1,0 @@
-import ThreadkeeperCLI
-
-@main enum Threadkeeper { static func main() async { await ThreadkeeperCommand.runAndExit() } }
