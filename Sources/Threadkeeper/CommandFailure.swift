@@ -12,7 +12,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
   /// What the person can do.
   package let remedy: String?
   /// Of `io.threadkeeper.Failed`, where it is another one than that of the status.
-  package let code: AnswerCode?
+  let code: AnswerCode?
 
   package init(_ status: ExitStatus, _ message: String, remedy: String? = nil, code: AnswerCode? = nil) {
     self.status = status
@@ -49,7 +49,7 @@ package enum ExitStatus: Int32, Sendable {
 }
 
 /// The command line of this process once more, as another user: complete, for a shell.
-package enum SameCommand {
+enum SameCommand {
   /// More hexadecimal digits in a row than an id has are of a dataset, and that is not repeated.
   private static let longestID = 32
 
@@ -59,7 +59,7 @@ package enum SameCommand {
   ///   - user: root by default.
   ///   - stateDirectory: where the store lies; nil where the configuration says so.
   ///   - arguments: with the program.
-  package static func by(
+  static func by(
     _ user: UInt32 = 0, stateDirectory: String? = nil, arguments: [String] = CommandLine.arguments,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String {

@@ -61,9 +61,9 @@ enum FleetHome {
     if let word = words[place...].first, word.hasPrefix("--home=") {
       words.replaceSubrange(place...place, with: ["--home", String(word.dropFirst(7))])
     }
-    guard FleetParts.current != nil, words[place...].first == "--home", words[place...].dropFirst().first?.contains("/") == true else {
-      return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words))
-    }
+    guard FleetParts.current != nil, words[place...].first == "--home",
+      words[place...].dropFirst().first?.contains("/") == true
+    else { return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words)) }
     let home = try HomeAddress(words[place + 1])
     words[place + 1] = home.name
     if let command = try? await ThreadkeeperCommand.asyncParseAsRoot(words) { return (home, command) }

@@ -4,7 +4,7 @@ extension String {
   /// The text with everything escaped that could move the cursor, hide other text or start a line.
   ///
   /// Names come from the radio and from the broker: a terminal must not obey them.
-  package var printable: String {
+  var printable: String {
     guard unicodeScalars.contains(where: \.isTreacherous) else { return self }
     return unicodeScalars.reduce(into: "") { text, scalar in
       if scalar.isTreacherous {
@@ -23,11 +23,11 @@ extension Sequence<String> {
 
 extension Sequence where Element: Equatable {
   /// Each once, where it comes first.
-  package var uniqued: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+  var uniqued: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
 }
 
 extension Unicode.Scalar {
-  package var isTreacherous: Bool {
+  var isTreacherous: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return true
@@ -61,7 +61,7 @@ package enum JSONText {
   /// The text of a value, with an end of line.
   ///
   /// - Throws: `CommandFailure` with status 70: a value of ours that has no JSON is our mistake.
-  package static func pretty(_ value: some Encodable) throws(CommandFailure) -> String {
+  static func pretty(_ value: some Encodable) throws(CommandFailure) -> String {
     try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
   }
 

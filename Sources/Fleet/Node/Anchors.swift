@@ -5,17 +5,17 @@ import Synchronization
 
 /// Which generation of a shard there has been: retained at `<prefix>/fleet/anchor/<shard>`, outside of the database, so
 /// that a database that was rolled back is noticed.
-package struct Anchor: Codable, Equatable, Sendable {
-  package let shard: Int
-  package let generation: Int64
+struct Anchor: Codable, Equatable, Sendable {
+  let shard: Int
+  let generation: Int64
   /// Keyed, in 64 hex digits: see `ShardKeys.anchorHash(of:)`.
-  package let hash: String
+  let hash: String
 
   /// - Parameter prefix: of all topics of the fleet.
-  package static func topic(of shard: Int, below prefix: String) -> String { "\(prefix)/fleet/anchor/\(shard)" }
+  static func topic(of shard: Int, below prefix: String) -> String { "\(prefix)/fleet/anchor/\(shard)" }
 
   /// Removes it, so that the next claim of the shard takes what the database has.
-  package static func removal(of shard: Int, below prefix: String) -> Publication {
+  static func removal(of shard: Int, below prefix: String) -> Publication {
     Publication(topic: topic(of: shard, below: prefix), payload: [], retain: true)
   }
 }

@@ -27,7 +27,7 @@ import Foundation
 ///   tasks    ── serve them
 /// ```
 /// All of them bring what they have to `Leases`, under one lock, and do what follows from it.
-package final class FleetNode: Sendable {
+final class FleetNode: Sendable {
   /// Shards that are opened at once.
   static let opening = 4
   /// How many shards of this process may connect and subscribe at the same time.
@@ -91,8 +91,8 @@ package final class FleetNode: Sendable {
   private let lock: Int32
 
   /// - Throws: `CommandFailure`: another process of this machine is this node, or the settings name no fleet.
-  package static func start(_ settings: Settings, times: LeaseTimes = LeaseTimes(), logger: Logger)
-    throws(CommandFailure) -> FleetNode
+  static func start(_ settings: Settings, times: LeaseTimes = LeaseTimes(), logger: Logger) throws(CommandFailure)
+    -> FleetNode
   {
     guard case .named(let broker) = settings.mqtt.host, let url = settings.store.url else {
       throw CommandFailure(
@@ -122,13 +122,13 @@ package final class FleetNode: Sendable {
   }
 
   /// What is served now, in order.
-  package var runs: [ShardRun] { state.withLock { $0.runs.values.sorted { $0.shard < $1.shard } } }
+  var runs: [ShardRun] { state.withLock { $0.runs.values.sorted { $0.shard < $1.shard } } }
 
   /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
   ///
   /// - Throws: `CommandFailure`: 78 where another process has this node's name, and where nothing can be done with the
   ///   database or the broker as they are set.
-  package func run() async throws {
+  func run() async throws {
     let facts = FleetPage(
       try FleetDatabase(settings, within: .seconds(2)),
       shards: { [self] in runs.map { .init(shard: $0.shard, bridge: $0.bridge) } },
@@ -146,7 +146,7 @@ package final class FleetNode: Sendable {
   }
 
   /// The same without signals and page: runs until `leave`, or until it cannot go on.
-  package func serve() async throws {
+  func serve() async throws {
     SystemThread.run { self.work() }
     SystemThread.run { self.watch() }
     try await withTaskCancellationHandler {
@@ -166,7 +166,7 @@ package final class FleetNode: Sendable {
   }
 
   /// Gives all shards back: `serve` returns within two seconds, whatever does not answer.
-  package func leave() { leave(nil) }
+  func leave() { leave(nil) }
 
   /// - Parameter failure: what `serve` throws.
   func leave(_ failure: CommandFailure?) {

@@ -170,21 +170,21 @@ struct Leases {
 }
 
 /// How long a node relies on a lease, and how often it asks for what. Tests have times of their own.
-package struct LeaseTimes: Sendable {
+struct LeaseTimes: Sendable {
   /// Of this process's clock, from before the renewal was sent: less than the lease, for the drift of clocks.
-  package var limit = Duration.seconds(8)
+  var limit = Duration.seconds(8)
   /// From one renewal of all leases to the next.
-  package var renewal = Duration.seconds(2)
+  var renewal = Duration.seconds(2)
   /// Between two looks for shards that nobody has.
-  package var claim = Duration.seconds(1)
+  var claim = Duration.seconds(1)
   /// From one count of homes and routers to the next.
-  package var figures = Duration.seconds(10)
+  var figures = Duration.seconds(10)
 
-  package init() {}
+  init() {}
 }
 
 /// How a shard is, as `lease.state` has it.
-package enum LeaseState: String, Encodable, Sendable {
+enum LeaseState: String, Encodable, Sendable {
   /// Nobody serves it, and anybody may.
   case free
   case serving

@@ -16,7 +16,7 @@ import Foundation
 #endif
 
 /// A shard that this process serves: its bridge, and its local API.
-package final class ShardRun: Sendable {
+final class ShardRun: Sendable {
   /// Why a shard cannot be served.
   struct Failure: Error {
     /// Nil: it can be tried again at once.
@@ -38,8 +38,8 @@ package final class ShardRun: Sendable {
     }
   }
 
-  package let shard: Int
-  package let bridge: Bridge
+  let shard: Int
+  let bridge: Bridge
   let claim: Leases.Claim
   let term: LeaseTerm
   let keys: ShardKeys

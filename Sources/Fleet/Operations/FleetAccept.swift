@@ -6,9 +6,9 @@ import Threadkeeper
 
 /// Takes a shard as it is, though the broker's anchor says that there was a newer state of it: somebody has restored the
 /// database.
-package enum FleetAccept {
+enum FleetAccept {
   /// - Returns: whether the shard was rolled back; else nothing is changed.
-  package static func run(
+  static func run(
     shard: Int, by actor: String, _ settings: Settings, _ database: FleetDatabase, progress: (String) -> Void
   ) async throws(CommandFailure) -> Bool {
     guard let found = try FleetStatus(database).shards.first(where: { $0.shard == shard }) else {
@@ -40,7 +40,7 @@ package enum FleetAccept {
   }
 
   /// How commands reach the broker: as the nodes do, with client ids of their own.
-  package static func connection(_ settings: Settings) throws(CommandFailure) -> MosquittoConfiguration {
+  static func connection(_ settings: Settings) throws(CommandFailure) -> MosquittoConfiguration {
     guard case .named(let host) = settings.mqtt.host else {
       throw CommandFailure(.configuration, "`mqtt.host` is not set", remedy: "name the broker of the fleet")
     }

@@ -10,15 +10,15 @@ import Foundation
 #endif
 
 /// The database of a fleet, for commands: rows come as JSON, so that they need no reader of their own.
-package struct FleetDatabase: Sendable {
-  package let pool: PostgresPool
+struct FleetDatabase: Sendable {
+  let pool: PostgresPool
   private let limit: Duration?
 
   /// Connects to nothing yet.
   ///
   /// - Parameter limit: for a statement; nil: `PostgresConnection.limit`.
   /// - Throws: `CommandFailure` with status 78 where the settings name no database.
-  package init(_ settings: Settings, within limit: Duration? = nil) throws(CommandFailure) {
+  init(_ settings: Settings, within limit: Duration? = nil) throws(CommandFailure) {
     guard let url = settings.store.url else {
       throw CommandFailure(
         .configuration, "`store.url` is not set, so there is no fleet",
@@ -31,7 +31,7 @@ package struct FleetDatabase: Sendable {
   /// The fleet, whose tables this program can work with.
   ///
   /// - Throws: `CommandFailure` with status 78 where there is none, or this program cannot work with it.
-  package func fleet() throws(CommandFailure) -> FleetStatus.Fleet {
+  func fleet() throws(CommandFailure) -> FleetStatus.Fleet {
     struct Row: Decodable { let name: String, version: Int, oldest: Int }
     let fleets: [Row] = try rows("SELECT name, version, oldest FROM threadkeeper.fleet")
     guard let fleet = fleets.first else {
@@ -53,7 +53,7 @@ package struct FleetDatabase: Sendable {
   ///   - parts: further parts of its `WITH`, each with its comma: what changes something stands there.
   ///   - values: of `$1`, `$2` …, as text.
   /// - Throws: `CommandFailure`.
-  package func rows<Row: Decodable>(
+  func rows<Row: Decodable>(
     with parts: String = "", _ statement: String, _ values: [String] = [], as type: Row.Type = Row.self
   ) throws(CommandFailure) -> [Row] {
     let sql = "WITH \(parts) t AS (\(statement)) SELECT coalesce(json_agg(t), '[]')::text FROM t"
@@ -67,11 +67,11 @@ package struct FleetDatabase: Sendable {
   }
 
   /// Runs one statement that returns nothing.
-  package func run(_ statement: String, _ values: [String] = []) throws(CommandFailure) {
+  func run(_ statement: String, _ values: [String] = []) throws(CommandFailure) {
     _ = try connected { _ = try $0.query(statement, values.map { .text($0) }) }
   }
 
-  package func connected<R>(_ body: (PostgresConnection) throws -> R) throws(CommandFailure) -> R {
+  func connected<R>(_ body: (PostgresConnection) throws -> R) throws(CommandFailure) -> R {
     do { return try pool.withConnection(until: limit.map { .now + $0 }, body) } catch {
       throw CommandFailure(ofFleet: error)
     }
@@ -80,7 +80,7 @@ package struct FleetDatabase: Sendable {
 
 extension CommandFailure {
   /// What a database has refused, or the store above it.
-  package init(ofFleet error: any Error) {
+  init(ofFleet error: any Error) {
     self =
       switch error {
       case let failure as CommandFailure: failure

@@ -5,15 +5,15 @@ import Threadkeeper
 
 /// What a home of a fleet has otherwise than the settings of its node: keys as in the configuration, with texts as
 /// there. In the database as JSON: `{"alerts.hold": "60"}`.
-package struct HomeOverrides: Codable, Equatable, Sendable {
+struct HomeOverrides: Codable, Equatable, Sendable {
   /// The keys that a home may have.
-  package static let names = ["alerts.hold", "presence.offline_after", "preferred.on_mismatch"]
+  static let names = ["alerts.hold", "presence.offline_after", "preferred.on_mismatch"]
 
-  package let values: [String: String]
+  let values: [String: String]
   private var read = HomeSettings()
 
   /// - Throws: `CommandFailure` with status 64 for what no home can have.
-  package init(_ values: [String: String] = [:]) throws(CommandFailure) {
+  init(_ values: [String: String] = [:]) throws(CommandFailure) {
     self.values = values
     guard !values.isEmpty else { return }
     if let unknown = values.keys.sorted().first(where: { !Self.names.contains($0) }) {
@@ -31,7 +31,7 @@ package struct HomeOverrides: Codable, Equatable, Sendable {
   }
 
   /// Those of its node, with the home's own instead.
-  package func over(_ node: HomeSettings) -> HomeSettings {
+  func over(_ node: HomeSettings) -> HomeSettings {
     var all = node
     if values["alerts.hold"] != nil { all.alertsHold = read.alertsHold }
     if values["presence.offline_after"] != nil { all.offlineAfter = read.offlineAfter }
@@ -40,34 +40,34 @@ package struct HomeOverrides: Codable, Equatable, Sendable {
   }
 
   /// As the database has it: what this program does not know, or cannot use, counts as not set.
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let values = try decoder.singleValueContainer().decode([String: String].self)
     try self.init(values.filter { (try? HomeOverrides([$0.key: $0.value])) != nil })
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(values)
   }
 }
 
 /// The homes of a fleet, which stand in its database.
-package enum FleetHomes {
-  package struct Row: Codable, Sendable {
-    package var shard: Int
-    package var name: String
-    package var settings: HomeOverrides
+enum FleetHomes {
+  struct Row: Codable, Sendable {
+    var shard: Int
+    var name: String
+    var settings: HomeOverrides
 
-    package init(_ home: HomeAddress, settings: HomeOverrides) {
+    init(_ home: HomeAddress, settings: HomeOverrides) {
       (shard, name, self.settings) = (home.shard, home.name, settings)
     }
   }
 
-  package struct Added: Codable, Sendable {
-    package var added = 0
+  struct Added: Codable, Sendable {
+    var added = 0
     /// Homes that were there and have other settings now.
-    package var changed = 0
-    package var unchanged = 0
+    var changed = 0
+    var unchanged = 0
   }
 
   /// Homes in one statement: what is larger is cut, so that no lease waits for it.
@@ -76,7 +76,7 @@ package enum FleetHomes {
 
 extension FleetDatabase {
   /// - Parameter shard: nil: of all.
-  package func homes(of shard: Int? = nil) throws(CommandFailure) -> [FleetHomes.Row] {
+  func homes(of shard: Int? = nil) throws(CommandFailure) -> [FleetHomes.Row] {
     try rows(
       """
       SELECT shard, name, settings FROM threadkeeper.home
@@ -87,9 +87,7 @@ extension FleetDatabase {
   /// Adds homes. One that is there already keeps its settings, but for those that are named.
   ///
   /// - Throws: `CommandFailure` with status 64 where there is no such shard, and then nothing is added.
-  package func add(_ homes: [FleetHomes.Row], progress: (Int) -> Void = { _ in }) throws(CommandFailure)
-    -> FleetHomes.Added
-  {
+  func add(_ homes: [FleetHomes.Row], progress: (Int) -> Void = { _ in }) throws(CommandFailure) -> FleetHomes.Added {
     struct Shard: Decodable { var id: Int }
     struct Change: Decodable { var isNew: Bool }
     let shards = Set(try rows("SELECT id FROM threadkeeper.shard", as: Shard.self).map(\.id))

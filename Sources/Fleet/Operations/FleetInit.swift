@@ -5,12 +5,12 @@ import ThreadDataset
 import Threadkeeper
 
 /// Makes what a fleet needs and does not have yet: schema, shards, their key slots. What is there is never replaced.
-package struct FleetInit {
-  package struct Report: Encodable, Sendable {
-    package var fleet: String
-    package var shards: Int
+struct FleetInit {
+  struct Report: Encodable, Sendable {
+    var fleet: String
+    var shards: Int
     /// How many are new.
-    package var keysMade: Int
+    var keysMade: Int
   }
 
   /// Of a fleet that has none yet, where nobody says how many: for some 64,000 homes.
@@ -19,12 +19,10 @@ package struct FleetInit {
   let settings: Settings
   let database: FleetDatabase
 
-  package init(_ settings: Settings, _ database: FleetDatabase) {
-    (self.settings, self.database) = (settings, database)
-  }
+  init(_ settings: Settings, _ database: FleetDatabase) { (self.settings, self.database) = (settings, database) }
 
   /// For an administrator of the database, where this role may not make it. Connects to nothing.
-  package static var script: String {
+  static var script: String {
     """
     -- Once, in the fleet's own database: … | psql -v ON_ERROR_STOP=1 DATABASE
     -- Then a login for nodes and commands: CREATE ROLE … LOGIN IN ROLE threadkeeper_node;
@@ -42,7 +40,7 @@ package struct FleetInit {
   /// - Parameters:
   ///   - shards: how many there are to be; nil: those that there are.
   ///   - name: of a new fleet; it stands in the client ids at the broker.
-  package func run(shards: Int?, name: String?, progress: (String) -> Void) throws(CommandFailure) -> Report {
+  func run(shards: Int?, name: String?, progress: (String) -> Void) throws(CommandFailure) -> Report {
     progress("Looking at the database")
     func create(_ shards: Int) throws(CommandFailure) -> FleetStatus {
       let name = name ?? "fleet"

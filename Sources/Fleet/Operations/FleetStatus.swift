@@ -2,53 +2,53 @@
 import Threadkeeper
 
 /// How a fleet is: as its database has it, in one look.
-package struct FleetStatus: Codable, Sendable {
-  package struct Shard: Codable, Sendable {
-    package var shard: Int
+struct FleetStatus: Codable, Sendable {
+  struct Shard: Codable, Sendable {
+    var shard: Int
     /// Who has it now; nil: nobody.
-    package var node: String?
-    package var address: String?
+    var node: String?
+    var address: String?
     /// Seconds since the lease was renewed.
-    package var leaseAge: Double?
-    package var homes: Int
-    package var routers: Int?
-    package var alerts: Int?
+    var leaseAge: Double?
+    var homes: Int
+    var routers: Int?
+    var alerts: Int?
     /// Messages for the broker that it has not acknowledged.
-    package var waiting: Int?
+    var waiting: Int?
     /// What the last commits took, in milliseconds.
-    package var commitMs: Double?
+    var commitMs: Double?
     /// A word of its node's; `unclaimed`, or `no_key` where it has no key slot.
-    package var state: String
+    var state: String
   }
 
-  package struct Node: Codable, Sendable {
-    package var name: String
-    package var address: String
-    package var version: String
-    package var capacity: Int
-    package var shards: Int
-    package var draining: Bool
+  struct Node: Codable, Sendable {
+    var name: String
+    var address: String
+    var version: String
+    var capacity: Int
+    var shards: Int
+    var draining: Bool
     /// Seconds since its last sign of life.
-    package var seenAgo: Double
+    var seenAgo: Double
 
     /// It renews each two seconds.
-    package var isSilent: Bool { seenAgo > 10 }
+    var isSilent: Bool { seenAgo > 10 }
   }
 
-  package struct Fleet: Codable, Sendable {
-    package var name: String
-    package var version: Int
+  struct Fleet: Codable, Sendable {
+    var name: String
+    var version: Int
   }
 
-  package var fleet: Fleet
-  package var shards: [Shard]
-  package var nodes: [Node]
+  var fleet: Fleet
+  var shards: [Shard]
+  var nodes: [Node]
 
   /// What nobody serves.
-  package var unclaimed: [Int] { shards.filter { $0.node == nil }.map(\.shard) }
-  package var rolledBack: [Int] { shards.filter { $0.state == "rolled_back" }.map(\.shard) }
+  var unclaimed: [Int] { shards.filter { $0.node == nil }.map(\.shard) }
+  var rolledBack: [Int] { shards.filter { $0.state == "rolled_back" }.map(\.shard) }
 
-  package init(_ database: FleetDatabase) throws(CommandFailure) {
+  init(_ database: FleetDatabase) throws(CommandFailure) {
     fleet = try database.fleet()
     shards = try database.rows(
       """

@@ -16,12 +16,12 @@ import Threadkeeper
 /// | 1 its records are written into the new shard | the old shard serves it, and the next move replaces them |
 /// | 2 `home` names the new shard | that serves it, and the next move does step 3 |
 /// | 3 its records are deleted from the old shard | done |
-package struct HomeMove {
-  package struct Report: Encodable, Sendable {
-    package var home: String
-    package var records: Int
-    package var baseTopic: String
-    package var formerBaseTopic: String
+struct HomeMove {
+  struct Report: Encodable, Sendable {
+    var home: String
+    var records: Int
+    var baseTopic: String
+    var formerBaseTopic: String
   }
 
   private let home: HomeAddress
@@ -29,14 +29,12 @@ package struct HomeMove {
   private let settings: Settings
   private let database: FleetDatabase
 
-  package init(_ home: HomeAddress, to shard: Int, _ settings: Settings, _ database: FleetDatabase)
-    throws(CommandFailure)
-  {
+  init(_ home: HomeAddress, to shard: Int, _ settings: Settings, _ database: FleetDatabase) throws(CommandFailure) {
     (self.home, self.settings, self.database) = (home, settings, database)
     target = HomeAddress(shard: shard, name: home.name)
   }
 
-  package func run(progress: (String) -> Void) throws(CommandFailure) -> Report {
+  func run(progress: (String) -> Void) throws(CommandFailure) -> Report {
     // Before a node has to release anything.
     _ = try place()
     return try ShardHold.with([home.shard, target.shard], settings, database, progress: progress) { stores in

@@ -5,7 +5,7 @@ import Threadkeeper
 import ThreadkeeperSupport
 
 /// A program that seals or unseals what opens a shard: from its standard input to its standard output.
-package struct KeyCommand: Sendable {
+struct KeyCommand: Sendable {
   /// More bytes, in either direction, are no key. Less than a pipe holds.
   private static let most = 16_384
 
@@ -15,14 +15,14 @@ package struct KeyCommand: Sendable {
   private let limit: Duration
 
   /// - Parameter command: the program, looked up in PATH, and its arguments.
-  package init(_ setting: String, _ command: [String], within limit: Duration = .seconds(30)) {
+  init(_ setting: String, _ command: [String], within limit: Duration = .seconds(30)) {
     (self.setting, self.command, self.limit) = (setting, command, limit)
   }
 
   /// Runs it to its end, on the caller's thread. Its standard error is that of this process.
   ///
   /// - Throws: `CommandFailure`: 78 where there is none, 75 where it does not do it.
-  package func run(_ input: SecretBytes, shard: Int) throws(CommandFailure) -> SecretBytes {
+  func run(_ input: SecretBytes, shard: Int) throws(CommandFailure) -> SecretBytes {
     guard let program = command.first else {
       throw CommandFailure(
         .configuration, "`\(setting)` is not set, so no key of a shard can be used",

@@ -114,8 +114,7 @@ extension ShardKeys {
   /// What opens a shard, by `fleet.unseal_command`.
   ///
   /// - Throws: `CommandFailure`.
-  package static func opened(_ shard: Int, _ settings: Settings, _ database: FleetDatabase) throws(CommandFailure)
-    -> ShardKeys
+  static func opened(_ shard: Int, _ settings: Settings, _ database: FleetDatabase) throws(CommandFailure) -> ShardKeys
   {
     struct Slot: Decodable { var sealed: String }
     let slots: [Slot] = try database.rows(

@@ -7,21 +7,21 @@ import Threadkeeper
 import ThreadkeeperSupport
 
 /// Answers the HTTP server of a node: of its own shards from memory, of the fleet from the database. It changes nothing.
-package struct FleetPage: PageSource {
+struct FleetPage: PageSource {
   /// A shard that this process serves.
-  package struct Served: Sendable {
+  struct Served: Sendable {
     let shard: Int
     let bridge: Bridge
 
-    package init(shard: Int, bridge: Bridge) { (self.shard, self.bridge) = (shard, bridge) }
+    init(shard: Int, bridge: Bridge) { (self.shard, self.bridge) = (shard, bridge) }
   }
 
   /// What keeps the whole node from its work, in words for people.
-  package struct Problems: Sendable {
-    package var database: String?
-    package var broker: String?
+  struct Problems: Sendable {
+    var database: String?
+    var broker: String?
 
-    package init(database: String? = nil, broker: String? = nil) { (self.database, self.broker) = (database, broker) }
+    init(database: String? = nil, broker: String? = nil) { (self.database, self.broker) = (database, broker) }
   }
 
   private let shards: @Sendable () -> [Served]
@@ -31,14 +31,14 @@ package struct FleetPage: PageSource {
   /// - Parameters:
   ///   - shards: that this process serves now, in order.
   ///   - problems: now, without waiting.
-  package init(
+  init(
     _ database: FleetDatabase, shards: @escaping @Sendable () -> [Served], problems: @escaping @Sendable () -> Problems
   ) {
     (self.shards, self.problems) = (shards, problems)
     fleet = SharedValue(for: .seconds(1)) { try await SystemThread.result { try FleetStatus(database) } }
   }
 
-  package var readiness: Readiness {
+  var readiness: Readiness {
     let problems = problems()
     let stopped = shards().first { $0.bridge.monitor.snapshot.intake != .running }
     let reason = stopped.map {
@@ -51,7 +51,7 @@ package struct FleetPage: PageSource {
     ])
   }
 
-  package func metrics() async -> [Metric] {
+  func metrics() async -> [Metric] {
     let parts = shards().map { (name: "\($0.shard)", metrics: Self.metrics(of: $0.bridge)) }
     let status = try? await fleet.value
     return [
@@ -93,7 +93,7 @@ package struct FleetPage: PageSource {
     ]
   }
 
-  package func document(nonce: String) async -> String? {
+  func document(nonce: String) async -> String? {
     do { return FleetDocument.html(try await fleet.value, nonce: nonce) } catch {
       let failure = CommandFailure(ofFleet: error)
       return FleetDocument.html(
@@ -102,9 +102,9 @@ package struct FleetPage: PageSource {
     }
   }
 
-  package func state() async -> [UInt8]? { nil }
+  func state() async -> [UInt8]? { nil }
 
-  package func make(_ change: PageChange) async throws -> String {
+  func make(_ change: PageChange) async throws -> String {
     throw PageRefusal("The page of a fleet changes nothing.", remedy: "Use `threadkeeper fleet`.")
   }
 }

@@ -5,12 +5,12 @@ import Glibc
 /// A connection, always in pipeline mode: statements are prepared when they are first used, and however many there are,
 /// one round trip has them done. No wait has no end.
 // Unchecked because a pool lends it to one thread at a time.
-package final class PostgresConnection: @unchecked Sendable {
-  package typealias Instant = ContinuousClock.Instant
-  package typealias Statement = (sql: String, values: [PostgresValue])
+final class PostgresConnection: @unchecked Sendable {
+  typealias Instant = ContinuousClock.Instant
+  typealias Statement = (sql: String, values: [PostgresValue])
 
   /// For the answer to what is sent at once, where nobody says until when it is waited for.
-  package static let limit = Duration.seconds(10)
+  static let limit = Duration.seconds(10)
   /// To connect to one address.
   private static let connectSeconds = "3"
 
@@ -68,15 +68,15 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   /// Runs one statement.
-  @discardableResult package func query(_ sql: String, _ values: [PostgresValue] = []) throws(PostgresError)
-    -> PostgresRows
-  { try pipeline([(sql, values)])[0] }
+  @discardableResult func query(_ sql: String, _ values: [PostgresValue] = []) throws(PostgresError) -> PostgresRows {
+    try pipeline([(sql, values)])[0]
+  }
 
   /// Runs statements in one round trip, and in one transaction, unless they say otherwise: all are done or none.
   ///
   /// - Returns: rows for each.
   /// - Throws: of the first that fails. After `connection` they may have been done all the same.
-  package func pipeline(_ statements: [Statement]) throws(PostgresError) -> [PostgresRows] {
+  func pipeline(_ statements: [Statement]) throws(PostgresError) -> [PostgresRows] {
     deadlineNow = deadline ?? .now + Self.limit
     // Which answers there will be; the SQL of those that say that a statement is prepared.
     var answers: [String?] = []
@@ -118,7 +118,7 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   /// Runs `body` in a transaction.
-  package func transaction<R>(_ begin: String = "BEGIN", _ body: (PostgresConnection) throws -> R) throws -> R {
+  func transaction<R>(_ begin: String = "BEGIN", _ body: (PostgresConnection) throws -> R) throws -> R {
     try query(begin)
     do {
       let result = try body(self)

@@ -1,8 +1,8 @@
 #if Fleet
 
 /// What PostgreSQL, or the way to it, has refused.
-package struct PostgresError: Error, Sendable {
-  package enum Kind: Sendable {
+struct PostgresError: Error, Sendable {
+  enum Kind: Sendable {
     /// The server cannot be reached, or the connection was lost. What was sent may have been done.
     case connection
     /// Another process has the shard (SQLSTATE TK001).
@@ -13,15 +13,15 @@ package struct PostgresError: Error, Sendable {
     case refused
   }
 
-  package let kind: Kind
+  let kind: Kind
   /// In one line, with no value of a parameter, and no password.
-  package let message: String
+  let message: String
   /// Five characters; empty where the server has said nothing.
-  package let sqlState: String
+  let sqlState: String
   /// There was no connection yet, so nothing was done.
-  package private(set) var isUnsent = false
+  private(set) var isUnsent = false
 
-  package init(_ kind: Kind, _ message: String, sqlState: String = "") {
+  init(_ kind: Kind, _ message: String, sqlState: String = "") {
     (self.kind, self.message, self.sqlState) = (kind, message, sqlState)
   }
 
@@ -49,7 +49,7 @@ package struct PostgresError: Error, Sendable {
 }
 
 extension PostgresError: CustomStringConvertible {
-  package var description: String { sqlState.isEmpty ? message : "\(message) (\(sqlState))" }
+  var description: String { sqlState.isEmpty ? message : "\(message) (\(sqlState))" }
 }
 
 #endif

@@ -3,7 +3,7 @@ import Dispatch
 import Synchronization
 
 /// Connections that threads borrow by turns. They are made when they are needed, and kept.
-package final class PostgresPool: Sendable {
+final class PostgresPool: Sendable {
   private let url: String
   private let places: DispatchSemaphore
   private let idle = Mutex<[PostgresConnection]>([])
@@ -13,7 +13,7 @@ package final class PostgresPool: Sendable {
   /// - Parameters:
   ///   - url: `postgresql://…`, or libpq's keywords and values. It is in no error.
   ///   - size: the most connections at a time.
-  package init(url: String, size: Int = 8) {
+  init(url: String, size: Int = 8) {
     self.url = url
     places = DispatchSemaphore(value: max(size, 1))
   }
@@ -21,9 +21,9 @@ package final class PostgresPool: Sendable {
   /// Lends a connection for the time of a call. One that was lost in it, or is still in a transaction, is closed.
   ///
   /// - Parameter deadline: for all that is waited for; nil: `PostgresConnection.limit` for each wait.
-  package func withConnection<R>(
-    until deadline: ContinuousClock.Instant? = nil, _ body: (PostgresConnection) throws -> R
-  ) throws -> R {
+  func withConnection<R>(until deadline: ContinuousClock.Instant? = nil, _ body: (PostgresConnection) throws -> R)
+    throws -> R
+  {
     let left = (deadline ?? .now + PostgresConnection.limit) - .now
     guard places.wait(timeout: .now() + .nanoseconds(Int(left / .nanoseconds(1)))) == .success else {
       throw PostgresError.unsent("all connections to PostgreSQL are in use")

@@ -2,7 +2,7 @@
 import CLibPQ
 
 /// A parameter of a statement, in PostgreSQL's binary form with its type.
-package struct PostgresValue: Sendable {
+struct PostgresValue: Sendable {
   enum TypeID: Oid {
     case bytes = 17
     case int = 20
@@ -18,12 +18,12 @@ package struct PostgresValue: Sendable {
   init(_ type: TypeID, _ bytes: [UInt8]?) { (self.type, self.bytes) = (type, bytes) }
 
   /// A `bigint`.
-  package static func int(_ value: Int64) -> Self { Self(.int, value.bigEndianBytes) }
-  package static func int(_ value: Int) -> Self { int(Int64(value)) }
-  package static func text(_ value: String?) -> Self { Self(.text, value.map { Array($0.utf8) }) }
-  package static func bytes(_ value: [UInt8]?) -> Self { Self(.bytes, value) }
+  static func int(_ value: Int64) -> Self { Self(.int, value.bigEndianBytes) }
+  static func int(_ value: Int) -> Self { int(Int64(value)) }
+  static func text(_ value: String?) -> Self { Self(.text, value.map { Array($0.utf8) }) }
+  static func bytes(_ value: [UInt8]?) -> Self { Self(.bytes, value) }
 
-  package static func ints(_ values: [Int64]) -> Self {
+  static func ints(_ values: [Int64]) -> Self {
     var array = PostgresArray(.ints, of: .int)
     for value in values { array.append(8) { $0.storeBytes(of: value.bigEndian, as: Int64.self) } }
     return array.value
@@ -71,7 +71,7 @@ struct PostgresArray {
 extension FixedWidthInteger { var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } } }
 
 /// What a statement has returned, in binary form.
-package final class PostgresRows: RandomAccessCollection {
+final class PostgresRows: RandomAccessCollection {
   let result: OpaquePointer
 
   /// - Parameter result: belongs to this object.
@@ -79,27 +79,27 @@ package final class PostgresRows: RandomAccessCollection {
 
   deinit { PQclear(result) }
 
-  package var startIndex: Int { 0 }
-  package var endIndex: Int { Int(PQntuples(result)) }
-  package subscript(_ row: Int) -> PostgresRow { PostgresRow(rows: self, row: Int32(row)) }
+  var startIndex: Int { 0 }
+  var endIndex: Int { Int(PQntuples(result)) }
+  subscript(_ row: Int) -> PostgresRow { PostgresRow(rows: self, row: Int32(row)) }
 }
 
-package struct PostgresRow {
+struct PostgresRow {
   fileprivate let rows: PostgresRows
   fileprivate let row: Int32
 
   /// Nil: NULL.
-  package subscript(_ column: Int) -> PostgresField? {
+  subscript(_ column: Int) -> PostgresField? {
     PQgetisnull(rows.result, row, Int32(column)) == 1 ? nil : PostgresField(row: self, column: Int32(column))
   }
 }
 
 /// The reader says which type it is.
-package struct PostgresField {
+struct PostgresField {
   fileprivate let row: PostgresRow
   fileprivate let column: Int32
 
-  package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     try withExtendedLifetime(row.rows) {
       try body(
         UnsafeRawBufferPointer(
@@ -108,10 +108,10 @@ package struct PostgresField {
     }
   }
 
-  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
-  package var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+  var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+  var text: String { withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
   /// Of `smallint`, `integer` and `bigint`.
-  package var int: Int64 {
+  var int: Int64 {
     withUnsafeBytes { bytes in
       let bits = bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
       return switch bytes.count {

@@ -2,14 +2,14 @@
 import Threadkeeper
 
 /// The tables of a fleet, in a schema of their own: `threadkeeper`.
-package enum FleetSchema {
+enum FleetSchema {
   /// A program works with a newer database as long as that says so in `fleet.oldest`.
-  package static let version = 1
+  static let version = 1
 
   /// Makes what is missing, and the shards 1 to `count`.
   ///
   /// - Throws: `PostgresError`; `CommandFailure` where this program is too old for the database.
-  package static func create(name: String, shards count: Int, on connection: PostgresConnection) throws {
+  static func create(name: String, shards count: Int, on connection: PostgresConnection) throws {
     if try connection.query("SELECT to_regclass('threadkeeper.fleet')::text").first?[0] == nil {
       _ = try connection.pipeline(tables.split(separator: "\n\n").map { (String($0), []) })
     }
@@ -30,7 +30,7 @@ package enum FleetSchema {
   }
 
   /// All of it with the roles, for an administrator.
-  package static var script: String { tables + "\n\n" + roles }
+  static var script: String { tables + "\n\n" + roles }
 
   /// Statements with a blank line after each.
   ///

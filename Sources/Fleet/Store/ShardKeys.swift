@@ -8,12 +8,12 @@ import SodiumCrypto
 /// What a key service seals:
 ///
 ///     form 1 | shard 4 | store id 16 | root key 32
-package struct ShardKeys: Sendable {
+struct ShardKeys: Sendable {
   private static let form: UInt8 = 1
   private static let length = 53
   private static let arena = KeyArena()
 
-  package let store: StoreID
+  let store: StoreID
   let records: RootKeys.Root
   let manifest: ManifestKey
   let audit: AuditKey
@@ -22,10 +22,10 @@ package struct ShardKeys: Sendable {
   private let hashes: GuardedKey
   private let daemon: GuardedKey
   /// Eight hexadecimal digits that tell the sessions of this shard from those of another fleet's.
-  package let clientIDSuffix: String
+  let clientIDSuffix: String
 
   /// Keys for a new shard, and what is to be sealed of them.
-  package static func make(shard: Int) throws -> (keys: ShardKeys, plaintext: SecretBytes) {
+  static func make(shard: Int) throws -> (keys: ShardKeys, plaintext: SecretBytes) {
     let plaintext = SecretBytes(capacity: length) { memory in
       memory[0] = form
       memory.storeBytes(of: UInt32(shard).bigEndian, toByteOffset: 1, as: UInt32.self)
@@ -36,7 +36,7 @@ package struct ShardKeys: Sendable {
   }
 
   /// - Throws: `authFailed` where `plaintext` is something else, or of another shard.
-  package init(opening plaintext: SecretBytes, shard: Int) throws {
+  init(opening plaintext: SecretBytes, shard: Int) throws {
     let arena = Self.arena
     let (store, root) = try plaintext.withUnsafeBytes { bytes in
       guard bytes.count == Self.length, bytes[0] == Self.form,

@@ -22,7 +22,7 @@ extension ShardStore {
   /// Microseconds, before the database is asked again.
   private static let pause: UInt32 = 50_000
 
-  package func commit(_ changes: RecordChanges) throws {
+  func commit(_ changes: RecordChanges) throws {
     guard !changes.isEmpty else { return }
     try turn.withLock { _ in
       if !state.withLock({ $0.isLoaded }) { _ = try read { _ in } }
@@ -100,7 +100,7 @@ extension ShardStore {
 
 /// The anchor.
 extension ShardStore {
-  package enum AnchorFinding: Equatable, Sendable {
+  enum AnchorFinding: Equatable, Sendable {
     /// It is of this state, or of an earlier one.
     case fits
     /// The shard has had a newer state, or another one of the same generation.
@@ -110,14 +110,14 @@ extension ShardStore {
   }
 
   /// What the broker is to keep of what the database has for sure. After `open` or `load`.
-  package var anchor: (generation: Int64, hash: String) {
+  var anchor: (generation: Int64, hash: String) {
     get throws {
       let manifest = state.withLock { $0.manifest }
       return (Int64(manifest.generation), try keys.anchorHash(of: manifest))
     }
   }
 
-  package func compare(anchorOf generation: Int64, hash: String) throws -> AnchorFinding {
+  func compare(anchorOf generation: Int64, hash: String) throws -> AnchorFinding {
     try open()
     guard try keys.isGenuine(hash, of: generation) else { return .notGenuine }
     let own = try anchor
@@ -128,12 +128,12 @@ extension ShardStore {
 
 /// The audit.
 extension ShardStore {
-  package func lastAuditRecord() throws -> Int64 {
+  func lastAuditRecord() throws -> Int64 {
     try checkHeld()
     return try pool.withConnection { try auditRows($0, "ORDER BY id DESC LIMIT 1") }.first?.number ?? 0
   }
 
-  package func forEachAuditRecord(after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void) throws {
+  func forEachAuditRecord(after number: Int64, limit: Int, _ body: (AuditRecord) throws -> Void) throws {
     try checkHeld()
     var (previous, left) = (nil as AuditRow?, limit)
     if number > 0 {
@@ -156,7 +156,7 @@ extension ShardStore {
     }
   }
 
-  package func auditProblem() throws -> String? {
+  func auditProblem() throws -> String? {
     let known = state.withLock { $0.lastAudit?.number ?? 0 }
     var last: Int64 = 0
     do { try forEachAuditRecord(after: 0, limit: .max) { last = $0.number } } catch let error as KeychainError

@@ -5,21 +5,21 @@ import Synchronization
 
 /// Until when a claim may be used, by the clock of this process. Asked before each write, and by each connection to the
 /// broker, so it waits for nobody.
-package final class LeaseTerm: Sendable {
-  package typealias Instant = ContinuousClock.Instant
+final class LeaseTerm: Sendable {
+  typealias Instant = ContinuousClock.Instant
 
   private static let origin = Instant.now
   /// Nanoseconds after `origin`.
   private let nanoseconds: Atomic<Int64>
 
-  package init(_ end: Instant = .now) { nanoseconds = Atomic(Self.nanoseconds(end)) }
+  init(_ end: Instant = .now) { nanoseconds = Atomic(Self.nanoseconds(end)) }
 
-  package var end: Instant {
+  var end: Instant {
     get { Self.origin + .nanoseconds(nanoseconds.load(ordering: .acquiring)) }
     set { nanoseconds.store(Self.nanoseconds(newValue), ordering: .releasing) }
   }
 
-  package var lasts: Bool { .now < end }
+  var lasts: Bool { .now < end }
 
   private static func nanoseconds(_ end: Instant) -> Int64 { Int64((end - origin) / .nanoseconds(1)) }
 }
@@ -28,12 +28,12 @@ package final class LeaseTerm: Sendable {
 ///
 /// In memory is what each record's row says of itself, so a commit reads nothing; states are read once, by `load`, and
 /// secrets when they are asked for.
-package final class ShardStore: DaemonStore {
+final class ShardStore: DaemonStore {
   /// Rows that are read at a time.
   private static let page = 2_000
 
-  package let shard: Int
-  package let epoch: Int64
+  let shard: Int
+  let epoch: Int64
   let pool: PostgresPool
   let keys: ShardKeys
   let term: LeaseTerm
@@ -46,34 +46,34 @@ package final class ShardStore: DaemonStore {
   /// - Parameters:
   ///   - epoch: of the claim.
   ///   - term: of the lease.
-  package init(shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys, term: LeaseTerm) {
+  init(shard: Int, epoch: Int64, pool: PostgresPool, keys: ShardKeys, term: LeaseTerm) {
     (self.shard, self.epoch, self.pool, self.keys, self.term) = (shard, epoch, pool, keys, term)
   }
 
-  package var id: StoreID { keys.store }
-  package var place: String { "shard \(shard)" }
-  package var condition: StoreCondition { state.withLock { $0.condition } }
-  package var notices: [StoreNotice] { noticed.withLock { $0 } }
+  var id: StoreID { keys.store }
+  var place: String { "shard \(shard)" }
+  var condition: StoreCondition { state.withLock { $0.condition } }
+  var notices: [StoreNotice] { noticed.withLock { $0 } }
   private let noticed = Locked<[StoreNotice]>([])
   /// Whether it is unknown what the database has: then this store refuses everything.
-  package var isLost: Bool { state.withLock { $0.lost != nil } }
+  var isLost: Bool { state.withLock { $0.lost != nil } }
   /// The number of commits that the database has for sure.
-  package var generation: Int64 { Int64(state.withLock { $0.manifest.generation }) }
+  var generation: Int64 { Int64(state.withLock { $0.manifest.generation }) }
 
-  package func hashKey() throws -> SecretBytes { keys.hashKey }
+  func hashKey() throws -> SecretBytes { keys.hashKey }
   /// They belong to the shard's key, so there are always some.
-  package func identitySecrets() throws -> SecretBytes? { try keys.daemonSecrets }
-  package func identitySecrets(madeBy actor: String) throws -> SecretBytes { try keys.daemonSecrets }
+  func identitySecrets() throws -> SecretBytes? { try keys.daemonSecrets }
+  func identitySecrets(madeBy actor: String) throws -> SecretBytes { try keys.daemonSecrets }
 
-  package func checkWritable() throws {
+  func checkWritable() throws {
     try checkHeld()
     if case .readOnly(let reason) = condition { throw KeychainError(.readOnly, "\(place) takes no changes: \(reason)") }
   }
 
-  package func check() throws { try checkWritable() }
-  package func upkeep() {}
-  package func releaseMemory() {}
-  package func noteFailure(_ error: any Error) {}
+  func check() throws { try checkWritable() }
+  func upkeep() {}
+  func releaseMemory() {}
+  func noteFailure(_ error: any Error) {}
 
   /// Of the broker's anchor.
   func note(_ notice: StoreNotice) { noticed.withLock { $0.append(notice) } }
@@ -94,14 +94,14 @@ package final class ShardStore: DaemonStore {
   // MARK: Reading
 
   /// Reads what the shard's row says, without the records.
-  package func open() throws {
+  func open() throws {
     try checkHeld()
     guard !state.withLock({ $0.isOpen }) else { return }
     let found = try pool.withConnection { try head($0) }
     state.withLock { if !$0.isOpen { $0 = found } }
   }
 
-  package func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+  func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
     try turn.withLock { _ in try read(body) }
   }
 
@@ -120,7 +120,7 @@ package final class ShardStore: DaemonStore {
   }
 
   /// Opens everything there is, and compares it with the manifest. Commits go on meanwhile.
-  package func unreadable() throws -> [DamagedRecord] {
+  func unreadable() throws -> [DamagedRecord] {
     var lost: [DamagedRecord] = []
     let (found, damaged) = try snapshot(withSecrets: true) { _ in
     } secret: { row, sealed in
@@ -229,7 +229,7 @@ package final class ShardStore: DaemonStore {
     } catch let error as KeychainError where error.isItemDamaged { return nil }
   }
 
-  package func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
+  func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     if !state.withLock({ $0.isLoaded }) { _ = try load { _ in } }
     while true {
       try checkHeld()
@@ -266,7 +266,7 @@ package final class ShardStore: DaemonStore {
     return secrets
   }
 
-  package func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
+  func messages(after id: Int64, limit: Int) throws -> [StoredMessage] {
     try open()
     let first = max(id, state.withLock { $0.published })
     var (messages, last, isMore) = ([StoredMessage](), first, true)

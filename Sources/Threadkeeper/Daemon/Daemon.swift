@@ -8,7 +8,7 @@ import Settings
 import StatusPage
 
 /// The composition root: store, broker and bridge, put together from the settings.
-package struct Daemon {
+struct Daemon {
   let settings: Settings
   let keychain: Keychain
   let bridge: Bridge
@@ -20,13 +20,13 @@ package struct Daemon {
   let logger: Logger
 
   /// The private broker, where the settings want one.
-  package var embeddedBroker: EmbeddedBroker? { privateBroker?.broker }
+  var embeddedBroker: EmbeddedBroker? { privateBroker?.broker }
 
   /// Opens the store, making it where there is none, and starts the private broker where one is
   /// wanted. `end` undoes it.
   ///
   /// - Parameter ask: for what opens the store, where nothing at hand does.
-  package static func start(_ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger) throws -> Daemon {
+  static func start(_ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger) throws -> Daemon {
     let keychain = try openOrCreate(settings, ask: ask, logger: logger)
     do {
       let broker = try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
@@ -58,7 +58,7 @@ package struct Daemon {
   }
 
   /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
-  package func run() async throws {
+  func run() async throws {
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
     }
@@ -88,7 +88,7 @@ package struct Daemon {
     }
   }
 
-  package func end() {
+  func end() {
     keychain.close()
     privateBroker?.stop()
   }

@@ -19,7 +19,7 @@ extension Settings {
   /// The home that a command is about.
   ///
   /// - Parameter name: may be left out where there is one home only.
-  package func home(named name: String?) throws(CommandFailure) -> String {
+  func home(named name: String?) throws(CommandFailure) -> String {
     if let name {
       guard homes.contains(where: { $0.name == name }) else {
         throw CommandFailure(.usage, "there is no home \(name)", remedy: "homes: \(homes.map(\.name).listed)")

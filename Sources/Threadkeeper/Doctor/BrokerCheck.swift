@@ -50,7 +50,9 @@ package enum BrokerCheck {
   }
 
   /// - Parameter values: `$SYS/broker/…`.
-  package static func findings(_ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String]) -> [Finding] {
+  package static func findings(_ session: MosquittoSession, _ mqtt: Settings.MQTT, values: [String: String])
+    -> [Finding]
+  {
     let version = values["$SYS/broker/version"]
     let name = mqtt.username.map { " as \($0)" } ?? ""
     let protocolName = session.protocolVersion == .v5 ? "MQTT 5" : "MQTT 3.1.1"

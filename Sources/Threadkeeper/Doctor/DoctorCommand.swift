@@ -190,16 +190,18 @@ package struct Finding: Encodable, Equatable, Sendable {
   }
 
   /// In the order in which they are shown.
-  package enum Part: String, Encodable, CaseIterable { case settings, database, shards, daemon, broker, access, store, system }
+  package enum Part: String, Encodable, CaseIterable {
+    case settings, database, shards, daemon, broker, access, store, system
+  }
 
-  package let part: Part
+  let part: Part
   /// The name of the check: stable, scripts read it.
-  package let check: String
+  let check: String
   package let result: Result
-  package let text: String
+  let text: String
   package var remedy: String?
   /// How the command ends, where this is the first problem.
-  package let status: ExitStatus
+  let status: ExitStatus
 
   private enum CodingKeys: CodingKey { case part, check, result, text, remedy }
 }
@@ -216,7 +218,7 @@ package struct Check {
 
   package func ok(_ text: String) -> Finding { make(.ok, text, nil) }
 
-  package func note(_ text: String, _ remedy: String? = nil) -> Finding { make(.note, text, remedy) }
+  func note(_ text: String, _ remedy: String? = nil) -> Finding { make(.note, text, remedy) }
 
   package func warning(_ text: String, _ remedy: String) -> Finding { make(.warning, text, remedy) }
 
@@ -224,14 +226,14 @@ package struct Check {
     make(.problem, text, remedy, status)
   }
 
-  package func notChecked(_ text: String, _ remedy: String? = nil) -> Finding { make(.notChecked, text, remedy) }
+  func notChecked(_ text: String, _ remedy: String? = nil) -> Finding { make(.notChecked, text, remedy) }
 
   /// What a failure says, and where it says nothing else what helps.
   package func problem(_ failure: CommandFailure, otherwise remedy: String = "try again", _ status: ExitStatus? = nil)
     -> Finding
   { problem(Self.sentence(failure.message), Self.sentence(failure.remedy ?? remedy), status ?? failure.status) }
 
-  package func notChecked(_ failure: CommandFailure) -> Finding {
+  func notChecked(_ failure: CommandFailure) -> Finding {
     notChecked(Self.sentence(failure.message), failure.remedy.map(Self.sentence))
   }
 

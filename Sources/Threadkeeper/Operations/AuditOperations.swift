@@ -6,7 +6,7 @@ import Wire
 
 /// The last records of the audit, the oldest first, and then each as it is written. The first reply comes at once, and
 /// may have none. Another call goes on behind what has come.
-package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
+struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   /// From one look for new records to the next.
   private static let interval = Duration.milliseconds(300)
 
@@ -17,19 +17,19 @@ package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   /// End with the newest record instead of waiting for more.
   var untilNow: Bool?
 
-  package init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
+  init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
     self.after = after
     self.last = last
     self.untilNow = untilNow
   }
 
-  package struct Reply: Codable, Sendable {
-    package var records: [AuditEntry]
+  struct Reply: Codable, Sendable {
+    var records: [AuditEntry]
     /// The number of the last record that is complete with this reply, or that came before.
-    package var last: Int64
+    var last: Int64
   }
 
-  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
+  func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let store = context.store
     var shown = try context.read { try begin(store) }
     var isFirst = true
@@ -55,16 +55,16 @@ package struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
 }
 
 /// Goes through all records of the audit.
-package struct VerifyAudit: ReadOperation {
-  package init() {}
+struct VerifyAudit: ReadOperation {
+  init() {}
 
-  package struct Reply: Codable, Sendable {
-    package var records: Int64
+  struct Reply: Codable, Sendable {
+    var records: Int64
     /// Which one is missing, altered or not in its place; nil when all is well.
-    package var problem: String?
+    var problem: String?
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     Reply(records: try context.store.lastAuditRecord(), problem: try context.store.auditProblem())
   }
 }
@@ -106,20 +106,20 @@ private struct AuditPage {
 }
 
 /// A record of the audit as it is shown, or a part of one on its way to a client.
-package struct AuditEntry: Codable, Equatable, Sendable {
-  package struct Change: Codable, Equatable, Sendable {
-    package let action: String
+struct AuditEntry: Codable, Equatable, Sendable {
+  struct Change: Codable, Equatable, Sendable {
+    let action: String
     let subject: String
   }
 
-  package let number: Int64
+  let number: Int64
   let time: String
-  package let actor: String
-  package private(set) var changes: [Change]
+  let actor: String
+  private(set) var changes: [Change]
   /// Whether the next entry has more changes of this record.
-  package private(set) var continues: Bool?
+  private(set) var continues: Bool?
 
-  package init(_ record: AuditRecord) {
+  init(_ record: AuditRecord) {
     number = record.number
     time = WireTime(milliseconds: record.time / 1_000).description
     actor = record.actor
@@ -138,15 +138,13 @@ package struct AuditEntry: Codable, Equatable, Sendable {
   }
 
   /// Adds the next part of the same record.
-  package mutating func append(_ part: AuditEntry) {
+  mutating func append(_ part: AuditEntry) {
     changes += part.changes
     continues = part.continues
   }
 
   /// One line for each change.
-  package var text: String {
-    changes.map { "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n" }.joined()
-  }
+  var text: String { changes.map { "\(time)  \(actor.printable)  \($0.action) \($0.subject.printable)\n" }.joined() }
 }
 
 extension AuditAction {

@@ -6,7 +6,7 @@ import Logging
 import Wire
 
 /// What is taken from a user of the broker.
-package enum ClientTrust: String, CaseIterable, Codable, Sendable {
+enum ClientTrust: String, CaseIterable, Codable, Sendable {
   /// What comes in plaintext is taken, too.
   case broker
   /// Only what this user has signed counts.
@@ -18,7 +18,7 @@ package enum ClientTrust: String, CaseIterable, Codable, Sendable {
 }
 
 /// Takes note of the keys of a user of the broker.
-package struct EnrollClient: Operation {
+struct EnrollClient: Operation {
   var home: String
   var user: String
   /// As `client keygen` prints it.
@@ -27,7 +27,7 @@ package struct EnrollClient: Operation {
   /// What `clients list` says of it.
   var label: String?
 
-  package init(home: String, user: String, line: String, trust: ClientTrust? = nil, label: String? = nil) {
+  init(home: String, user: String, line: String, trust: ClientTrust? = nil, label: String? = nil) {
     self.home = home
     self.user = user
     self.line = line
@@ -35,15 +35,15 @@ package struct EnrollClient: Operation {
     self.label = label
   }
 
-  package struct Reply: Codable, Sendable {
-    package var client: ClientReport
+  struct Reply: Codable, Sendable {
+    var client: ClientReport
     /// `enrolled` or `updated`.
-    package var change: String
+    var change: String
     /// The daemon's own keys.
-    package var daemon: PublicKeysReport
+    var daemon: PublicKeysReport
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
     let keys = try PublicIdentity.argument(line, whose: "the line")
     // Written by itself. Without a client nothing is sealed to them.
@@ -65,25 +65,25 @@ package struct EnrollClient: Operation {
 }
 
 /// The enrolled users, and the daemon's own keys.
-package struct ListClients: ReadOperation {
+struct ListClients: ReadOperation {
   /// Nil for all.
   var home: String?
 
-  package init(home: String? = nil) { self.home = home }
+  init(home: String? = nil) { self.home = home }
 
-  package struct Reply: Codable, Sendable {
-    package var clients: [ClientReport]
+  struct Reply: Codable, Sendable {
+    var clients: [ClientReport]
     /// Users whose keys were revoked, and whose word in plaintext is not believed either.
-    package var revoked: [String]?
+    var revoked: [String]?
     /// Nil before the first enrolment.
-    package var daemon: PublicKeysReport?
+    var daemon: PublicKeysReport?
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
-    package var formerHomes: [String]?
+    var formerHomes: [String]?
     /// By home, how many records cannot be read: each may be of one more.
-    package var unreadable: [String: Int]?
+    var unreadable: [String: Int]?
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     if let home, context.bridge.loop.homes.formerHomes.homes[home] == nil { _ = try context.settings.home(named: home) }
     let clients = context.everyHome.clients(in: home)
     let revoked = clients.filter(\.value.client.isRevoked).map(\.value.user.text)
@@ -95,21 +95,21 @@ package struct ListClients: ReadOperation {
 }
 
 /// Forgets the keys of a user of the broker. A second revocation finds nobody.
-package struct RevokeClient: OneTimeOperation {
+struct RevokeClient: OneTimeOperation {
   var home: String
   var user: String
   /// Nothing is kept of it: what it says in plaintext is believed again.
   var forgets: Bool
 
-  package init(home: String, user: String, forgets: Bool) {
+  init(home: String, user: String, forgets: Bool) {
     self.home = home
     self.user = user
     self.forgets = forgets
   }
 
-  package struct Reply: Codable, Sendable { package var revoked: String }
+  struct Reply: Codable, Sendable { var revoked: String }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     try context.checkIsServed { name, _ in name == self.home }
     let (home, user) = (try context.settings.home(named: home), try Username.ofClient(user))
     let answer = try context.perform(.revoke(ExactName(user), forgets: forgets, by: context.caller), in: home)
@@ -125,7 +125,7 @@ package struct RevokeClient: OneTimeOperation {
 
 extension Username {
   /// A name that a topic can hold as one level.
-  package static func ofClient(_ user: String) throws(CommandFailure) -> String {
+  static func ofClient(_ user: String) throws(CommandFailure) -> String {
     let name = try checked(user)
     guard name.utf8.count <= 256 else {
       throw CommandFailure(.usage, "a user name of more than 256 bytes is no level of a topic")
@@ -135,18 +135,18 @@ extension Username {
 }
 
 /// An enrolled user as commands print it.
-package struct ClientReport: Codable, Sendable {
-  package var home: String
-  package var user: String
-  package var trust: String
-  package var label: String
-  package var fingerprint: String
-  package var line: String
+struct ClientReport: Codable, Sendable {
+  var home: String
+  var user: String
+  var trust: String
+  var label: String
+  var fingerprint: String
+  var line: String
   /// RFC 3339.
-  package var enrolledAt: String
+  var enrolledAt: String
   var enrolledBy: String
 
-  package init(_ one: OfHome<(user: ExactName, client: EnrolledClient)>) {
+  init(_ one: OfHome<(user: ExactName, client: EnrolledClient)>) {
     let client = one.value.client
     home = one.home
     user = one.value.user.text
@@ -160,12 +160,12 @@ package struct ClientReport: Codable, Sendable {
 }
 
 /// What is public of a client's or the daemon's keys.
-package struct PublicKeysReport: Codable, Sendable {
-  package var line: String
-  package var fingerprint: String
-  package var keyFile: String?
+struct PublicKeysReport: Codable, Sendable {
+  var line: String
+  var fingerprint: String
+  var keyFile: String?
 
-  package init(_ keys: PublicIdentity, keyFile: String? = nil) {
+  init(_ keys: PublicIdentity, keyFile: String? = nil) {
     line = keys.line
     fingerprint = keys.fingerprint
     self.keyFile = keyFile
@@ -176,7 +176,7 @@ extension PublicIdentity {
   /// An enrolment line of the command line.
   ///
   /// - Parameter whose: for the words.
-  package static func argument(_ line: String, whose: String) throws(CommandFailure) -> PublicIdentity {
+  static func argument(_ line: String, whose: String) throws(CommandFailure) -> PublicIdentity {
     do throws(EnrolmentLineError) { return try PublicIdentity(line: line) } catch {
       throw CommandFailure(
         .usage, "\(whose): \(error.message)",

@@ -9,71 +9,69 @@ import ThreadRequests
 import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
-package struct ListConsents: ReadOperation {
-  package init() {}
+struct ListConsents: ReadOperation {
+  init() {}
 
-  package func perform(_ context: OperationContext) throws -> ConsentReport.List {
+  func perform(_ context: OperationContext) throws -> ConsentReport.List {
     ConsentReport.List(context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
   }
 }
 
 /// The same now, and whenever it has changed.
-package struct WatchConsents: StreamOperation, ReadOperation {
-  package typealias Reply = ConsentReport.List
+struct WatchConsents: StreamOperation, ReadOperation {
+  typealias Reply = ConsentReport.List
 
   /// From one look to the next.
   private static let interval = Duration.milliseconds(300)
 
-  package init() {}
+  init() {}
 
-  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
+  func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     try sendChanges(every: Self.interval, to: replies) { try context.read { try ListConsents().perform(context) } }
   }
 }
 
 /// Gives a program the credentials that it asks for. A second decision finds nothing that waits.
-package struct ApproveConsent: OneTimeOperation {
+struct ApproveConsent: OneTimeOperation {
   var id: String
   var scope: ConsentScope
 
-  package init(id: String, scope: ConsentScope) {
+  init(id: String, scope: ConsentScope) {
     self.id = id
     self.scope = scope
   }
 
-  package func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
+  func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
     try context.decide(id) { .approve($0, scope == .always ? .always : .once) }
   }
 }
 
 /// Refuses a program the credentials that it asks for.
-package struct DenyConsent: OneTimeOperation {
+struct DenyConsent: OneTimeOperation {
   var id: String
 
-  package init(id: String) { self.id = id }
+  init(id: String) { self.id = id }
 
-  package func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
-    try context.decide(id) { .deny($0) }
-  }
+  func perform(_ context: OperationContext) throws -> ConsentReport.Decision { try context.decide(id) { .deny($0) } }
 }
 
 /// Has a person asked again whether a border router gets the preferred credentials.
-package struct AskConsent: Operation {
+struct AskConsent: Operation {
   var home: String
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  package init(home: String, borderAgentId: String) {
+  init(home: String, borderAgentId: String) {
     self.home = home
     self.borderAgentId = borderAgentId
   }
 
-  package struct Reply: Codable, Sendable {
-    package var home: String
-    package var borderAgentId: String
+  struct Reply: Codable, Sendable {
+    var home: String
+    var borderAgentId: String
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
     _ = try context.decide(.askAgain(agent), in: home, remedy: "`threadkeeper routers` shows the ids")
@@ -85,18 +83,18 @@ package struct AskConsent: Operation {
 }
 
 /// Who is given credentials without a question.
-package struct ListGrants: ReadOperation {
-  package init() {}
+struct ListGrants: ReadOperation {
+  init() {}
 
-  package struct Reply: Codable, Sendable {
-    package var grants: [ConsentReport.Grant]
+  struct Reply: Codable, Sendable {
+    var grants: [ConsentReport.Grant]
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
-    package var formerHomes: [String]?
+    var formerHomes: [String]?
     /// By home, how many records cannot be read: each may be of one more.
-    package var unreadable: [String: Int]?
+    var unreadable: [String: Int]?
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let snapshot = context.everyHome
     let grants = snapshot.grants
     return Reply(
@@ -106,12 +104,12 @@ package struct ListGrants: ReadOperation {
 }
 
 /// Takes an "always" back. A second revocation finds nothing.
-package struct RevokeGrant: OneTimeOperation {
+struct RevokeGrant: OneTimeOperation {
   var id: String
 
-  package init(id: String) { self.id = id }
+  init(id: String) { self.id = id }
 
-  package func perform(_ context: OperationContext) throws -> ConsentReport.Grant {
+  func perform(_ context: OperationContext) throws -> ConsentReport.Grant {
     let remedy = "`threadkeeper consent list --grants` shows what there is"
     let known = ConsentID(grant: id)
     try context.checkIsServed { $1.grants.contains { $0.id == known } }
@@ -129,15 +127,15 @@ package struct RevokeGrant: OneTimeOperation {
 }
 
 /// What was decided, the newest first.
-package struct ListDecisions: ReadOperation {
+struct ListDecisions: ReadOperation {
   /// The most decisions; nil is all that are kept.
   var limit: Int?
 
-  package init(limit: Int? = nil) { self.limit = limit }
+  init(limit: Int? = nil) { self.limit = limit }
 
-  package struct Reply: Codable, Sendable { package var history: [ConsentReport.Decision] }
+  struct Reply: Codable, Sendable { var history: [ConsentReport.Decision] }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let past = context.bridge.loop.homes.snapshot.decisions(limit: max(0, limit ?? .max))
     return Reply(history: past.map(ConsentReport.Decision.init))
   }

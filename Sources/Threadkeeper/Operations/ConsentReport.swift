@@ -7,13 +7,13 @@ import ThreadkeeperSupport
 import Wire
 
 /// What operations about consent answer, and the commands print with `--json`.
-package enum ConsentReport {
+enum ConsentReport {
   /// Whose credentials are asked for.
-  package struct Network: Codable, Hashable, Sendable {
-    package let id: String
+  struct Network: Codable, Hashable, Sendable {
+    let id: String
     let name: String
     /// Who has stored them; nil: they are those of the home's preferred network.
-    package let team: String?
+    let team: String?
 
     enum CodingKeys: String, CodingKey {
       case id = "extPanId"
@@ -22,12 +22,12 @@ package enum ConsentReport {
     }
   }
 
-  package struct Router: Codable, Hashable, Sendable {
+  struct Router: Codable, Hashable, Sendable {
     let agent: String
     /// What people call it; any login may choose it.
     let name: String?
     /// The network that it is on; nil: it is on none.
-    package let networkName: String?
+    let networkName: String?
 
     enum CodingKeys: String, CodingKey {
       case agent = "borderAgentId"
@@ -37,64 +37,64 @@ package enum ConsentReport {
   }
 
   /// Why what a person has agreed to was not given.
-  package struct Obstacle: Codable, Hashable, Sendable {
+  struct Obstacle: Codable, Hashable, Sendable {
     /// For programs: `hung_up`, `changed`, `not_enrolled`, `damaged_credentials`, `too_large`, `store`.
-    package let code: String
+    let code: String
     /// For people: a sentence without a full stop.
-    package let message: String
+    let message: String
   }
 
   /// Who asks, or has asked, for what.
-  package struct Request: Codable, Sendable {
-    package var id: String
-    package var requester: String
+  struct Request: Codable, Sendable {
+    var id: String
+    var requester: String
     /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
-    package var fingerprint: String?
-    package var team: String
-    package var home: String
-    package var command: String
-    package var networks: [Network]
+    var fingerprint: String?
+    var team: String
+    var home: String
+    var command: String
+    var networks: [Network]
     /// That would be given credentials; nil where the requester asks for itself.
-    package var router: Router?
+    var router: Router?
     /// RFC 3339.
-    package var createdAt: String
+    var createdAt: String
   }
 
-  package struct Waiting: Codable, Sendable {
+  struct Waiting: Codable, Sendable {
     /// One sentence: why it matters.
-    package var reason: String
-    package var expiresAt: String
+    var reason: String
+    var expiresAt: String
   }
 
-  package struct Granted: Codable, Sendable {
-    package var grantedBy: String
+  struct Granted: Codable, Sendable {
+    var grantedBy: String
     /// True: it covers nothing any more, as it is for another network key than the current one. Nil otherwise.
-    package var asksAgain: Bool?
+    var asksAgain: Bool?
   }
 
-  package struct Decided: Codable, Sendable {
+  struct Decided: Codable, Sendable {
     /// `approved`, `denied`, `expired`, `revoked`.
-    package var outcome: String
-    package var decidedAt: String
-    package var decidedBy: String?
-    package var scope: String?
-    package var grant: String?
+    var outcome: String
+    var decidedAt: String
+    var decidedBy: String?
+    var scope: String?
+    var grant: String?
     /// False: it is approved, and nothing was given.
     var given: Bool?
     /// Why not.
-    package var notGiven: Obstacle?
+    var notGiven: Obstacle?
   }
 
   /// A request that waits.
-  package typealias Pending = ConsentEntry<Waiting>
-  package typealias Grant = ConsentEntry<Granted>
+  typealias Pending = ConsentEntry<Waiting>
+  typealias Grant = ConsentEntry<Granted>
   /// What became of a request, or of a grant.
-  package typealias Decision = ConsentEntry<Decided>
+  typealias Decision = ConsentEntry<Decided>
 
-  package struct List: Codable, Sendable {
-    package var pending: [Pending]
+  struct List: Codable, Sendable {
+    var pending: [Pending]
     /// Of the history: as long as it is the same nothing was decided.
-    package var revision: String?
+    var revision: String?
   }
 }
 
@@ -112,7 +112,7 @@ extension ConsentReport.Network: CustomStringConvertible {
   }
 
   /// `"home-thread" (1111111122222222)`, `"attic" (3333333344444444, stored by team hub)`.
-  package var description: String { ConsentNetwork.shown(id: id, name: name, team: team) }
+  var description: String { ConsentNetwork.shown(id: id, name: name, team: team) }
 }
 
 extension ConsentReport.Router: CustomStringConvertible {
@@ -123,12 +123,12 @@ extension ConsentReport.Router: CustomStringConvertible {
   }
 
   /// `a1b2c3d4e5f60718 "Living room"`; the id alone where the name shows nothing.
-  package var description: String { ConsentSubject.Router.shown(agent: agent, name: name) }
+  var description: String { ConsentSubject.Router.shown(agent: agent, name: name) }
 }
 
 extension ConsentReport.Request {
   /// Whether the requester has credentials, which the home would use, and gets none.
-  package var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
+  var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
 
   fileprivate init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String, at created: WireTime
@@ -154,7 +154,7 @@ extension ConsentReport.Pending {
 
 extension ConsentReport.Grant {
   /// - Parameter preferred: the network that its home prefers.
-  package init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
+  init(_ one: OfHome<ConsentGrant>, preferred: DatasetSummary? = nil) {
     let grant = one.value
     self.init(
       request: .init(grant.id.grantText, grant.requester, grant.subject, in: one.home, at: grant.createdAt),
@@ -176,28 +176,26 @@ extension ConsentReport.Decision {
 }
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
-@dynamicMemberLookup package struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
-  package var request: ConsentReport.Request
-  package var more: More
+@dynamicMemberLookup struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
+  var request: ConsentReport.Request
+  var more: More
 
-  package init(request: ConsentReport.Request, more: More) {
+  init(request: ConsentReport.Request, more: More) {
     self.request = request
     self.more = more
   }
 
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     request = try ConsentReport.Request(from: decoder)
     more = try More(from: decoder)
   }
 
-  package func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     try request.encode(to: encoder)
     try more.encode(to: encoder)
   }
 
-  package subscript<Value>(dynamicMember path: KeyPath<ConsentReport.Request, Value>) -> Value {
-    request[keyPath: path]
-  }
+  subscript<Value>(dynamicMember path: KeyPath<ConsentReport.Request, Value>) -> Value { request[keyPath: path] }
 
-  package subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value { more[keyPath: path] }
+  subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value { more[keyPath: path] }
 }

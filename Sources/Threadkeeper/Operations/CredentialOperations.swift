@@ -9,21 +9,21 @@ import ThreadDataset
 import ThreadRequests
 
 /// The credentials of a border router.
-package struct ShowCredential: Operation {
+struct ShowCredential: Operation {
   var home: String
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
   /// With the dataset.
   var secret: Bool
-  package var access: VarlinkAccess { secret ? .owner : .reader }
+  var access: VarlinkAccess { secret ? .owner : .reader }
 
-  package init(home: String, borderAgentId: String, secret: Bool) {
+  init(home: String, borderAgentId: String, secret: Bool) {
     self.home = home
     self.borderAgentId = borderAgentId
     self.secret = secret
   }
 
-  package func perform(_ context: OperationContext) throws -> CredentialReport {
+  func perform(_ context: OperationContext) throws -> CredentialReport {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let (name, home) = try context.home(named: home)
     let dataset = secret ? try context.dataset(of: .router(agent), in: name) : nil
@@ -44,26 +44,26 @@ package struct ShowCredential: Operation {
 }
 
 /// Makes what a login shares of the preferred network its credentials.
-package struct AcceptCredentials: Operation {
+struct AcceptCredentials: Operation {
   var home: String
   /// 16 hexadecimal digits; nil: the preferred network.
   var extPanId: String?
 
-  package init(home: String, extPanId: String? = nil) {
+  init(home: String, extPanId: String? = nil) {
     self.home = home
     self.extPanId = extPanId
   }
 
   /// Also what `networks accept-credentials --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var home: String
-    package var extPanId: String
-    package var networkName: String
+  struct Reply: Codable, Sendable {
+    var home: String
+    var extPanId: String
+    var networkName: String
     /// False: it had them already.
-    package var changed: Bool
+    var changed: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let network = try extPanId.map { hex throws(CommandFailure) in
       guard let id = ExtendedPANID(hex: hex) else {
         throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
@@ -88,20 +88,20 @@ package struct AcceptCredentials: Operation {
 }
 
 /// One credential as commands print it.
-package struct CredentialReport: Codable, Sendable {
-  package let home: String
+struct CredentialReport: Codable, Sendable {
+  let home: String
   /// Nil of those that a login shares.
-  package let borderAgentId: String?
-  package let team: String
-  package let networkName: String?
-  package let extPanId: String?
+  let borderAgentId: String?
+  let team: String
+  let networkName: String?
+  let extPanId: String?
   let panId: UInt16?
-  package let channel: UInt16?
-  package let activeTimestamp: UInt64?
+  let channel: UInt16?
+  let activeTimestamp: UInt64?
   /// What the dataset lacks to be complete; nil: nothing.
-  package let lacks: [String]?
+  let lacks: [String]?
   /// The login that shares them, which is no border router.
-  package let sharedBy: String?
+  let sharedBy: String?
   /// The TLVs in hex; only where secrets were asked for.
   let dataset: String?
 
@@ -134,7 +134,7 @@ package struct CredentialReport: Codable, Sendable {
     self.dataset = dataset?.hex
   }
 
-  package var text: String {
+  var text: String {
     var lines = [
       "border agent id  \(borderAgentId ?? "")", "home             \(home)", "team             \(team.printable)",
       "network          \((networkName ?? "").printable)", "ext pan id       \(extPanId ?? "")",
@@ -148,18 +148,18 @@ package struct CredentialReport: Codable, Sendable {
 }
 
 /// The preferred network of a home.
-package struct ShowPreferred: Operation {
+struct ShowPreferred: Operation {
   var home: String
   /// With the dataset.
   var secret: Bool
-  package var access: VarlinkAccess { secret ? .owner : .reader }
+  var access: VarlinkAccess { secret ? .owner : .reader }
 
-  package init(home: String, secret: Bool) {
+  init(home: String, secret: Bool) {
     self.home = home
     self.secret = secret
   }
 
-  package func perform(_ context: OperationContext) throws -> PreferredReport {
+  func perform(_ context: OperationContext) throws -> PreferredReport {
     let (name, home) = try context.home(named: home)
     guard let preferred = home.preferred else { throw Self.none(in: home) }
     let (summary, parameters) = (preferred.dataset, preferred.dataset.parameters)
@@ -204,25 +204,25 @@ extension OperationContext {
 }
 
 /// The preferred network of a home as commands print it.
-package struct PreferredReport: Codable, Sendable {
-  package let home: String
-  package let networkName: String
-  package let extPanId: String
-  package let channel: UInt16?
+struct PreferredReport: Codable, Sendable {
+  let home: String
+  let networkName: String
+  let extPanId: String
+  let channel: UInt16?
   let panId: UInt16?
-  package let activeTimestamp: UInt64?
+  let activeTimestamp: UInt64?
   let changedAt: WireTime
   /// Whether its dataset is here.
-  package let credentials: Bool
+  let credentials: Bool
   /// Border agent ids of routers that report credentials which nobody has vouched for.
   let reportedBy: [String]
   /// Logins that are no border routers and share credentials of it.
-  package let sharedBy: [String]
+  let sharedBy: [String]
   /// The TLVs in hex; only where secrets were asked for.
   let dataset: String?
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing.
-  package func text(homeOption: String) -> String {
+  func text(homeOption: String) -> String {
     var lines = networkName.isEmpty ? [] : ["network     \(networkName.printable)"]
     lines.append("ext pan id  \(extPanId)")
     guard credentials else {

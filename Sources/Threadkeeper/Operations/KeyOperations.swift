@@ -9,10 +9,10 @@ import Wire
 
 /// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
 /// its store needs it.
-package protocol KeyOperation: Operation { func perform(_ store: OpenedStore) throws -> Reply }
+protocol KeyOperation: Operation { func perform(_ store: OpenedStore) throws -> Reply }
 
 extension KeyOperation {
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`")
     return try perform(
@@ -21,14 +21,14 @@ extension KeyOperation {
 }
 
 /// A store that is open: in the daemon, or in a command.
-package struct OpenedStore: Sendable {
+struct OpenedStore: Sendable {
   let keychain: Keychain
   let settings: Settings
   /// For whom, in the audit; nil is the process itself.
   let actor: String?
   let logger: Logger?
 
-  package init(keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil) {
+  init(keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil) {
     self.keychain = keychain
     self.settings = settings
     self.actor = actor
@@ -71,12 +71,12 @@ package struct OpenedStore: Sendable {
 }
 
 /// What opens the store.
-package struct ListKeySlots: KeyOperation, ReadOperation {
-  package init() {}
+struct ListKeySlots: KeyOperation, ReadOperation {
+  init() {}
 
-  package struct Reply: Codable, Sendable { package var slots: [KeySlotReport] }
+  struct Reply: Codable, Sendable { var slots: [KeySlotReport] }
 
-  package func perform(_ store: OpenedStore) throws -> Reply {
+  func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
     let tried = try store.tried(slots)
     return Reply(slots: slots.map { KeySlotReport($0, opens: tried[$0.number] ?? .notTried) })
@@ -84,25 +84,25 @@ package struct ListKeySlots: KeyOperation, ReadOperation {
 }
 
 /// Adds a key slot.
-package struct AddKeySlot: KeyOperation, OneTimeOperation {
+struct AddKeySlot: KeyOperation, OneTimeOperation {
   var secret: StoreSecret
   /// What `keys list` says of it.
   var label: String?
 
-  package init(secret: StoreSecret, label: String? = nil) {
+  init(secret: StoreSecret, label: String? = nil) {
     self.secret = secret
     self.label = label
   }
 
-  package struct Reply: Codable, Sendable {
-    package var slot: KeySlotReport
+  struct Reply: Codable, Sendable {
+    var slot: KeySlotReport
     /// The path of a key file that was made.
-    package var keyFileMade: String?
+    var keyFileMade: String?
     /// The file of the device key was lost, and whoever had the key has written it again.
-    package var deviceKeyWritten: Bool
+    var deviceKeyWritten: Bool
   }
 
-  package func perform(_ store: OpenedStore) throws -> Reply {
+  func perform(_ store: OpenedStore) throws -> Reply {
     try secret.checkAsNew()
     guard let way = try secret.ways().first else { throw CommandFailure(.usage, "which key is to be added?") }
     let newFile = try newKeyFile(way)
@@ -142,19 +142,19 @@ package struct AddKeySlot: KeyOperation, OneTimeOperation {
 }
 
 /// Removes a key slot, never the last one.
-package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
+struct RemoveKeySlot: KeyOperation, OneTimeOperation {
   var slot: Int64
   /// Also the last passphrase, or what leaves no slot that is known to open.
   var isConfirmed: Bool?
 
-  package init(slot: Int64, isConfirmed: Bool) {
+  init(slot: Int64, isConfirmed: Bool) {
     self.slot = slot
     self.isConfirmed = isConfirmed
   }
 
-  package struct Reply: Codable, Sendable { package var removed: [KeySlotReport] }
+  struct Reply: Codable, Sendable { var removed: [KeySlotReport] }
 
-  package func perform(_ store: OpenedStore) throws -> Reply {
+  func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
     guard let slot = slots.first(where: { $0.number == self.slot }) else {
       throw CommandFailure(.noInput, "there is no key slot \(self.slot)", remedy: "`threadkeeper keys list` names them")
@@ -202,7 +202,7 @@ package struct RemoveKeySlot: KeyOperation, OneTimeOperation {
 /// Gives the store new root keys, and puts every record and item under new keys. What was given to stay must open a slot: nobody
 /// loses a key slot by a slip of the fingers, whatever was confirmed. What systemd hands over here stays without being
 /// given.
-package struct RotateKeys: KeyOperation, OneTimeOperation {
+struct RotateKeys: KeyOperation, OneTimeOperation {
   /// What is to open the store from then on.
   var secrets: [StoreSecret]
   /// Also when slots go.
@@ -210,24 +210,24 @@ package struct RotateKeys: KeyOperation, OneTimeOperation {
   /// Deletes the items for this device only whose device key is gone.
   var deletesDeviceItems: Bool?
 
-  package init(secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil) {
+  init(secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil) {
     self.secrets = secrets
     self.isConfirmed = isConfirmed
     self.deletesDeviceItems = deletesDeviceItems
   }
 
-  package struct Reply: Codable, Sendable {
-    package var removed: [KeySlotReport]
+  struct Reply: Codable, Sendable {
+    var removed: [KeySlotReport]
     /// Those that are under new keys.
-    package var records: Int
-    package var items: Int
+    var records: Int
+    var items: Int
     /// Items for this device only that were deleted, because their device key is gone.
-    package var deleted: Int
+    var deleted: Int
     /// As of `AddKeySlot`.
-    package var deviceKeyWritten: Bool
+    var deviceKeyWritten: Bool
   }
 
-  package func perform(_ store: OpenedStore) throws -> Reply {
+  func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
     var ways: [KeySlotSecret] = []
     var kept: Set<Int64> = []
@@ -271,21 +271,21 @@ package struct RotateKeys: KeyOperation, OneTimeOperation {
 }
 
 /// A key slot as commands print it.
-package struct KeySlotReport: Codable, Sendable {
-  package enum Opens: String, Codable, Sendable {
+struct KeySlotReport: Codable, Sendable {
+  enum Opens: String, Codable, Sendable {
     case yes, no
     /// It takes something that is not at hand.
     case notTried = "not_tried"
   }
 
-  package var id: Int64
-  package var kind: String
-  package var label: String
+  var id: Int64
+  var kind: String
+  var label: String
   /// RFC 3339.
-  package var created: String
-  package var opens: Opens
+  var created: String
+  var opens: Opens
 
-  package init(_ slot: KeySlot, opens: Opens) {
+  init(_ slot: KeySlot, opens: Opens) {
     id = slot.number
     kind = slot.kind.name
     label = slot.label

@@ -7,12 +7,12 @@ import ThreadRequests
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
-package struct Rows<Row: Codable & Sendable>: Codable, Sendable {
-  package var rows: [Row]
+struct Rows<Row: Codable & Sendable>: Codable, Sendable {
+  var rows: [Row]
   /// Why there are none.
-  package var note: String?
+  var note: String?
   /// By home, how many records cannot be read: each may be of one more.
-  package var unreadable: [String: Int]?
+  var unreadable: [String: Int]?
 }
 
 extension Rows: VarlinkFieldNames where Row: VarlinkFieldNames {}
@@ -21,7 +21,7 @@ extension JSONValue: VarlinkFieldNames {}
 
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
 /// rest of `Rows`.
-package protocol ListOperation: StreamOperation, ReadOperation where Reply == Rows<Row> {
+protocol ListOperation: StreamOperation, ReadOperation where Reply == Rows<Row> {
   associatedtype Row: Codable & Sendable
 
   /// All of it. May wait for the disk.
@@ -29,7 +29,7 @@ package protocol ListOperation: StreamOperation, ReadOperation where Reply == Ro
 }
 
 extension ListOperation {
-  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Rows<Row>>) throws -> Rows<Row> {
+  func perform(_ context: OperationContext, _ replies: VarlinkReplies<Rows<Row>>) throws -> Rows<Row> {
     try context.read { try list(context) }.sent(by: replies)
   }
 }
@@ -52,13 +52,13 @@ extension Rows {
 }
 
 /// Alerts that are firing.
-package struct ListAlerts: ListOperation {
+struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
   var all: Bool
 
-  package init(all: Bool) { self.all = all }
+  init(all: Bool) { self.all = all }
 
-  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
+  func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
     return Rows(
       rows: homes.flatMap { name, home in
@@ -68,10 +68,10 @@ package struct ListAlerts: ListOperation {
 }
 
 /// Border routers; `note` says why there are none.
-package struct ListRouters: ListOperation {
-  package init() {}
+struct ListRouters: ListOperation {
+  init() {}
 
-  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
+  func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
     let routers = homes.flatMap { name, home in home.routerStates(in: name).map { $0.jsonValue() } }
     return Rows(rows: routers, note: routers.isEmpty ? whyNone(homes.map(\.home)) : nil)
@@ -96,19 +96,19 @@ package struct ListRouters: ListOperation {
 }
 
 /// Thread networks.
-package struct ListNetworks: ListOperation {
-  package init() {}
+struct ListNetworks: ListOperation {
+  init() {}
 
-  package func list(_ context: OperationContext) throws -> Rows<JSONValue> {
+  func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     Rows(rows: context.homes.flatMap { name, home in home.networkStates(in: name).map { $0.jsonValue() } })
   }
 }
 
 /// Whose credentials are stored.
-package struct ListCredentials: ListOperation {
-  package init() {}
+struct ListCredentials: ListOperation {
+  init() {}
 
-  package func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
+  func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
     let homes = context.homes
     return Rows(
       rows: homes.flatMap { name, home in
@@ -119,12 +119,12 @@ package struct ListCredentials: ListOperation {
 }
 
 /// The networks that were preferred before, the newest first.
-package struct ListFormerNetworks: ListOperation {
+struct ListFormerNetworks: ListOperation {
   var home: String
 
-  package init(home: String) { self.home = home }
+  init(home: String) { self.home = home }
 
-  package func list(_ context: OperationContext) throws -> Rows<FormerNetworkRecord> {
+  func list(_ context: OperationContext) throws -> Rows<FormerNetworkRecord> {
     Rows(rows: try context.home(named: home).home.former.map(FormerNetworkRecord.init))
   }
 }

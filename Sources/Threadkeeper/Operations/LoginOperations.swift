@@ -1,27 +1,27 @@
 import Settings
 
 /// Keeps the daemon's password for its broker, with which it goes on at once. Whoever sends it has tried it.
-package struct StoreLogin: Operation {
+struct StoreLogin: Operation {
   /// The broker that the caller's settings name, as `BrokerAddress.url`. A daemon that speaks to another one, or to the
   /// same one without TLS, says so.
   var broker: String
   var username: String
   var password: String
 
-  package init(broker: String, username: String, password: String) {
+  init(broker: String, username: String, password: String) {
     self.broker = broker
     self.username = username
     self.password = password
   }
 
-  package struct Reply: Codable, Sendable {
+  struct Reply: Codable, Sendable {
     /// `added` or `updated`.
-    package var stored: String
+    var stored: String
     /// Whether the daemon goes on with it; not while its settings have a password.
-    package var inUse: Bool
+    var inUse: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let address = try context.settings.address(of: broker)
     let name = try Username.checked(username)
     if let own = context.settings.mqtt.username, own != name {
@@ -37,27 +37,27 @@ package struct StoreLogin: Operation {
 
 extension StoreLogin: CustomStringConvertible, CustomReflectable {
   /// Never the password.
-  package var description: String { "a login" }
-  package var customMirror: Mirror { Mirror(self, children: ["broker": broker]) }
+  var description: String { "a login" }
+  var customMirror: Mirror { Mirror(self, children: ["broker": broker]) }
 }
 
 /// Deletes the password of `StoreLogin`. A second deletion finds nothing.
-package struct DeleteLogin: OneTimeOperation {
+struct DeleteLogin: OneTimeOperation {
   /// As of `StoreLogin`.
   var broker: String
 
-  package init(broker: String) { self.broker = broker }
+  init(broker: String) { self.broker = broker }
 
   /// Also what `login --remove --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var broker: String
+  struct Reply: Codable, Sendable {
+    var broker: String
     /// The users whose logins are deleted.
-    package var deleted: [String]
+    var deleted: [String]
     /// Whether the daemon had no other password.
-    package var inUse: Bool
+    var inUse: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let address = try context.settings.address(of: broker)
     let users = try context.logins.delete(at: address, for: context.actor)
     return Reply(broker: "\(address)", deleted: users, inUse: context.logins.isStoredInUse)

@@ -10,7 +10,7 @@ import StatusPage
 
 /// Something that an administrator has the daemon do, or looks at. A command makes the value and prints the reply; the
 /// page makes it too. The name of the type is its name on the wire.
-package protocol Operation: Codable, Sendable {
+protocol Operation: Codable, Sendable {
   associatedtype Reply: Codable & Sendable
 
   /// Whether the same comes of it when it is called once more, because the daemon ended before it answered.
@@ -27,30 +27,30 @@ package protocol Operation: Codable, Sendable {
 }
 
 extension Operation {
-  package static var isRepeatable: Bool { true }
-  package var access: VarlinkAccess { .owner }
+  static var isRepeatable: Bool { true }
+  var access: VarlinkAccess { .owner }
 
   static var name: String { "\(Self.self)" }
 }
 
 /// One that changes nothing and shows no secret: members of the daemon's group may have it done.
-package protocol ReadOperation: Operation {}
+protocol ReadOperation: Operation {}
 
-extension ReadOperation { package var access: VarlinkAccess { .reader } }
+extension ReadOperation { var access: VarlinkAccess { .reader } }
 
 /// One that is not done again when the daemon ends before it answers: something else would come of it.
-package protocol OneTimeOperation: Operation {}
+protocol OneTimeOperation: Operation {}
 
-extension OneTimeOperation { package static var isRepeatable: Bool { false } }
+extension OneTimeOperation { static var isRepeatable: Bool { false } }
 
 /// An operation with any number of replies, which has to be called with `more`.
-package protocol StreamOperation: Operation {
+protocol StreamOperation: Operation {
   /// - Returns: the last reply.
   func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply
 }
 
 extension StreamOperation {
-  package func perform(_ context: OperationContext) throws -> Reply { throw VarlinkError.expectedMore }
+  func perform(_ context: OperationContext) throws -> Reply { throw VarlinkError.expectedMore }
 }
 
 /// All that there are. A new one is added here, and to docs/reference/local-api.md.
@@ -231,19 +231,19 @@ private struct OperationReply: Encodable, Sendable {
 }
 
 /// An operation as a client sends it.
-package struct OperationCall<Performed: Operation>: Encodable, Sendable {
-  package struct Answer: Decodable, Sendable { package let reply: Performed.Reply }
+struct OperationCall<Performed: Operation>: Encodable, Sendable {
+  struct Answer: Decodable, Sendable { let reply: Performed.Reply }
 
   private let operation = Performed.name
   private let parameters: Performed
 
-  package init(_ operation: Performed) { parameters = operation }
+  init(_ operation: Performed) { parameters = operation }
 
-  package var method: VarlinkMethod<Self, Answer> {
+  var method: VarlinkMethod<Self, Answer> {
     VarlinkMethod(VarlinkInterface.admin.name, "Perform", for: parameters.access)
   }
 
-  package var stream: VarlinkStream<Self, Answer> {
+  var stream: VarlinkStream<Self, Answer> {
     VarlinkStream(VarlinkInterface.admin.name, "Perform", for: parameters.access)
   }
 }
@@ -252,7 +252,7 @@ extension OperationCall.Answer: VarlinkFieldNames where Performed.Reply: Varlink
 
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Admin.varlink; a test compares the two.
-  package static let admin = VarlinkInterface(
+  static let admin = VarlinkInterface(
     """
     # What an administrator has the daemon do, or looks at. The operations, with their parameters and replies, are in
     # docs/reference/local-api.md.

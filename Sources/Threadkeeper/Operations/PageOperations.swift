@@ -4,26 +4,26 @@ import Settings
 import StatusPage
 
 /// The link that opens the status page with its token, which is made where there is none. It counts at once.
-package struct OpenPage: Operation {
+struct OpenPage: Operation {
   /// Makes another token: the former one is refused from then on.
   var replacing: Bool
 
-  package init(replacing: Bool) { self.replacing = replacing }
+  init(replacing: Bool) { self.replacing = replacing }
 
   /// Members of the daemon's group decide on the page. Only the owner replaces the token that others use.
-  package var access: VarlinkAccess { replacing ? .owner : .reader }
+  var access: VarlinkAccess { replacing ? .owner : .reader }
 
   /// Also what `page token --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var link: String
+  struct Reply: Codable, Sendable {
+    var link: String
     var file: String
     /// Whether the token was made for this.
-    package var made: Bool
+    var made: Bool
 
-    package init(link: String, file: String, made: Bool) { (self.link, self.file, self.made) = (link, file, made) }
+    init(link: String, file: String, made: Bool) { (self.link, self.file, self.made) = (link, file, made) }
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     var settings = context.settings
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     guard settings.http.isEnabled else {

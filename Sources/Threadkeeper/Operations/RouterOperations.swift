@@ -7,27 +7,27 @@ import ThreadDataset
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
 /// A second removal finds nothing.
-package struct RemoveRouter: OneTimeOperation {
+struct RemoveRouter: OneTimeOperation {
   var home: String
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  package init(home: String, borderAgentId: String) {
+  init(home: String, borderAgentId: String) {
     self.home = home
     self.borderAgentId = borderAgentId
   }
 
   /// Also what `routers remove --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var home: String
-    package var borderAgentId: String
+  struct Reply: Codable, Sendable {
+    var home: String
+    var borderAgentId: String
     /// Absent where nobody owned the id.
     var previousTeam: String?
     /// Whether credentials were stored under the id.
-    package var credentials: Bool
+    var credentials: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
     guard case .removed(let team, let hadCredentials) = try context.perform(.remove(agent), in: home) else {
@@ -43,24 +43,24 @@ package struct RemoveRouter: OneTimeOperation {
 }
 
 /// Ends the alert `UnknownRouter` of a router.
-package struct AcceptRouter: Operation {
+struct AcceptRouter: Operation {
   var home: String
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  package init(home: String, borderAgentId: String) {
+  init(home: String, borderAgentId: String) {
     self.home = home
     self.borderAgentId = borderAgentId
   }
 
   /// Also what `routers accept --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var home: String
-    package var borderAgentId: String
-    package var changed: Bool
+  struct Reply: Codable, Sendable {
+    var home: String
+    var borderAgentId: String
+    var changed: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
     guard case .accepted(let isChange, _) = try context.perform(.acceptRouter(agent), in: home) else {
@@ -78,18 +78,18 @@ package struct AcceptRouter: Operation {
 }
 
 /// A code of a router is no alert: somebody has asked for it here.
-package struct ExpectCredentialSharing: Operation {
+struct ExpectCredentialSharing: Operation {
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  package init(borderAgentId: String) { self.borderAgentId = borderAgentId }
+  init(borderAgentId: String) { self.borderAgentId = borderAgentId }
 
-  package struct Reply: Codable, Sendable {
+  struct Reply: Codable, Sendable {
     /// Whether it is listed.
-    package var known: Bool
+    var known: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     var isKnown = false
     for home in context.settings.homes {
@@ -100,29 +100,29 @@ package struct ExpectCredentialSharing: Operation {
 }
 
 /// Ends the alerts about routers on a network that is not the preferred one and never was theirs.
-package struct AcceptNetwork: Operation {
+struct AcceptNetwork: Operation {
   var home: String
   /// 16 hexadecimal digits.
   var extPanId: String
   /// False takes it back.
   var accepted: Bool
 
-  package init(home: String, extPanId: String, accepted: Bool) {
+  init(home: String, extPanId: String, accepted: Bool) {
     self.home = home
     self.extPanId = extPanId
     self.accepted = accepted
   }
 
   /// Also what `networks accept --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var home: String
-    package var extPanId: String
-    package var changed: Bool
+  struct Reply: Codable, Sendable {
+    var home: String
+    var extPanId: String
+    var changed: Bool
     /// Whether it is listed.
-    package var known: Bool
+    var known: Bool
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     guard let id = ExtendedPANID(hex: extPanId) else {
       throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
     }
@@ -141,7 +141,7 @@ package struct AcceptNetwork: Operation {
 }
 
 extension BorderAgentID {
-  package init(parameter: String) throws(CommandFailure) {
+  init(parameter: String) throws(CommandFailure) {
     guard let id = BorderAgentID(hex: parameter) else {
       throw CommandFailure(.usage, "a border agent id has 16 or 32 hex digits")
     }

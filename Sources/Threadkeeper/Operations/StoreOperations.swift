@@ -9,10 +9,10 @@ import Settings
 import ThreadDataset
 
 /// Opens every item, every record and every line of the audit.
-package struct VerifyStore: Operation {
-  package init() {}
+struct VerifyStore: Operation {
+  init() {}
 
-  package func perform(_ context: OperationContext) throws -> VerificationOutcome {
+  func perform(_ context: OperationContext) throws -> VerificationOutcome {
     let keychain = try context.store.keychain(
       instead: "run `threadkeeper fleet doctor`; `threadkeeper audit --verify` checks the audit of a shard")
     let outcome = try VerificationOutcome(verifying: keychain)
@@ -30,20 +30,20 @@ package struct VerifyStore: Operation {
 
 /// Gives up what cannot be read: records are deleted, credentials are missing from then on, and the homes count as
 /// whole again. A second call finds none.
-package struct ForgetDamaged: OneTimeOperation {
+struct ForgetDamaged: OneTimeOperation {
   /// Also one that the settings name no more; nil: all of the store.
   var home: String?
 
-  package init(home: String? = nil) { self.home = home }
+  init(home: String? = nil) { self.home = home }
 
   /// Also what `store forget-damaged --json` prints.
-  package struct Reply: Codable, Sendable {
-    package var forgotten: [VerificationOutcome.Damage]
+  struct Reply: Codable, Sendable {
+    var forgotten: [VerificationOutcome.Damage]
     /// How much else cannot be read.
-    package var remaining: Int
+    var remaining: Int
   }
 
-  package func perform(_ context: OperationContext) throws -> Reply {
+  func perform(_ context: OperationContext) throws -> Reply {
     let (forgotten, remaining): ([DamagedThing], Int)
     do { (forgotten, remaining) = try context.bridge.loop.forgetDamage(of: home, actor: context.actor) } catch let error
       as UnknownHome
@@ -61,18 +61,18 @@ package struct ForgetDamaged: OneTimeOperation {
 }
 
 /// Sends a copy of the store as a file, a part at a time. The outcome comes last.
-package struct BackupStore: StreamOperation {
-  package init() {}
+struct BackupStore: StreamOperation {
+  init() {}
 
   /// A part of what comes of it.
-  package struct Reply: Codable, Sendable {
+  struct Reply: Codable, Sendable {
     /// The next bytes of the file, as base64.
-    package var data: Data?
+    var data: Data?
     /// The last one.
-    package var made: BackupOutcome?
+    var made: BackupOutcome?
   }
 
-  package func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
+  func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
     return Reply(made: try context.backups.make(of: keychain, for: context.actor, replies))
@@ -80,17 +80,17 @@ package struct BackupStore: StreamOperation {
 }
 
 /// What a backup came to.
-package struct BackupOutcome: Codable, Equatable, Sendable {
-  package var storeId: String
-  package var records: Int
-  package var items: Int
+struct BackupOutcome: Codable, Equatable, Sendable {
+  var storeId: String
+  var records: Int
+  var items: Int
   /// Of the database in it.
-  package var bytes: Int
+  var bytes: Int
   /// Of the whole file.
-  package var fileBytes: Int
+  var fileBytes: Int
   /// Of the daemon, whose settings may be others than the command's.
-  package var keyFile: String
-  package var deviceKeyFile: String
+  var keyFile: String
+  var deviceKeyFile: String
 
   init(_ trailer: BackupTrailer, fileBytes: Int, _ settings: Settings) {
     storeId = trailer.store.description
@@ -104,40 +104,40 @@ package struct BackupOutcome: Codable, Equatable, Sendable {
 }
 
 /// What a verification of the whole store found.
-package struct VerificationOutcome: Codable, Equatable, Sendable {
+struct VerificationOutcome: Codable, Equatable, Sendable {
   /// A record that does not open.
-  package struct Damage: Codable, Equatable, Sendable {
-    package var number: Int64
+  struct Damage: Codable, Equatable, Sendable {
+    var number: Int64
     /// Nil for a record of no home.
-    package var home: String?
+    var home: String?
     /// Whose credentials are damaged, where that is all.
-    package var borderAgentId: String?
+    var borderAgentId: String?
     /// Likewise: `preferred`, the id of one that was, or the Extended PAN ID of one that is shared.
-    package var network: String?
+    var network: String?
     /// The login that shares it.
-    package var user: String?
+    var user: String?
   }
 
-  package var records: Int
-  package var items: Int
+  var records: Int
+  var items: Int
   var matchesManifest: Bool
   /// Of items.
-  package var damagedRows: [Int64]
-  package var damagedRecords: [Damage]
+  var damagedRows: [Int64]
+  var damagedRecords: [Damage]
   /// Items whose secret was not opened, because the store is locked.
-  package var locked: Int
-  package var condition: String
+  var locked: Int
+  var condition: String
   /// Messages for the broker with numbers that none can have: they were put there or altered, and are never sent.
-  package var impossibleMessages: Int
+  var impossibleMessages: Int
   /// What is wrong with the audit; nil: nothing.
-  package var auditProblem: String?
+  var auditProblem: String?
 
-  package var isWell: Bool {
+  var isWell: Bool {
     auditProblem == nil && matchesManifest && damagedRows.isEmpty && damagedRecords.isEmpty && impossibleMessages == 0
       && condition == StoreCondition.healthy.words
   }
 
-  package init(verifying keychain: Keychain) throws(KeychainError) {
+  init(verifying keychain: Keychain) throws(KeychainError) {
     let found = try keychain.verify(.everything)
     auditProblem = try keychain.auditProblem()
     (records, items) = (found.records, found.items)
@@ -175,7 +175,7 @@ extension VerificationOutcome.Damage {
 
 extension CommandFailure {
   /// What went wrong with a backup.
-  package init(backup error: KeychainError) {
+  init(backup error: KeychainError) {
     switch error.status {
     case .duplicateItem: self.init(.cannotCreate, error.message, remedy: "`--force` replaces it")
     case .noSuchKeychain, .writePermission: self.init(.cannotCreate, error.message)

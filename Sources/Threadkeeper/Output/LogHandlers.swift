@@ -8,22 +8,22 @@ import Wire
 
 /// Where log lines go: a file descriptor, on which the lines of two threads never mix. It is not closed: it belongs to
 /// whoever opened it.
-package final class LogOutput: Sendable {
-  package static let standardError = LogOutput(descriptor: STDERR_FILENO)
+final class LogOutput: Sendable {
+  static let standardError = LogOutput(descriptor: STDERR_FILENO)
 
   /// On a terminal that wants colour.
-  package let style: TerminalStyle
+  let style: TerminalStyle
   private let descriptor: Int32
   private let turn = Mutex(())
 
-  package init(descriptor: Int32, style: TerminalStyle? = nil) {
+  init(descriptor: Int32, style: TerminalStyle? = nil) {
     self.descriptor = descriptor
     self.style = style ?? TerminalStyle(descriptor: descriptor)
   }
 
   /// Writes one line, without its end. Gives up on an error, and on a reader who takes nothing for a second: a log must
   /// not stop the service.
-  package func write(_ line: String) {
+  func write(_ line: String) {
     turn.withLock { _ in try? StandardStream.write(line + "\n", to: descriptor, waiting: 1_000) }
   }
 }
@@ -31,24 +31,24 @@ package final class LogOutput: Sendable {
 /// One line for each event, for people to read:
 ///
 ///     2026-11-21T04:36:00.123Z warning  router is on another network  router=a1b2 name="Living room"
-package struct TextLogHandler: LogHandler {
-  package var metadata: Logger.Metadata = [:]
-  package var metadataProvider: Logger.MetadataProvider?
-  package var logLevel: Logger.Level
+struct TextLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+  var logLevel: Logger.Level
   private let output: LogOutput
 
   /// - Parameter level: what is less severe is not written.
-  package init(level: Logger.Level = .info, output: LogOutput = .standardError) {
+  init(level: Logger.Level = .info, output: LogOutput = .standardError) {
     logLevel = level
     self.output = output
   }
 
-  package subscript(metadataKey key: String) -> Logger.MetadataValue? {
+  subscript(metadataKey key: String) -> Logger.MetadataValue? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  package func log(event: LogEvent) {
+  func log(event: LogEvent) {
     let fields = event.fields(logger: metadata, provider: metadataProvider).map { key, value in
       "\(Self.word(key))=\(Self.word(value.description))"
     }
@@ -88,26 +88,26 @@ package struct TextLogHandler: LogHandler {
 /// Metadata stand beside the message. A key that the line itself uses, or that begins with `metadata.`, gets `metadata.`
 /// before it, so no two fields ever share a name. Whole numbers and truth values stay what they are; everything else is
 /// text.
-package struct JSONLogHandler: LogHandler {
-  package var metadata: Logger.Metadata = [:]
-  package var metadataProvider: Logger.MetadataProvider?
-  package var logLevel: Logger.Level
+struct JSONLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+  var logLevel: Logger.Level
   private let label: String
   private let output: LogOutput
 
   /// - Parameter level: what is less severe is not written.
-  package init(label: String, level: Logger.Level = .info, output: LogOutput = .standardError) {
+  init(label: String, level: Logger.Level = .info, output: LogOutput = .standardError) {
     self.label = label
     logLevel = level
     self.output = output
   }
 
-  package subscript(metadataKey key: String) -> Logger.MetadataValue? {
+  subscript(metadataKey key: String) -> Logger.MetadataValue? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
-  package func log(event: LogEvent) {
+  func log(event: LogEvent) {
     var line: [String: Value] = [
       "time": Value("\(LogEvent.now())"), "level": Value("\(event.level)"), "label": Value("\(label)"),
       "message": Value("\(event.message)"),

@@ -49,19 +49,19 @@ package enum StandardStream: Int32, Sendable {
 /// Bold and colours for a person at a terminal; nothing at all for files, pipes and `NO_COLOR`.
 package struct TerminalStyle: Sendable {
   /// Whether there is any style.
-  package let isOn: Bool
+  let isOn: Bool
 
   /// Without any style.
-  package static let plain = TerminalStyle(isOn: false)
+  static let plain = TerminalStyle(isOn: false)
 
-  package init(isOn: Bool) { self.isOn = isOn }
+  init(isOn: Bool) { self.isOn = isOn }
 
   /// On only for a terminal that can do it, and not with `NO_COLOR` set (https://no-color.org).
   ///
   /// - Parameters:
   ///   - noColor: value of `NO_COLOR`: any but an empty one asks for none.
   ///   - terminal: value of `TERM`.
-  package init(descriptor: Int32, noColor: String? = variable("NO_COLOR"), terminal: String? = variable("TERM")) {
+  init(descriptor: Int32, noColor: String? = variable("NO_COLOR"), terminal: String? = variable("TERM")) {
     self.init(isOn: (noColor ?? "").isEmpty && (terminal ?? "dumb") != "dumb" && isatty(descriptor) == 1)
   }
 
@@ -69,7 +69,7 @@ package struct TerminalStyle: Sendable {
     self.init(isOn: stream.isTerminal && TerminalStyle(descriptor: stream.rawValue).isOn)
   }
 
-  package static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
   func bold(_ text: String) -> String { styled("1", text) }
   func red(_ text: String) -> String { styled("1;31", text) }

@@ -8,10 +8,10 @@ package struct Table: Sendable {
   private var rows: [[String]] = []
 
   /// - Parameter columns: the header; a row with fewer cells is filled up with empty ones.
-  package init(columns: String...) { self.init(columns) }
+  init(columns: String...) { self.init(columns) }
 
   /// See `init(columns:)`.
-  package init(_ columns: [String]) { header = columns }
+  init(_ columns: [String]) { header = columns }
 
   /// What is in the cells of columns, by their headers; nil: the cell is empty.
   package typealias Columns<Row> = KeyValuePairs<String, (Row) -> (any CustomStringConvertible)?>
@@ -27,10 +27,10 @@ package struct Table: Sendable {
   var isEmpty: Bool { rows.isEmpty }
 
   /// Adds a row. Control characters in it are escaped; cells without a column are left out.
-  package mutating func add(_ cells: String...) { add(cells) }
+  mutating func add(_ cells: String...) { add(cells) }
 
   /// Adds a row. See `add(_:)`.
-  package mutating func add(_ cells: [String]) {
+  mutating func add(_ cells: [String]) {
     let missing = max(0, header.count - cells.count)
     rows.append(cells.prefix(header.count).map(\.printable) + Array(repeating: "", count: missing))
   }

@@ -73,11 +73,11 @@ struct BackupService: Sendable {
 
 /// When the last backup was made: a file beside the store with the seconds since 1970 in it. For people who ask, so
 /// nothing fails where it cannot be written, and it proves nothing.
-package enum BackupNote {
+enum BackupNote {
   static func path(_ settings: Settings) -> String { settings.store.path + ".last-backup" }
 
   /// Notes one that was made now, and is in its place. The file is the store's owner's, also where root writes it.
-  package static func write(_ settings: Settings) {
+  static func write(_ settings: Settings) {
     let descriptor = open(path(settings), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
@@ -92,7 +92,7 @@ package enum BackupNote {
   }
 
   /// Seconds since 1970; nil where none is noted, and for what no clock can have said.
-  package static func read(_ settings: Settings) -> Int64? {
+  static func read(_ settings: Settings) -> Int64? {
     let descriptor = open(path(settings), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }

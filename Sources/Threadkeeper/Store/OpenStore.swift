@@ -5,30 +5,30 @@ import ThreadkeeperSupport
 
 /// Opens the store that the settings name, with words for all that can go wrong.
 package enum OpenStore {
-  package static func location(_ settings: Settings) -> StoreLocation {
+  static func location(_ settings: Settings) -> StoreLocation {
     StoreLocation(directory: settings.store.path, anchorDirectory: settings.store.anchorPath)
   }
 
   /// Beside a running daemon too; changes nothing.
   ///
   /// - Parameter ask: for what opens it, where nothing at hand does.
-  package static func forReading(_ settings: Settings, ask: @escaping StoreWays.Ask) throws -> Keychain {
+  static func forReading(_ settings: Settings, ask: @escaping StoreWays.Ask) throws -> Keychain {
     try open(settings, access: .readOnly, options: KeychainOptions(), ask)
   }
 
   /// Holds the store's lock until it is closed.
-  package static func forWriting(
+  static func forWriting(
     _ settings: Settings, options: KeychainOptions = KeychainOptions(), ask: @escaping StoreWays.Ask
   ) throws -> Keychain { try open(settings, access: .readWrite, options: options, ask) }
 
-  package static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
+  static func exists(_ settings: Settings) -> Bool { Keychain.exists(at: location(settings)) }
 
   /// A key that systemd hands over in the place of the key file, as docs/guides/install.md names it.
   private static let credential = "threadkeeper.store_key"
 
   /// - Throws: `CommandFailure` with status 66 when there is none, though something is left of one: whoever makes a new
   ///   one loses the preferred network, owners and enrolments.
-  package static func checkNotLost(_ settings: Settings) throws(CommandFailure) {
+  static func checkNotLost(_ settings: Settings) throws(CommandFailure) {
     var keys = [settings.store.keyFile, BackupNote.path(settings)]
     if let path = SystemdCredential.path(credential) { keys.append(path) }
     do throws(KeychainError) { _ = try location(settings).holdsStore(keys: keys) } catch {
@@ -41,7 +41,7 @@ package enum OpenStore {
   /// Makes a store with a new key file.
   ///
   /// - Throws: `CommandFailure`: 66 where there was a store, 73, 77.
-  package static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions()) throws -> Keychain {
+  static func create(_ settings: Settings, options: KeychainOptions = KeychainOptions()) throws -> Keychain {
     try checkMaking(settings)
     try checkNotLost(settings)
     guard settings.store.passphrase == nil else {
@@ -63,7 +63,7 @@ package enum OpenStore {
   }
 
   /// What nobody else is named for, the audit says of the user of this process.
-  package static func audited(_ options: KeychainOptions) -> KeychainOptions {
+  static func audited(_ options: KeychainOptions) -> KeychainOptions {
     var options = options
     options.auditor = options.auditor ?? actor(user: geteuid())
     return options
@@ -121,7 +121,7 @@ package enum PrivateDirectory {
 
 extension StoreCondition {
   /// For a person.
-  package var words: String {
+  var words: String {
     switch self {
     case .healthy: "healthy"
     case .readOnly(let reason): "read-only: \(reason)"
@@ -154,7 +154,7 @@ extension CommandFailure {
 /// takes over are files that the service cannot open.
 extension OpenStore {
   /// - Throws: `CommandFailure` with status 77 when this user may not even see whether there is one.
-  package static func checkAccess(_ settings: Settings) throws(CommandFailure) {
+  static func checkAccess(_ settings: Settings) throws(CommandFailure) {
     let path = location(settings).databasePath
     guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return }
     guard errno == EACCES else {
@@ -164,7 +164,7 @@ extension OpenStore {
   }
 
   /// - Throws: `CommandFailure` with status 77 when the store is another user's, or out of reach.
-  package static func checkOwner(_ settings: Settings) throws(CommandFailure) {
+  static func checkOwner(_ settings: Settings) throws(CommandFailure) {
     var status = stat()
     if stat(settings.store.path, &status) == 0, status.st_uid != geteuid() {
       throw anothers(settings.store.path, status.st_uid, settings)
@@ -174,7 +174,7 @@ extension OpenStore {
 
   /// The same for whoever makes one: root could do it in the state directory of a service. One that is not
   /// there yet is nobody's, wherever it is to be.
-  package static func checkMaking(_ settings: Settings) throws(CommandFailure) {
+  static func checkMaking(_ settings: Settings) throws(CommandFailure) {
     try checkOwner(settings)
     let place = settings.store.path.lastIndex(of: "/").map { String(settings.store.path[..<$0]) }
     var status = stat()
@@ -189,7 +189,7 @@ extension OpenStore {
   }
 
   /// What this user may not look at. A daemon that runs answers root; without one only the owner can open the store.
-  package static func forbidden(_ message: String, _ settings: Settings) -> CommandFailure {
+  static func forbidden(_ message: String, _ settings: Settings) -> CommandFailure {
     let owner = owner(ofNearest: settings.store.path) ?? 0
     return CommandFailure(.notPermitted, message, remedy: asUser(isDaemonListening(settings) ? 0 : owner, settings))
   }
@@ -225,7 +225,7 @@ extension DaemonStore {
   ///
   /// - Parameter remedy: what to do in a fleet.
   /// - Throws: `CommandFailure` with status 69 for a shard, whose store is a database.
-  package func keychain(instead remedy: String) throws(CommandFailure) -> Keychain {
+  func keychain(instead remedy: String) throws(CommandFailure) -> Keychain {
     guard let records = self as? SealedRecords else {
       throw CommandFailure(
         .unavailable, "\(place) keeps its data in the database of a fleet, so this command does not apply",

@@ -5,8 +5,8 @@ import SodiumCrypto
 import ThreadRequests
 
 /// What opens a key slot, as it goes over the socket.
-package struct StoreSecret: Codable, Sendable {
-  package enum Kind: String, Codable, Sendable {
+struct StoreSecret: Codable, Sendable {
+  enum Kind: String, Codable, Sendable {
     case keyFile = "key_file"
     case passphrase
     case systemdCredential = "systemd_credential"
@@ -15,11 +15,11 @@ package struct StoreSecret: Codable, Sendable {
     case passphraseOrCode = "passphrase_or_code"
   }
 
-  package var kind: Kind
+  var kind: Kind
   /// The passphrase or the code, the path, the name.
   var value: String
 
-  package init(kind: Kind, value: String) {
+  init(kind: Kind, value: String) {
     self.kind = kind
     self.value = value
   }
@@ -36,7 +36,7 @@ package struct StoreSecret: Codable, Sendable {
   }
 
   /// Nobody has a passphrase with the check digits of a code, unless it is one.
-  package static func ways(_ text: SecretText) throws(KeychainError) -> [KeySlotSecret] {
+  static func ways(_ text: SecretText) throws(KeychainError) -> [KeySlotSecret] {
     let passphrase = KeySlotSecret.passphrase(SecretBytes(copying: Array(text.revealed.utf8)))
     do { return [.recoveryCode(try code(text.revealed)), passphrase] } catch {
       // Where it looks like one, what is wrong with it is the better answer.
@@ -51,8 +51,8 @@ package struct StoreSecret: Codable, Sendable {
 }
 
 extension StoreSecret: CustomStringConvertible, CustomReflectable {
-  package var description: String { kind.rawValue }
-  package var customMirror: Mirror { Mirror(self, children: ["kind": kind.rawValue]) }
+  var description: String { kind.rawValue }
+  var customMirror: Mirror { Mirror(self, children: ["kind": kind.rawValue]) }
 }
 
 extension StoreSecret {
@@ -63,7 +63,7 @@ extension StoreSecret {
   ///
   /// - Throws: `CommandFailure` with status 65: the passphrase is too short, or the path of the key file is relative,
   ///   and the daemon has another working directory than who asks.
-  package func checkAsNew() throws(CommandFailure) {
+  func checkAsNew() throws(CommandFailure) {
     switch kind {
     case .passphrase where value.count < Self.leastCharacters:
       throw CommandFailure(
@@ -77,20 +77,20 @@ extension StoreSecret {
 }
 
 /// What a store is opened with, or a backup: the same, in the same order.
-package enum StoreWays {
+enum StoreWays {
   /// What is tried next, from why nothing has opened it yet, and its slots.
-  package typealias Further = (KeychainError, [KeySlot]) throws -> [KeySlotSecret]
+  typealias Further = (KeychainError, [KeySlot]) throws -> [KeySlotSecret]
   /// Asks a person, after the words that it gets; nil where there is no answer.
-  package typealias Ask = (String) throws -> SecretText?
+  typealias Ask = (String) throws -> SecretText?
 
   /// Who names a passphrase means it: then nothing else is tried, and a wrong one is said.
-  package static func first(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
+  static func first(_ settings: Settings) throws(KeychainError) -> [KeySlotSecret] {
     if let passphrase = settings.store.passphrase { return try StoreSecret.ways(passphrase) }
     return [.keyFile(path: settings.store.keyFile)]
   }
 
   /// - Parameter lacksAnswer: whether a passphrase or a recovery code would do, and nobody gave one.
-  package static func failure(_ error: KeychainError, lacksAnswer: Bool) -> CommandFailure {
+  static func failure(_ error: KeychainError, lacksAnswer: Bool) -> CommandFailure {
     guard lacksAnswer, error.status == .authFailed else { return CommandFailure(error) }
     return CommandFailure(
       .notPermitted, error.message,
@@ -98,7 +98,7 @@ package enum StoreWays {
   }
 
   /// What systemd hands over, then what a person at the terminal says.
-  package static func further(_ settings: Settings, ask: @escaping Ask) -> [Further] {
+  static func further(_ settings: Settings, ask: @escaping Ask) -> [Further] {
     guard settings.store.passphrase == nil else { return [] }
     return [
       { _, slots in

@@ -6,7 +6,8 @@ import LocalAPI
 import Settings
 import TestKit
 import ThreadDataset
-import Threadkeeper
+
+@testable import Threadkeeper
 
 /// A threadkeeper of a test's own: its configuration, its store, and the commands that look at it.
 /// All of it lies in a directory that goes with this object.

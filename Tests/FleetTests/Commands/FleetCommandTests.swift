@@ -1,9 +1,9 @@
 #if Fleet
-import Fleet
+@testable import Fleet
 import Foundation
 import TestKit
-import Threadkeeper
 import Testing
+@testable import Threadkeeper
 
 /// The real program, with a real database and a real broker.
 @Suite("Fleet commands", .enabled(if: PostgresServer.isAvailable)) struct FleetCommandTests {

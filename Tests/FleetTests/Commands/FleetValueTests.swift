@@ -3,10 +3,10 @@ import HomeStore
 import SodiumCrypto
 import TestKit
 import Testing
-import Threadkeeper
 
 @testable import Fleet
 @testable import Home
+@testable import Threadkeeper
 
 @Suite("What fleet commands take") struct FleetValueTests {
   @Test(

@@ -1,12 +1,12 @@
 #if Fleet
 import Broker
-import Fleet
+@testable import Fleet
 import Foundation
 import Home
 import Synchronization
 import TestKit
-import Threadkeeper
 import ThreadDataset
+@testable import Threadkeeper
 
 /// What routers of all homes publish.
 ///

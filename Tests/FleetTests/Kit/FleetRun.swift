@@ -1,9 +1,9 @@
 #if Fleet
-import Fleet
+@testable import Fleet
 import Home
 import TestKit
-import Threadkeeper
 import ThreadDataset
+@testable import Threadkeeper
 
 /// A load on a fleet, and what came of it.
 final class FleetRun: Sendable {

@@ -1,5 +1,5 @@
 #if Fleet
-import Fleet
+@testable import Fleet
 import Settings
 import TestKit
 

@@ -1,6 +1,6 @@
 #if Fleet
 import CLibPQ
-import Fleet
+@testable import Fleet
 import Foundation
 import Synchronization
 import TestKit

@@ -1,5 +1,5 @@
 #if Fleet
-import Fleet
+@testable import Fleet
 import Foundation
 import Home
 import HomeStore
@@ -7,9 +7,9 @@ import LocalAPI
 import Settings
 import SodiumCrypto
 import TestKit
-import Threadkeeper
 import Testing
 import ThreadkeeperSupport
+@testable import Threadkeeper
 
 /// A fleet of a test's own: a database, a broker, homes, and the settings of nodes, which run in this process or as
 /// processes of their own.

@@ -4,9 +4,9 @@ import Home
 import Settings
 import TestKit
 import Testing
-import Threadkeeper
 
 @testable import Fleet
+@testable import Threadkeeper
 
 @Suite(.enabled(if: PostgresServer.isAvailable)) struct FleetNodeTests {
   @Test("Nodes share shards up to their limits, and one that ends releases all within 2 s, for another") func share()

@@ -8,10 +8,10 @@ import Settings
 import StatusPage
 import TestKit
 import Testing
-import Threadkeeper
 
 @testable import Bridge
 @testable import Fleet
+@testable import Threadkeeper
 
 @Suite("What operators see of a fleet") struct FleetDocumentTests {
   private static let node = FleetStatus.Node(

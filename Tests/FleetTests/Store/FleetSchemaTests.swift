@@ -2,9 +2,9 @@
 import KeychainCore
 import TestKit
 import Testing
-import Threadkeeper
 
 @testable import Fleet
+@testable import Threadkeeper
 
 @Suite("The schema of a fleet", .enabled(if: PostgresServer.isAvailable)) struct FleetSchemaTests {
   @Test("A node's role can do what a store does, and a reader sees nothing that is sealed") func roles() throws {

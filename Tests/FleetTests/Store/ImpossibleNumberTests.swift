@@ -6,9 +6,9 @@ import KeychainCore
 import Settings
 import TestKit
 import Testing
-import Threadkeeper
 
 @testable import Fleet
+@testable import Threadkeeper
 
 @Suite(
   "Numbers in a fleet's database that none can have", .enabled(if: PostgresServer.isAvailable), .timeLimit(.minutes(10))

@@ -6,7 +6,7 @@ import ThreadRequests
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {
   /// Of a failure.
-  package var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
+  var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
 
   /// Whatever a handler throws.
   init(failing error: any Error) {
@@ -18,7 +18,7 @@ extension VarlinkError {
   }
 
   /// What a command ends with that the daemon has answered so.
-  package var commandFailure: CommandFailure {
+  var commandFailure: CommandFailure {
     switch name {
     case Self.failed: return AnswerFailure(self)?.commandFailure ?? Self.otherVersion
     case Self.tooManyConnections.name:
@@ -74,7 +74,7 @@ extension ExitStatus {
 
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.varlink; a test compares the two.
-  package static let threadkeeper = VarlinkInterface(
+  static let threadkeeper = VarlinkInterface(
     """
     # threadkeeper: what all of its interfaces have in common.
     interface io.threadkeeper

@@ -17,14 +17,14 @@ import ThreadkeeperSupport
 /// | accessible | after first unlock |
 ///
 /// `login` keeps one for each broker: a new one replaces that of another user.
-package struct BrokerLoginStore: Sendable {
+struct BrokerLoginStore: Sendable {
   static let group = "threadkeeper.internal"
   private static let authenticationType = "dflt"
 
   let keychain: Keychain
   let address: BrokerAddress
 
-  package init(_ keychain: Keychain, _ address: BrokerAddress) {
+  init(_ keychain: Keychain, _ address: BrokerAddress) {
     self.keychain = keychain
     self.address = address
   }
@@ -57,10 +57,10 @@ package struct BrokerLoginStore: Sendable {
 }
 
 extension BrokerLoginStore {
-  package enum Change: String, Sendable { case added, updated }
+  enum Change: String, Sendable { case added, updated }
 
   /// Stores a login, also over a damaged one, and deletes those of other users.
-  @discardableResult package func save(_ login: BrokerLogin, _ tx: WriteTransaction) throws(KeychainError) -> Change {
+  @discardableResult func save(_ login: BrokerLogin, _ tx: WriteTransaction) throws(KeychainError) -> Change {
     let all = try items(username: nil, tx)
     for other in all where other[.account]?.string != login.username { try keychain.delete(other, in: tx) }
     if let item = all.first(where: { $0[.account]?.string == login.username }) {
@@ -91,7 +91,7 @@ extension BrokerLoginStore {
 
 extension BrokerLoginStore {
   /// The logins at all brokers, by broker and name. No password is opened.
-  package static func all(in keychain: Keychain, _ tx: ReadTransaction) throws(KeychainError) -> [(
+  static func all(in keychain: Keychain, _ tx: ReadTransaction) throws(KeychainError) -> [(
     address: BrokerAddress, username: String
   )] {
     let items = try keychain.items(
@@ -109,48 +109,48 @@ extension BrokerLoginStore {
 }
 
 /// A user name and its password.
-package struct BrokerLogin: Sendable {
-  package let username: String
-  package let password: SecretBytes
+struct BrokerLogin: Sendable {
+  let username: String
+  let password: SecretBytes
 
-  package init(username: String, password: SecretBytes) {
+  init(username: String, password: SecretBytes) {
     self.username = username
     self.password = password
   }
 
   /// The password as MQTT has it.
-  package var text: String { password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+  var text: String { password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension BrokerLogin: CustomStringConvertible, CustomReflectable {
   /// The name; never the password.
-  package var description: String { username }
-  package var customMirror: Mirror { Mirror(self, children: ["username": username]) }
+  var description: String { username }
+  var customMirror: Mirror { Mirror(self, children: ["username": username]) }
 }
 
 /// The broker that a password is for. One that was given for an encrypted connection is never found
 /// for one in plaintext.
-package struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
-  package let host: String
-  package let port: UInt16
-  package let isEncrypted: Bool
+struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
+  let host: String
+  let port: UInt16
+  let isEncrypted: Bool
 
-  package init(host: String, port: UInt16, isEncrypted: Bool) {
+  init(host: String, port: UInt16, isEncrypted: Bool) {
     self.host = host
     self.port = port
     self.isEncrypted = isEncrypted
   }
 
   /// Names the broker and how it is spoken to: `mqtts://broker.local:8883`.
-  package var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }
+  var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }
 
-  package var description: String { "\(HostAndPort(host, port))" }
+  var description: String { "\(HostAndPort(host, port))" }
 }
 
 /// User names, by the rule of `mqtt.username`.
-package enum Username {
+enum Username {
   /// - Throws: `CommandFailure` with status 64, without the name: people mistake one field for another.
-  package static func checked(_ name: String) throws(CommandFailure) -> String {
+  static func checked(_ name: String) throws(CommandFailure) -> String {
     let text = name.unicodeScalars
     guard (1...256).contains(text.count), !text.contains(where: isUnfit) else {
       throw CommandFailure(.usage, "a user name has 1 to 256 characters, no control character, none of `/`, `+`, `#`")
@@ -165,10 +165,10 @@ package enum Username {
 
 /// Passwords as MQTT takes them: 1 to 65,535 bytes (MQTT 5.0, section 3.1.3.6), here of UTF-8
 /// without a zero byte.
-package enum Password {
-  package static let limit = 65_535
+enum Password {
+  static let limit = 65_535
 
-  package static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
+  static func checked(_ bytes: ArraySlice<UInt8>) throws(CommandFailure) -> SecretBytes {
     guard !bytes.isEmpty else { throw CommandFailure(.badInput, "the password is empty", code: .invalidPayload) }
     guard bytes.count <= limit else { throw tooLong }
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
@@ -177,6 +177,5 @@ package enum Password {
     return SecretBytes(copying: bytes)
   }
 
-  package static let tooLong = CommandFailure(
-    .badInput, "the password has more than \(limit) bytes", code: .invalidPayload)
+  static let tooLong = CommandFailure(.badInput, "the password has more than \(limit) bytes", code: .invalidPayload)
 }

@@ -7,8 +7,8 @@ import SodiumCrypto
 import Synchronization
 
 /// The user name and password that the daemon goes to its broker with, and where they come from.
-package struct LoginInUse: Sendable, Equatable {
-  package enum Source: String, Codable, Sendable {
+struct LoginInUse: Sendable, Equatable {
+  enum Source: String, Codable, Sendable {
     /// `mqtt.password`: it wins over what is stored.
     case settings
     /// Stored by `threadkeeper login`.
@@ -21,12 +21,12 @@ package struct LoginInUse: Sendable, Equatable {
     case embedded
   }
 
-  package var username: String?
-  package var password: SecretText?
+  var username: String?
+  var password: SecretText?
   var source: Source
 
   /// Looks into the settings, and if they name no password, into the store.
-  package static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
+  static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
     let login = LoginInUse(settings.mqtt)
     guard login.source == .none, let address = BrokerAddress(settings.mqtt) else { return login }
     let found = try keychain.database.read {
@@ -57,7 +57,7 @@ package struct LoginInUse: Sendable, Equatable {
   }
 
   /// What helps when the broker refuses it.
-  package var remedy: String {
+  var remedy: String {
     switch source {
     case .settings:
       "Correct `mqtt.username` and `mqtt.password` in the settings and start the daemon again, "
@@ -72,13 +72,13 @@ package struct LoginInUse: Sendable, Equatable {
 
 extension BrokerAddress {
   /// Nil for the private broker.
-  package init?(_ mqtt: Settings.MQTT) {
+  init?(_ mqtt: Settings.MQTT) {
     guard case .named(let host) = mqtt.host else { return nil }
     self.init(host: host, port: mqtt.port, isEncrypted: mqtt.tls != nil)
   }
 
   /// - Throws: `CommandFailure` with status 78 when the settings name no broker of their own.
-  package init(ofOwnBroker mqtt: Settings.MQTT) throws(CommandFailure) {
+  init(ofOwnBroker mqtt: Settings.MQTT) throws(CommandFailure) {
     guard let address = BrokerAddress(mqtt) else {
       throw CommandFailure(
         .configuration, "the private broker makes its own login, so there is none to keep",

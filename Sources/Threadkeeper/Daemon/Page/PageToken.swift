@@ -7,12 +7,10 @@ import StatusPage
 import ThreadkeeperSupport
 
 /// The token of the status page in its file beside the store.
-package enum PageToken {
+enum PageToken {
   /// - Parameter replacing: makes another one where there is one.
   /// - Throws: `CommandFailure`.
-  package static func findOrMake(_ settings: Settings, replacing: Bool) throws(CommandFailure) -> (
-    text: String, isNew: Bool
-  ) {
+  static func findOrMake(_ settings: Settings, replacing: Bool) throws(CommandFailure) -> (text: String, isNew: Bool) {
     let file = settings.http.tokenFile(besideStore: settings.store.path)
     if let token = settings.http.token, !settings.http.isTokenFromFile {
       guard !replacing else {
@@ -30,7 +28,7 @@ package enum PageToken {
 
   /// Where a browser opens the page. Of several addresses, the one by which this machine reaches others, and they it.
   /// On loopback no other machine reaches it, so there a name is of a proxy, of which nothing is known here.
-  package static func link(_ http: Settings.HTTP, token: String) -> String { "\(address(http))?token=\(token)" }
+  static func link(_ http: Settings.HTTP, token: String) -> String { "\(address(http))?token=\(token)" }
 
   /// The same without the token.
   ///
@@ -43,7 +41,7 @@ package enum PageToken {
   }
 
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.
-  package static func make() -> String { Base64.encode(RandomBytes.make(32), .urlSafe) }
+  static func make() -> String { Base64.encode(RandomBytes.make(32), .urlSafe) }
 
   /// Only this user reads it; it is there whole, or not at all.
   private static func write(_ token: String, to file: String) throws(CommandFailure) {
@@ -71,7 +69,7 @@ package enum PageToken {
 }
 
 extension PageServer {
-  package init?(_ context: OperationContext, listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }) {
+  init?(_ context: OperationContext, listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }) {
     self.init(context.settings, source: PageFacts(context), logger: context.logger, listening: listening)
   }
 

@@ -9,7 +9,7 @@ import ThreadRequests
 
 /// The daemon's second socket: programs of other users bring requests there, and can bring nothing else. There is none
 /// unless the settings name it.
-package struct ClientSocket: Service {
+struct ClientSocket: Service {
   let settings: Settings
   let bridge: Bridge
   /// How long a method took.
@@ -31,7 +31,7 @@ package struct ClientSocket: Service {
       failure: { VarlinkError(failing: $0) }, finished: finished)
   }
 
-  package func run() async throws {
+  func run() async throws {
     guard let path = settings.clientSocket else {
       try? await gracefulShutdown()
       return

@@ -84,7 +84,7 @@ struct RequestHandler: LocalAPIHandler {
 
 extension AnswerFailure {
   /// What a command ends with.
-  package var commandFailure: CommandFailure {
+  var commandFailure: CommandFailure {
     CommandFailure(exit.flatMap { ExitStatus(rawValue: $0) } ?? exitStatus, message, remedy: help)
   }
 

@@ -4,15 +4,15 @@ import Settings
 import StatusPage
 
 /// How the daemon is while it runs: what only its own process knows, and the local API tells.
-package struct DaemonState: Equatable, Sendable {
-  package struct Broker: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable { case connecting, connected }
+struct DaemonState: Equatable, Sendable {
+  struct Broker: Codable, Equatable, Sendable {
+    enum State: String, Codable, Sendable { case connecting, connected }
 
-    package var host: String
-    package var port: Int
-    package var embedded: Bool
-    package var state: State
-    package var problem: String?
+    var host: String
+    var port: Int
+    var embedded: Bool
+    var state: State
+    var problem: String?
 
     init(_ settings: Settings, port: UInt16, state: State, problem: String? = nil) {
       (host, embedded) =
@@ -27,55 +27,55 @@ package struct DaemonState: Equatable, Sendable {
   }
 
   /// Whether events are taken up, in the words of `bridge/health`.
-  package struct Intake: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
+  struct Intake: Codable, Equatable, Sendable {
+    enum State: String, Codable, Sendable {
       case running, connecting
       case backingOff = "backing_off"
     }
 
-    package var state: State
-    package var reason: String?
+    var state: State
+    var reason: String?
   }
 
-  package struct Login: Codable, Equatable, Sendable {
-    package var username: String?
-    package var passwordFrom: LoginInUse.Source
+  struct Login: Codable, Equatable, Sendable {
+    var username: String?
+    var passwordFrom: LoginInUse.Source
   }
 
   /// What the broker does not take from the daemon.
-  package struct Refused: Codable, Equatable, Sendable {
-    package var topics: Int
-    package var lastTopic: String
+  struct Refused: Codable, Equatable, Sendable {
+    var topics: Int
+    var lastTopic: String
     /// Words of the last.
-    package var problem: String
-    package var remedy: String
+    var problem: String
+    var remedy: String
   }
 
-  package var pid: Int32
-  package var broker: Broker
+  var pid: Int32
+  var broker: Broker
   /// Whom the daemon says it is to its broker. Its settings may be others than those of who asks.
-  package var login: Login
-  package var intake: Intake
+  var login: Login
+  var intake: Intake
   /// Why the store cannot be written, and what to do; nil: it can.
   var storeProblem: String?
   /// Nil while it takes everything.
-  package var refused: Refused?
-  package var discovery: Discovery
-  package var page: Page
+  var refused: Refused?
+  var discovery: Discovery
+  var page: Page
 }
 
 extension DaemonState {
   /// How the search for border routers on the local network is.
-  package struct Discovery: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable { case off, starting, running, unavailable }
+  struct Discovery: Codable, Equatable, Sendable {
+    enum State: String, Codable, Sendable { case off, starting, running, unavailable }
 
-    package var state: State
+    var state: State
     /// Border routers that are advertised now.
-    package var routers: Int?
+    var routers: Int?
     /// Records that are not listed, and why.
-    package var unlisted: [UnlistedRecord]?
-    package var problem: String?
-    package var remedy: String?
+    var unlisted: [UnlistedRecord]?
+    var problem: String?
+    var remedy: String?
 
     init(_ state: DiscoveryState) {
       switch state {
@@ -94,24 +94,24 @@ extension DaemonState {
 
 extension UnlistedRecord {
   /// Without a full stop.
-  package var sentence: String { "\"\(name.printable)\" is not listed: \(reason)" }
+  var sentence: String { "\"\(name.printable)\" is not listed: \(reason)" }
 }
 
 extension DaemonState {
   /// Whether a browser can open the status page.
-  package struct Page: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable { case off, starting, listening, unavailable }
+  struct Page: Codable, Equatable, Sendable {
+    enum State: String, Codable, Sendable { case off, starting, listening, unavailable }
 
-    package var state: State
+    var state: State
     /// Where a browser opens it, without the token; nil unless it is `listening`, and where only the trusted proxy
     /// opens it.
-    package var url: String?
+    var url: String?
     /// Whether it is shown with the token only, or through the trusted proxy.
-    package var needsToken: Bool?
+    var needsToken: Bool?
     /// IP address of the trusted proxy that shows it; nil unless it is `listening`.
-    package var trustedProxy: String?
-    package var problem: String?
-    package var remedy: String?
+    var trustedProxy: String?
+    var problem: String?
+    var remedy: String?
 
     init(_ state: State) { self.state = state }
 

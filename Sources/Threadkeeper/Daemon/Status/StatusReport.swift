@@ -9,26 +9,26 @@ import ThreadDataset
 import Wire
 
 /// What `status` answers.
-package struct StatusReport: Codable {
-  package struct Store: Codable {
-    package let path: String
-    package let id: String
-    package let condition: String
+struct StatusReport: Codable {
+  struct Store: Codable {
+    let path: String
+    let id: String
+    let condition: String
   }
 
-  package struct Preferred: Codable {
-    package let home: String
-    package let networkName: String
-    package let extPanId: String
+  struct Preferred: Codable {
+    let home: String
+    let networkName: String
+    let extPanId: String
   }
 
   /// Firing alerts of one name.
-  package struct Alert: Codable {
-    package let severity: String
-    package let alertname: String
-    package let count: Int
+  struct Alert: Codable {
+    let severity: String
+    let alertname: String
+    let count: Int
 
-    package static func list(_ alerts: [HomeCounts.AlertKind: Int]) -> [Alert] {
+    static func list(_ alerts: [HomeCounts.AlertKind: Int]) -> [Alert] {
       func rank(_ kind: HomeCounts.AlertKind) -> (UInt8, String) {
         (kind.severity.rawValue, kind.name.word.description)
       }
@@ -38,33 +38,33 @@ package struct StatusReport: Codable {
     }
   }
 
-  package let version: String
-  package let pid: Int32
-  package let routers: Int
+  let version: String
+  let pid: Int32
+  let routers: Int
   /// Of the routers.
-  package let routersOffline: Int
+  let routersOffline: Int
   /// Of those that are online.
-  package let routersDetached: Int
+  let routersDetached: Int
   /// On another network than the one they are configured for.
-  package let routersElsewhere: Int
-  package let networks: Int
+  let routersElsewhere: Int
+  let networks: Int
   let alerts: Int
   /// The worst first.
-  package let alertsFiring: [Alert]
-  package let credentials: Int
-  package let preferredNetworks: [Preferred]
+  let alertsFiring: [Alert]
+  let credentials: Int
+  let preferredNetworks: [Preferred]
   /// That the daemon serves.
-  package let homes: Int
-  package let broker: DaemonState.Broker
+  let homes: Int
+  let broker: DaemonState.Broker
   /// Absent while the broker takes everything that the daemon says.
-  package let refused: DaemonState.Refused?
-  package let discovery: DaemonState.Discovery
-  package let page: DaemonState.Page
+  let refused: DaemonState.Refused?
+  let discovery: DaemonState.Discovery
+  let page: DaemonState.Page
   /// Who the daemon is at the broker, and where the password comes from.
-  package let login: DaemonState.Login
-  package let intake: DaemonState.Intake
-  package let store: Store
-  package let teams: TeamCheck
+  let login: DaemonState.Login
+  let intake: DaemonState.Intake
+  let store: Store
+  let teams: TeamCheck
 
   init(_ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore, runtime: DaemonState) {
     version = threadkeeperVersion
@@ -95,7 +95,7 @@ package struct StatusReport: Codable {
   }
 
   /// What the condition of a store that cannot be written begins with.
-  package static let notWritable = "not writable"
+  static let notWritable = "not writable"
 
   private static func condition(_ condition: StoreCondition, _ problem: String?, _ damaged: [String]) -> String {
     guard condition == .healthy else { return condition.words }
@@ -135,9 +135,9 @@ struct StatusHandler: LocalAPIHandler {
 }
 
 /// The methods of `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
-package enum StatusMethods {
-  package struct Reply: Codable, Sendable { package let status: StatusReport }
+enum StatusMethods {
+  struct Reply: Codable, Sendable { let status: StatusReport }
 
-  package static let get = VarlinkMethod<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Get", for: .reader)
-  package static let watch = VarlinkStream<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Watch", for: .reader)
+  static let get = VarlinkMethod<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Get", for: .reader)
+  static let watch = VarlinkStream<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Watch", for: .reader)
 }

@@ -6,17 +6,17 @@ import Settings
 import ThreadDataset
 
 /// Teams for which nobody can speak any more: for the log at the start, and for `status`.
-package struct TeamCheck: Codable {
+struct TeamCheck: Codable {
   /// A border agent id whose team is gone. Its router is refused, whoever announces it.
-  package struct AbandonedID: Codable, Equatable {
-    package let home: String
-    package let borderAgentId: String
-    package let team: String
+  struct AbandonedID: Codable, Equatable {
+    let home: String
+    let borderAgentId: String
+    let team: String
   }
 
   /// Teams of the settings without a user.
-  package let empty: [String]
-  package let abandonedIds: [AbandonedID]
+  let empty: [String]
+  let abandonedIds: [AbandonedID]
 
   init(_ settings: Settings, _ snapshot: HomeSnapshot) {
     empty = settings.emptyTeams
@@ -46,7 +46,7 @@ package struct TeamCheck: Codable {
   }
 
   /// What to do about a border agent id whose team is gone.
-  package static func remedy(_ agent: String) -> String {
+  static func remedy(_ agent: String) -> String {
     "run `threadkeeper routers remove \(agent)`: the next login that announces it owns it"
   }
 }

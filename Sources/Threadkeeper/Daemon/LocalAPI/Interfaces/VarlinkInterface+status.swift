@@ -2,7 +2,7 @@ import LocalAPI
 
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Status.varlink; a test compares the two.
-  package static let status = VarlinkInterface(
+  static let status = VarlinkInterface(
     """
     # How the daemon is: the broker, the store, and what is in it.
     interface io.threadkeeper.Status
