@@ -38,7 +38,7 @@ extension Home {
   }
 
   private func situation(of router: Router, _ terms: Adoption.Terms?) -> Adoption.Situation? {
-    guard router.dataset != nil || router.hasNoNetwork, let preferred = preferredCredentials,
+    guard router.network != nil || router.hasNoNetwork, let preferred = preferredCredentials,
       let (user, key) = addressee(of: router, terms)
     else { return nil }
     return Adoption.Situation(
@@ -87,9 +87,10 @@ extension Home {
   mutating func reportOfAdoption(
     _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router, _ stored: Router?
   ) -> Adoption.Report? {
-    // Without a dataset, what counts is that one without a network says why it does not use what it was sent.
-    guard incoming != nil || failure != nil && stored?.hasNoNetwork == true, var adoption = router.adoption,
-      let terms = adoption.terms
+    // Without a dataset, what counts is that a router says why it does not use what it was sent, where what is stored
+    // for it is not what it has.
+    guard incoming != nil || failure != nil && (stored?.hasNoNetwork == true || stored?.dataset == nil),
+      var adoption = router.adoption, let terms = adoption.terms
     else { return nil }
     let report = adoption.report(
       incoming, isAttached: incoming.map { router.isAttached(to: $0.network) } ?? false, isAwaited: isAwaited(router))
@@ -218,6 +219,7 @@ extension Home {
     let elsewhere = router.isElsewhere ? router.currentNetwork : nil
     var network =
       elsewhere.map { AlertFacts.Named($0, networkName(of: $0)) } ?? terms.reported.map { AlertFacts.Named($0) }
+      ?? router.network.map { AlertFacts.Named($0, networkName(of: $0)) }
     if router.hasNoNetwork { network = nil }
     if let shown = network { network?.needsID = hasNamesake(shown.id, shown.name) }
     let subject = ConsentSubject(

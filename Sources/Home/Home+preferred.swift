@@ -256,9 +256,9 @@ extension Home {
   }
 
   /// Whether a router is not to be given the preferred credentials although it differs: an alert of the home explains
-  /// that, or the home has moved. A member that is pulled back then would be alone.
+  /// that, or the home has moved. A member that is pulled back then would be alone, and so would one that is with it.
   func isToStay(_ router: Router) -> Bool {
-    movedTo != nil && router.memberOf == preferred?.dataset.network || isExplained(router)
+    movedTo != nil && (router.memberOf == preferred?.dataset.network || router.place == movedTo) || isExplained(router)
   }
 
   /// Whether a router is a member that claims new keys for the preferred network.

@@ -456,7 +456,7 @@ extension Home {
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
       lastSeen: routers.lastSeen(router.agent),
-      currentName: router.isElsewhere ? router.currentNetwork.flatMap { networkName(of: $0) } : nil,
+      currentName: router.isElsewhere || router.dataset == nil ? router.place.flatMap { networkName(of: $0) } : nil,
       isExplainedByHome: isExplained(router), isAwayTogether: isAwayTogether(router),
       isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
       hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)

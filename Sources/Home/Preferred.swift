@@ -3,7 +3,7 @@ import ThreadDataset
 /// A router's dataset against the preferred network of its home. What a dataset lacks that is not complete is not
 /// compared.
 package enum PreferredCheck: Hashable, Sendable {
-  /// There is no preferred network, or the router has no dataset.
+  /// There is no preferred network, or it is not known on which one the router is.
   case none
   /// All essential parameters are equal; the timestamps need not be.
   case match
@@ -49,25 +49,25 @@ package enum PreferredCheck: Hashable, Sendable {
       self = .mismatch([])
       return
     }
-    if router.isOnlySeen, let advertised = router.advertised {
-      self.init(advertised, preferred: preferred)
-      return
+    if router.dataset == nil, let network = router.network {
+      self.init(network, activeSeconds: router.activeSeconds, preferred: preferred)
+    } else {
+      self.init(router.dataset, preferred: preferred, current: router.currentNetwork)
     }
-    self.init(router.dataset, preferred: preferred, current: router.currentNetwork)
     if self == .match, router.mustAttach { self = .mismatch([]) }
   }
 
-  /// A router of which only its record on the local network says where it is. It has no keys that could be compared.
-  private init(_ place: Router.Advertised, preferred: DatasetSummary?) {
+  /// A router that only says on which network it is. It has no keys that could be compared.
+  private init(_ network: ExtendedPANID, activeSeconds: UInt64?, preferred: DatasetSummary?) {
     guard let preferred else {
       self = .none
       return
     }
-    guard place.network == preferred.network else {
+    guard network == preferred.network else {
       self = .mismatch(.extendedPANID)
       return
     }
-    if let seconds = place.activeSeconds, let current = preferred.activeSeconds, seconds < current {
+    if let activeSeconds, let current = preferred.activeSeconds, activeSeconds < current {
       self = .stale([])
     } else {
       self = .match

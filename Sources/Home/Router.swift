@@ -129,8 +129,9 @@ extension Router {
   /// Whether only its record on the local network says where it is.
   var isOnlySeen: Bool { source == .mdns && dataset == nil }
 
-  /// The network that it counts for: the one that it is configured for, or that of its record.
-  package var network: ExtendedPANID? { dataset?.network ?? (source == .mdns ? advertised?.network : nil) }
+  /// The network that it counts for: the one that it is configured for; where that is not known, the one that its
+  /// record or its login says it is on.
+  package var network: ExtendedPANID? { dataset?.network ?? (source == .mdns ? advertised?.network : currentNetwork) }
 
   /// Where it is, as far as that is known: on the network that it reports, else on the one that it counts for.
   var place: ExtendedPANID? { currentNetwork ?? network }
@@ -267,8 +268,9 @@ extension Router {
     threadStateSince = state.map { _ in now }
   }
 
-  /// It is on the preferred network now.
+  /// It is on the preferred network now. What a login says without a dataset makes no member: it may say anything.
   mutating func noteMember(of preferred: ExtendedPANID?, before: Router?) {
+    guard dataset != nil || source == .mdns else { return }
     // The network became the preferred one around it.
     if memberOf != preferred, let before, before.isPresent, before.network == network { isKnown = true }
     memberOf = preferred

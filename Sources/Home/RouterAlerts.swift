@@ -10,7 +10,7 @@ struct RouterAlerts {
   let preferred: DatasetSummary?
   let trigger: AlertFacts.Trigger
   let lastSeen: WireTime
-  /// The name of the network that it is on, where it is configured for another one and the name is known.
+  /// The name of the network that it is on, where the router itself does not say it and it is known.
   let currentName: String?
   /// Whether an alert of the home explains why it differs from the preferred network.
   let isExplainedByHome: Bool
@@ -44,7 +44,7 @@ struct RouterAlerts {
     var facts = AlertFacts(message)
     facts.router = router.agent
     facts.routerName = router.name
-    facts.network = router.network.map { .init($0, router.networkName) }
+    facts.network = router.network.map { .init($0, router.networkName ?? currentName) }
     if router.isElsewhere {
       facts.configured = facts.network
       facts.network = router.currentNetwork.map { .init($0, currentName) }

@@ -89,6 +89,29 @@ import ThreadDataset
     #expect(scene.state == nil && scene.dataset == .home && scene.routerAlerts.isEmpty)
   }
 
+  @Test("A router that reports only its network is asked about by that, and says what became of it") func onlyNetwork()
+    throws
+  {
+    for failure in [nil, AdoptionState.refused] {
+      var scene = HomeScene { $0.settings.adoptTimeout = 300 }
+      scene.announce(2, .home, from: "hub")
+      scene.announce(3, .guest, from: "hub")
+      scene.enroll("anna")
+      scene.announce(1, from: "anna") { $0.thread.network = 2 }
+      scene.live(31)
+      let router = try #require(scene.waiting.first?.subject.router)
+      #expect(router.network == .init(.guest) && scene.state == .asked)
+      scene.approve()
+      scene.live(1)
+      #expect(scene.state == .sent)
+      scene.announce(1, from: "anna") {
+        $0.thread.network = failure == nil ? 1 : 2
+        $0.adoptionFailure = failure
+      }
+      #expect(scene.state == failure)
+    }
+  }
+
   @Test(
     "A router without a network says why it does not use what it was sent",
     arguments: [nil, .home] as [DatasetSummary?]) func refusedWithoutNetwork(_ had: DatasetSummary?)

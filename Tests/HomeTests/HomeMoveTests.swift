@@ -138,8 +138,11 @@ import ThreadDataset
     scene.announce(2, .of(2))
     #expect(scene.waiting.isEmpty)
     scene.announce(3, .of(3))
+    // One that was never a member, and is with them.
+    scene.announce(4) { $0.thread.network = 2 }
     scene.live(60)
-    #expect(scene.alarms == [.of(.homeMoved), .of(.preferredNetworkMismatch, 3)])
+    let mismatches: Set<AlertKey> = [.of(.preferredNetworkMismatch, 3), .of(.preferredNetworkMismatch, 4)]
+    #expect(scene.alarms == mismatches.union([.of(.homeMoved), .of(.credentialsMissing, 4)]))
     #expect(scene.waiting.isEmpty && scene.home.routers.allSatisfy { $0.adoption == nil })
     scene.prefer(.of(2))
     scene.live(35)

@@ -219,7 +219,7 @@ import ThreadDataset
       Issue.record("an alert")
       return
     }
-    #expect(networks == [1, 2, 3, 4, 5].map { .init(.of($0)) } && more == 1)
+    #expect(networks == [.init(7, "")] + [1, 2, 3, 4].map { .init(.of($0)) } && more == 2)
     scene.announce(1, .of(1))
     #expect(!scene.alarms.contains(.of(.noPreferredNetwork)))
   }

@@ -93,6 +93,26 @@ import ThreadDataset
     #expect(scene.verdict(of: 1) == .match)
   }
 
+  @Test("A router that reports only its network counts for it, and is checked by its id") func onlyNetwork() throws {
+    var scene = Self.scene()
+    scene.announce(2, .of(2))
+    scene.announce(3) { $0.thread.network = 2 }
+    #expect(scene.home.network(2)?.routers == 2 && scene.verdict(of: 3) == .mismatch(.extendedPANID))
+    let facts = try #require(scene.alert(.preferredNetworkMismatch, 3)?.facts)
+    #expect(facts.message == .otherNetwork && facts.network == .init(.of(2)) && facts.configured == nil)
+    // Also of one that nobody else is on.
+    scene.publish(.heartbeat, 3) { $0.thread.network = 7 }
+    #expect(scene.home.network(2)?.routers == 1 && scene.home.network(7)?.online == 1 && scene.home.networkCount == 3)
+    scene.publish(.offline, 3)
+    #expect(scene.home.network(7)?.routers == 1 && scene.home.network(7)?.online == 0)
+    // Nobody has seen its keys.
+    scene.publish(.heartbeat, 3) { $0.thread.network = 1 }
+    #expect(scene.verdict(of: 3) == .match && scene.alarms.isDisjoint(with: [.of(.preferredNetworkMismatch, 3)]))
+    #expect(scene.router(3)?.memberOf == nil && scene.home.network(7) == nil)
+    scene.announce(3)
+    #expect(scene.verdict(of: 3) == PreferredCheck.none && scene.home.network(1)?.routers == 2)
+  }
+
   @Test("A detached router is an alert that says since when, while it is online") func detached() {
     var scene = Self.scene()
     let since = scene.now
