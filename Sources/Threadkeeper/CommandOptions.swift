@@ -61,6 +61,15 @@ package struct SettingsOptions: ParsableArguments {
 
   package init() {}
 
+  /// Names the same settings in another command, for a shell. What a variable names is named, too: sudo and another
+  /// terminal have no such variable.
+  func words(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [String] {
+    [
+      ("--config", config ?? environment["THREADKEEPER_CONFIG"]),
+      ("--state-directory", stateDirectory ?? environment["THREADKEEPER_STATE_DIRECTORY"]),
+    ].flatMap { option, value in value.map { $0.isEmpty ? [] : [option, $0.quoted] } ?? [] }
+  }
+
   /// Reads the settings, with everything that is wrong with them.
   ///
   /// - Parameter variables: set beside those that are.

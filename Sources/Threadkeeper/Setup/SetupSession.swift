@@ -67,7 +67,7 @@ struct SetupSession: Sendable {
     guard case .named(let host) = mqtt.host else { return SetupReport.Broker(address: "embedded", access: .complete) }
     let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
     var advice = BrokerAdvice(
-      list: AccessList(settings), files: house?.isComplete == true ? house : nil, options: aclOptions,
+      list: AccessList(settings), files: house?.isComplete == true ? house : nil, options: options.words(),
       isRoot: StoreOwner.isRoot, isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
     let files = advice.files
     // What was chosen for threadkeeper's own list stays.
@@ -173,14 +173,9 @@ struct SetupSession: Sendable {
     guard isWanted else { throw CancellationError() }
   }
 
-  private var aclOptions: [String] {
-    (options.config.map { ["--config", $0.quoted] } ?? [])
-      + (options.stateDirectory.map { ["--state-directory", $0.quoted] } ?? [])
-  }
-
   private func next(_ settings: Settings, isRunning: Bool) -> [String] {
     let isService = place.isService
-    let named = aclOptions.map { " \($0)" }.joined()
+    let named = options.words().map { " \($0)" }.joined()
     let start =
       isService
       ? "sudo systemctl \(isRunning ? "restart" : "enable --now") threadkeeper"

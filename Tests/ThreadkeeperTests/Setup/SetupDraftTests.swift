@@ -35,6 +35,23 @@ import ThreadkeeperSupport
     return try #require(attributes[.posixPermissions] as? NSNumber).intValue
   }
 
+  @Test(
+    "The commands that it prints name the settings that an option or a variable names",
+    arguments: [
+      ([], [:], []), (["--config", "a b"], [:], ["--config", "'a b'"]),
+      (
+        [], ["THREADKEEPER_CONFIG": "/b", "THREADKEEPER_STATE_DIRECTORY": "/s"],
+        ["--config", "/b", "--state-directory", "/s"]
+      ),
+      (
+        ["--config", "/a", "--state-directory", "/t"], ["THREADKEEPER_CONFIG": "/b"],
+        ["--config", "/a", "--state-directory", "/t"]
+      ), ([], ["THREADKEEPER_CONFIG": ""], []),
+    ] as [([String], [String: String], [String])]) func words(
+      _ arguments: [String], _ environment: [String: String], _ words: [String]
+    ) throws
+  { #expect(try SettingsOptions.parse(arguments).words(environment) == words) }
+
   @Test("A new file names the broker and the login, and is for its user alone") func new() throws {
     let draft = try draft(nil)
     #expect(draft.text.hasSuffix("mqtt:\n  host: broker.local\n  username: keeper\n"), "\(draft.text)")
