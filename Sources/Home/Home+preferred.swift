@@ -56,13 +56,15 @@ extension Home {
     alerts[AlertKey(.preferredKeyDisputed)]?.phase == .firing ? preferred?.changedAt : nil
   }
 
-  /// A person confirms that the keys of the preferred network are right.
+  /// A person confirms that the keys of the preferred network are right, changed or disputed as they are.
   mutating func confirmKeys() {
-    guard preferred?.keyChange != nil else { return }
+    let isChanged = preferred?.keyChange != nil
+    guard isChanged || isActive(AlertKey(.preferredKeyDisputed)) else { return }
+    step.output.audit.append(.preferredConfirmed)
+    guard isChanged else { return }
     endCaution()
     changes.records.insert(.home)
     setAlert(AlertKey(.preferredNetworkChanged), nil)
-    step.output.audit.append(.preferredConfirmed)
   }
 
   /// The keys are a person's choice: questions that wait need not say who has changed them.

@@ -259,8 +259,7 @@ extension Home {
     let before = preferred?.dataset
     let isChanged = before?.hasSameBytes(as: dataset) != true
     if context.choosesPreferred || before == nil {
-      if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) }
-      confirmKeys()
+      if isChanged { prefer(dataset, from: source, cause: .person, who: context.actor) } else { confirmKeys() }
       // Also where only other parameters were chosen: who claims other keys is no member any more.
       markMembers(of: dataset)
     } else if isChanged {

@@ -365,7 +365,7 @@ package enum AuditNote: Hashable, Sendable {
   case sharedStored(by: ExactName, ExtendedPANID, isNew: Bool)
   case sharedDeleted(of: ExactName, ExtendedPANID)
   case preferredChanged(from: ExtendedPANID?, to: ExtendedPANID?)
-  /// A person has said that its new keys are right.
+  /// A person has said that its keys are right, which were changed or are disputed.
   case preferredConfirmed
   /// What the history had of a network.
   case formerDeleted(ExtendedPANID)

@@ -65,6 +65,15 @@ import ThreadDataset
     #expect(scene.preferred == (moved ? .of(1, at: 3, channel: 20) : .of(1)))
   }
 
+  @Test("Who keeps the current keys ends the dispute, which the audit has once") func kept() {
+    var scene = Self.scene { $0.settings.alertsHold = 0 }
+    for audit in [[AuditNote.preferredConfirmed], []] {
+      #expect(scene.command(.setPreferred(.current)) == .preferredSet(isChanged: false, hasCredentials: true))
+      #expect(scene.output.audit == audit)
+      #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)) && scene.preferred == .of(1))
+    }
+  }
+
   @Test("When the other side has left, the claim is the only member's after 30 days") func otherSideLeft() {
     var scene = Self.scene()
     scene.publish(.leave, 2)
