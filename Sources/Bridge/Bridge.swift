@@ -56,13 +56,14 @@ package final class Bridge: Service {
     var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
     parts.rules = configuration.requestRules
     parts.version = configuration.version
+    parts.ways = configuration.remedyWays
     parts.logger = logger
     let exchange = SealedExchange(nil)
     parts.exchange = { exchange.with(identity.keys) }
     parts.buttonsAltered = { monitor.refusesButtons(at: $0) }
     let requests = RequestService(homes, parts, callers)
 
-    let news = NewsLog(isOnlyHome: homes.count == 1, logger: logger)
+    let news = NewsLog(ways: configuration.remedyWays, logger: logger)
     let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }

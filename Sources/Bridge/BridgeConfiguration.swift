@@ -52,6 +52,8 @@ package struct BridgeConfiguration: Sendable {
     return rules
   }
 
+  var remedyWays: RemedyWays { RemedyWays(settings, isOnlyHome: topics.homes.count == 1) }
+
   /// Nil unless Home Assistant decides about everything.
   var consentAlert: AlertFacts? {
     guard settings.homeAssistant.consent == .all else { return nil }
@@ -77,6 +79,7 @@ package struct BridgeConfiguration: Sendable {
     published.birthTopic = settings.homeAssistant.birthTopic
     published.requests = requestRules
     published.team = team
+    published.ways = remedyWays
     published.formerBases = formerBases
     published.formerPrefixes = formerPrefixes
     return published

@@ -28,7 +28,7 @@ final class BridgeFollower: LoopFollower {
 
   init(_ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog) {
     events = Dictionary(
-      homes.map { home in (home.name, EventWriter(home: home.name, base: home.base, isOnlyHome: homes.count == 1)) },
+      homes.map { home in (home.name, EventWriter(home: home.name, base: home.base, ways: news.ways)) },
       uniquingKeysWith: { $1 })
     self.requests = requests
     self.monitor = monitor

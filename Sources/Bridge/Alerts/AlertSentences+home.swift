@@ -61,8 +61,8 @@ extension AlertSentences {
     if hasDamage { summary += "; some stored credentials are damaged, so their keys are not known" }
     return (
       summary,
-      "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`, "
-        + "or press \"Keep the current keys\" in Home Assistant or on the status page; then give "
+      "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`"
+        + (press("Keep the current keys").map { ", or \($0)" } ?? "") + "; then give "
         + "\(list(claimants)) the current dataset of \(preferredName). Only if the keys of \(name) are right, run "
         + "`threadkeeper preferred set \(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`."
     )

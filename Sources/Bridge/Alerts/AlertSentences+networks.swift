@@ -137,8 +137,7 @@ extension AlertSentences {
   var seeAdoptionFailed: String { "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)." }
 
   var askAgain: String {
-    "To be asked again, press \"Ask again\" in Home Assistant or on the status page, or run "
-      + "`threadkeeper consent ask \(agent)\(homeOption)`."
+    "To be asked again, \(press("Ask again").map { "\($0), or " } ?? "")run `threadkeeper consent ask \(agent)\(homeOption)`."
   }
 
   var byHand: String { "give \(name) the credentials of \(preferredName) in its own app or page" }

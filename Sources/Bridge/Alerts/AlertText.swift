@@ -1,9 +1,28 @@
 import Broker
 import Home
 import HomeStore
+import Settings
 import ThreadDataset
 import ThreadkeeperSupport
 import Wire
+
+/// What remedies name: the home where there are several, and a button where there is one.
+package struct RemedyWays: Hashable, Sendable {
+  package let isOnlyHome: Bool
+  /// Where somebody can press buttons: `on the status page`.
+  let buttons: [String]
+
+  package init(isOnlyHome: Bool, buttons: [String] = []) { (self.isOnlyHome, self.buttons) = (isOnlyHome, buttons) }
+
+  /// Home Assistant has buttons where its login decides, and the nodes of a fleet have no page of a home.
+  package init(_ settings: Settings, isOnlyHome: Bool) {
+    let (assistant, isNode) = (settings.homeAssistant, settings.store.url != nil)
+    self.init(
+      isOnlyHome: isOnlyHome,
+      buttons: (assistant.discoveryPrefix != nil && assistant.approver != nil ? ["in Home Assistant"] : [])
+        + (settings.http.isEnabled && !isNode ? ["on the status page"] : []))
+  }
+}
 
 /// What an alert says to people: what is wrong, and what to do. Names that others have chosen are quoted and cut.
 struct AlertText {
@@ -11,8 +30,8 @@ struct AlertText {
   let remedy: String
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
-  init(_ facts: AlertFacts, homeOption: String) {
-    let sentences = AlertSentences(facts: facts, homeOption: homeOption)
+  init(_ facts: AlertFacts, homeOption: String, buttons: [String] = []) {
+    let sentences = AlertSentences(facts: facts, homeOption: homeOption, buttons: buttons)
     let both = sentences.both
     (summary, remedy) = (both.0, both.1 + sentences.never)
   }
@@ -40,6 +59,7 @@ extension AlertFacts {
 struct AlertSentences {
   let facts: AlertFacts
   let homeOption: String
+  let buttons: [String]
 
   var agent: String { facts.router?.description ?? "" }
   var name: String { ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID) }
@@ -106,6 +126,11 @@ struct AlertSentences {
   var never: String {
     facts.configured == nil
       ? "" : " Do not set a dataset while Thread runs on \(name): that can move the other routers of \(network), too."
+  }
+
+  /// `press "Ask again" on the status page`; nil where there is no button.
+  func press(_ button: String) -> String? {
+    buttons.isEmpty ? nil : "press \"\(button)\" \(buttons.joined(separator: " or "))"
   }
 
   /// Names for a sentence: at most three, and how many more there are.

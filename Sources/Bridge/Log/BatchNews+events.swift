@@ -8,14 +8,14 @@ import Wire
 /// What happened, as lines of the log and as sentences.
 extension BatchNews {
   /// - Parameters:
-  ///   - isOnlyHome: else commands and questions name the home.
+  ///   - ways: what remedies and questions name.
   ///   - home: one of them by its name.
-  init(_ batch: CommittedBatch, isOnlyHome: Bool, home: (String) -> Home?) {
+  init(_ batch: CommittedBatch, ways: RemedyWays, home: (String) -> Home?) {
     var forgotten = 0
     for outcome in batch.outcomes {
       for event in outcome.output.events {
         if case .forgotten = event { forgotten += 1 }
-        add(event, of: outcome.home, isOnlyHome: isOnlyHome, home: home)
+        add(event, of: outcome.home, ways: ways, home: home)
       }
     }
     if forgotten > 0, hasRoom(.routers) {
@@ -25,16 +25,17 @@ extension BatchNews {
 
   /// - Parameter name: of the home.
   mutating func add(
-    _ event: HomeEvent, of name: String, isOnlyHome: Bool = true, home: (String) -> Home? = { _ in nil }
+    _ event: HomeEvent, of name: String, ways: RemedyWays = .init(isOnlyHome: true),
+    home: (String) -> Home? = { _ in nil }
   ) {
     switch event {
     case .router(let event): add(event)
     case .alert(let key, let alert, let news, _):
       guard hasRoom(.alerts) else { return }
-      append(news, AlertState(key, alert, in: name, isOnlyHome: isOnlyHome))
+      append(news, AlertState(key, alert, in: name, ways: ways))
     case .asked(let question):
       guard hasRoom(.consent) else { return }
-      append(question, question.reason(home: isOnlyHome ? nil : name))
+      append(question, question.reason(home: ways.isOnlyHome ? nil : name))
     case .decided(let record):
       guard hasRoom(.consent) else { return }
       append(record)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The lines of the log about what is on disk: what has happened, and which messages were rejected.
 final class NewsLog: Sendable {
-  private let isOnlyHome: Bool
+  let ways: RemedyWays
   private let logger: Logger
   private let pace = Mutex(PacedLines<BatchNews.Matter>())
   private let rejections = Mutex(RejectionLines())
@@ -16,14 +16,12 @@ final class NewsLog: Sendable {
     var examples: [String: Rejections] = [:]
   }
 
-  init(isOnlyHome: Bool, logger: Logger) {
-    self.isOnlyHome = isOnlyHome
+  init(ways: RemedyWays, logger: Logger) {
+    self.ways = ways
     self.logger = logger
   }
 
-  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
-    BatchNews(batch, isOnlyHome: isOnlyHome, home: home)
-  }
+  func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews { BatchNews(batch, ways: ways, home: home) }
 
   func note(_ batch: CommittedBatch) {
     let now = batch.time

@@ -19,12 +19,12 @@ package struct AlertState: WirePart {
   private let text: AlertText
   private let news: News?
 
-  package init(_ key: AlertKey, _ alert: Alert, in home: String, isOnlyHome: Bool, news: News? = nil) {
+  package init(_ key: AlertKey, _ alert: Alert, in home: String, ways: RemedyWays, news: News? = nil) {
     self.home = home
     self.key = key
     self.alert = alert
     self.news = news
-    text = AlertText(alert.facts, homeOption: isOnlyHome ? "" : " --home \(home)")
+    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", buttons: ways.buttons)
   }
 
   package var fingerprint: String { key.fingerprint(in: home) }
@@ -82,7 +82,7 @@ package struct AlertState: WirePart {
   static func sample(news: News?) -> AlertState {
     let time = WireTime(milliseconds: 0)
     let alert = Alert(shown: AlertFacts(.daemon), since: time, updatedAt: time, endsAt: nil, sequence: 1)
-    return AlertState(AlertKey(.sessionLost), alert, in: "home", isOnlyHome: true, news: news)
+    return AlertState(AlertKey(.sessionLost), alert, in: "home", ways: .init(isOnlyHome: true), news: news)
   }
 
   package var rules: String {
@@ -139,10 +139,10 @@ struct AlertsState: WireObject {
   private let alerts: [AlertState]
 
   /// - Parameter store: an alert that no home has; the first one.
-  init(_ all: [AlertKey: Alert], in home: String, isOnlyHome: Bool, store: (AlertKey, Alert)? = nil) {
+  init(_ all: [AlertKey: Alert], in home: String, ways: RemedyWays, store: (AlertKey, Alert)? = nil) {
     let firing = (store.map { [$0] } ?? []) + AlertState.all(all)
     for (key, alert) in firing { counts[key.severity(alert.facts), default: 0] += 1 }
-    alerts = firing.prefix(Self.listed).map { AlertState($0, $1, in: home, isOnlyHome: isOnlyHome) }
+    alerts = firing.prefix(Self.listed).map { AlertState($0, $1, in: home, ways: ways) }
   }
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {

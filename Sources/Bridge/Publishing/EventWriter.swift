@@ -15,13 +15,13 @@ package struct EventWriter: Sendable {
   private let home: String
   private let base: [UInt8]
   private let eventTopic: String
-  private let isOnlyHome: Bool
+  private let ways: RemedyWays
 
-  package init(home: String, base: String, isOnlyHome: Bool) {
+  package init(home: String, base: String, ways: RemedyWays) {
     self.home = home
     self.base = Array(base.utf8)
     eventTopic = "\(base)/bridge/event"
-    self.isOnlyHome = isOnlyHome
+    self.ways = ways
   }
 
   /// The messages that an output of a home causes, as rows for the store: mostly none or one.
@@ -65,12 +65,12 @@ package struct EventWriter: Sendable {
     switch event {
     case .router(let event): append(event, home, now, to: &row)
     case .alert(let key, let alert, let news, let severity):
-      let state = AlertState(key, alert, in: self.home, isOnlyHome: isOnlyHome, news: (news, severity))
+      let state = AlertState(key, alert, in: self.home, ways: ways, news: (news, severity))
       row.append("\(eventTopic)/alert", state.json(capacity: 1_536))
     case .asked(let question):
       var event = OutboundEvent(.consentRequested, at: now)
       event.fill(question.id, question.requester, question.subject)
-      event.message = question.reason(home: isOnlyHome ? nil : self.home)
+      event.message = question.reason(home: ways.isOnlyHome ? nil : self.home)
       event.expiresAt = question.expiresAt
       append(event, to: &row)
     case .decided(let record):

@@ -342,8 +342,9 @@ extension Publisher.State {
     urgent.append(
       Publication(
         topic: OutboundTopic(base: home.base).alertEvent,
-        payload: AlertState(AlertKey(.storeReadOnly), alert, in: home.name, isOnlyHome: true, news: (news, nil)).json())
-    )
+        payload: AlertState(
+          AlertKey(.storeReadOnly), alert, in: home.name, ways: states.settings.ways, news: (news, nil)
+        ).json()))
   }
 
   /// What the broker should keep of it.
@@ -352,8 +353,8 @@ extension Publisher.State {
     let key = AlertKey(.storeReadOnly)
     return Publication(
       topic: "\(home.base)/alert/\(key.fingerprint(in: home.name))",
-      payload: storeAlert.map { AlertState(key, $0, in: home.name, isOnlyHome: true).json() } ?? [], retain: true,
-      messageExpiry: storeAlert?.storeExpiry(at: now))
+      payload: storeAlert.map { AlertState(key, $0, in: home.name, ways: states.settings.ways).json() } ?? [],
+      retain: true, messageExpiry: storeAlert?.storeExpiry(at: now))
   }
 
   // MARK: The connection

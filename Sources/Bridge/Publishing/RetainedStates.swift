@@ -73,6 +73,7 @@ package struct PublisherSettings: Sendable {
   package var requests = RequestRules()
   /// The team that a user of the broker speaks for.
   package var team: @Sendable (ExactName) -> ExactName = { $0 }
+  package var ways: RemedyWays
   /// Base topics and discovery prefixes that were in use before and are not any more: what is kept there is emptied.
   package var formerBases: [String] = []
   package var formerPrefixes: [String] = []
@@ -80,6 +81,7 @@ package struct PublisherSettings: Sendable {
   package init(_ topics: BaseTopics) {
     self.topics = topics
     homes = topics.homes.map { _ in HomeSettings() }
+    ways = RemedyWays(isOnlyHome: topics.homes.count == 1)
   }
 
   /// Each base topic below each prefix, without those that are in use.
@@ -145,7 +147,6 @@ struct RetainedStates {
       login: login)
   }
 
-  private var isOnlyHome: Bool { settings.topics.homes.count == 1 }
   var announcesDevices: Bool { !places.isEmpty }
 
   func base(_ home: Int) -> String { settings.topics.homes[home].base }
@@ -259,7 +260,7 @@ struct RetainedStates {
       publication.messageExpiry = BridgeHealth.expirySeconds
     case .alerts:
       publication.payload = AlertsState(
-        home.alerts, in: name, isOnlyHome: isOnlyHome,
+        home.alerts, in: name, ways: settings.ways,
         store: place.home == 0 ? storeAlert.map { (AlertKey(.storeReadOnly), $0) } : nil
       ).json()
     case .consent:
@@ -267,8 +268,8 @@ struct RetainedStates {
         waiting: home.waitingQuestions(at: now),
         asked: asked(in: home, at: now).map {
           ConsentState.Asked(
-            id: $0.id.questionText, message: $0.reason(home: isOnlyHome ? nil : name), expiresAt: $0.expiresAt,
-            token: settings.requests.tokens.token(for: $0.id))
+            id: $0.id.questionText, message: $0.reason(home: settings.ways.isOnlyHome ? nil : name),
+            expiresAt: $0.expiresAt, token: settings.requests.tokens.token(for: $0.id))
         }
       ).json()
     case .router(let agent):
@@ -285,7 +286,7 @@ struct RetainedStates {
       if let view = home.network(network) { publication.payload = NetworkState(view, in: name).json(capacity: 256) }
     case .alert(let key):
       if let alert = home.alerts[key], alert.wasPublished {
-        publication.payload = AlertState(key, alert, in: name, isOnlyHome: isOnlyHome).json(capacity: 1_536)
+        publication.payload = AlertState(key, alert, in: name, ways: settings.ways).json(capacity: 1_536)
         if alert.phase != .firing { publication.messageExpiry = UInt32(Alert.resolvedRetention) }
       }
     case .homeDevice: publication.payload = HomeAssistantDevice.bridge(places[place.home]).json()

@@ -23,13 +23,13 @@ extension Home {
   /// - Parameters:
   ///   - all: with those that were resolved within the last day.
   ///   - most: of more than these, the worst.
-  package func alertStates(in name: String, isOnlyHome: Bool, all: Bool = false, most: Int = .max) -> [AlertState] {
+  package func alertStates(in name: String, ways: RemedyWays, all: Bool = false, most: Int = .max) -> [AlertState] {
     var shown = AlertState.all(alerts, resolved: all)
     if shown.count > most {
       func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 { alert.key.severity(alert.value.facts).rawValue }
       shown = Array(shown.sorted { rank($0) < rank($1) }.prefix(most))
     }
-    return shown.map { AlertState($0, $1, in: name, isOnlyHome: isOnlyHome) }
+    return shown.map { AlertState($0, $1, in: name, ways: ways) }
   }
 
   /// Entries of a list on this machine: no more than a person or a script will read at once.
@@ -38,14 +38,14 @@ extension Home {
   /// What `routers/list`, `networks/list` and `alerts/list` come to.
   ///
   /// - Parameter most: entries that an answer can hold.
-  package func states(_ command: RequestCommand, in name: String, isOnlyHome: Bool, most: Int = mostListed)
+  package func states(_ command: RequestCommand, in name: String, ways: RemedyWays, most: Int = mostListed)
     throws(AnswerFailure) -> AnswerData
   {
     var data = AnswerData()
     switch command {
     case .listRouters: data.routers = try Self.values(routerStates(in: name), most)
     case .listNetworks: data.networks = try Self.values(networkStates(in: name), most)
-    case .listAlerts: data.alerts = try Self.values(alertStates(in: name, isOnlyHome: isOnlyHome), most)
+    case .listAlerts: data.alerts = try Self.values(alertStates(in: name, ways: ways), most)
     default: throw AnswerFailure(.unsupported, "\(command.rawValue) is no list of states")
     }
     return data

@@ -14,6 +14,7 @@ package final class RequestService: Sendable {
     package var rules = RequestRules()
     /// Of the program, for `ping`.
     package var version = ""
+    package var ways = RemedyWays(isOnlyHome: true)
     /// With the daemon's own keys, as they are now.
     package var exchange: @Sendable () -> SealedExchange = { SealedExchange(nil) }
     /// Another client has altered a device with buttons a moment ago.
@@ -83,7 +84,7 @@ package final class RequestService: Sendable {
   {
     switch route {
     case .ping: return .pong(parts.version, at: now)
-    case .states(let command): return try state.states(command, in: home, isOnlyHome: homes.count == 1, most: most)
+    case .states(let command): return try state.states(command, in: home, ways: parts.ways, most: most)
     case .home: return nil
     }
   }

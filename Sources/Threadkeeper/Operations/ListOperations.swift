@@ -60,10 +60,9 @@ struct ListAlerts: ListOperation {
 
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
+    let ways = RemedyWays(context.settings, isOnlyHome: homes.count == 1)
     return Rows(
-      rows: homes.flatMap { name, home in
-        home.alertStates(in: name, isOnlyHome: homes.count == 1, all: all).map { $0.jsonValue() }
-      })
+      rows: homes.flatMap { name, home in home.alertStates(in: name, ways: ways, all: all).map { $0.jsonValue() } })
   }
 }
 

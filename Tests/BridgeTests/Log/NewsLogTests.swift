@@ -17,7 +17,7 @@ private struct NewsScene {
 
   init(isOnlyHome: Bool = true) {
     self.isOnlyHome = isOnlyHome
-    news = NewsLog(isOnlyHome: isOnlyHome, logger: log.logger)
+    news = NewsLog(ways: .init(isOnlyHome: isOnlyHome), logger: log.logger)
   }
 
   /// A batch of what happens in `body`.

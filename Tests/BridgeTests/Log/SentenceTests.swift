@@ -46,7 +46,8 @@ import ThreadDataset
       facts.router = .number(1)
       let alert = Alert.began(facts, hold: 0, at: .init(milliseconds: 0)).0
       news.add(
-        .alert(AlertKey(.unknownRouter), alert, .raised, previousSeverity: nil), of: "attic", isOnlyHome: isOnlyHome)
+        .alert(AlertKey(.unknownRouter), alert, .raised, previousSeverity: nil), of: "attic",
+        ways: .init(isOnlyHome: isOnlyHome))
       news.log(to: log.logger)
     }
     #expect(log.lines.map { $0.contains(" --home attic`") } == [false, true])

@@ -252,7 +252,7 @@ import ThreadDataset
   private struct Follower: LoopFollower {
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
     func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
-      BatchNews(batch, isOnlyHome: true, home: home)
+      BatchNews(batch, ways: .init(isOnlyHome: true), home: home)
     }
     func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {}
   }

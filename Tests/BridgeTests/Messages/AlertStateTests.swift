@@ -25,7 +25,7 @@ import Wire
   private func words(_ text: String) -> String { text.replacing("\"", with: "\\\"") }
 
   @Test("An alert has its facts and its sentences in one flat object, `ends_at` is null while it fires") func firing() {
-    let state = AlertState(Self.key, alert(), in: "home", isOnlyHome: false)
+    let state = AlertState(Self.key, alert(), in: "home", ways: .init(isOnlyHome: false))
     #expect(state.remedy.contains(" --home home`"))
     #expect(
       state.json().text == #"{"alertname":"PreferredNetworkMismatch","differs":["network_key","ext_pan_id"],"#
@@ -42,7 +42,7 @@ import Wire
   @Test("An event says what has become of an alert, and which severity it had before") func news() {
     let alert = alert(endsAt: WireTime(milliseconds: 60_000))
     func text(_ news: AlertState.News) -> String {
-      AlertState(Self.key, alert, in: "home", isOnlyHome: true, news: news).json().text
+      AlertState(Self.key, alert, in: "home", ways: .init(isOnlyHome: true), news: news).json().text
     }
     let resolved = text((.resolved, nil))
     #expect(resolved.contains(#""ends_at":"1970-01-01T00:01:00Z","event_type":"alert_resolved","#))
@@ -58,15 +58,15 @@ import Wire
     facts.network = .init(ExtendedPANID(number: 3), "")
     let time = WireTime(milliseconds: 0)
     let alert = Alert(shown: facts, since: time, updatedAt: time, endsAt: nil, sequence: 1)
-    let moved = AlertState(AlertKey(.homeMoved), alert, in: "home", isOnlyHome: true).json().text
+    let moved = AlertState(AlertKey(.homeMoved), alert, in: "home", ways: .init(isOnlyHome: true)).json().text
     #expect(moved.contains(#""network_name":"0000000000000003""#))
-    let other = AlertState(AlertKey(.sessionLost), alert, in: "home", isOnlyHome: true).json().text
+    let other = AlertState(AlertKey(.sessionLost), alert, in: "home", ways: .init(isOnlyHome: true)).json().text
     #expect(!other.contains("network_name"))
   }
 
   @Test("The overview counts what fires, and has the newest; what the store cannot hold comes first") func overview() {
     #expect(
-      AlertsState([:], in: "home", isOnlyHome: true).json().text
+      AlertsState([:], in: "home", ways: .init(isOnlyHome: true)).json().text
         == #"{"active":0,"alerts":[],"critical":0,"info":0,"v":1,"warning":0}"#)
     var all: [AlertKey: Alert] = [:]
     for number in 1...22 {
@@ -77,7 +77,7 @@ import Wire
         endsAt: number == 22 ? WireTime(milliseconds: 9) : nil, sequence: 1)
     }
     let severity = all.first.map { $0.key.severity($0.value.facts).word.description } ?? ""
-    let plain = AlertsState(all, in: "home", isOnlyHome: true).json().text
+    let plain = AlertsState(all, in: "home", ways: .init(isOnlyHome: true)).json().text
     #expect(plain.hasPrefix(#"{"active":21,"alerts":[{"alertname":"BorderRouterOffline""#))
     #expect(plain.contains("\"\(severity)\":21"))
     let times = plain.matches(of: /"updated_at":"1970-01-01T00:00:(..)Z"/).map { "\($0.output.1)" }
@@ -85,7 +85,8 @@ import Wire
     let store = Alert(
       shown: .storeReadOnly("disk full"), since: WireTime(milliseconds: 0), updatedAt: WireTime(milliseconds: 0),
       endsAt: nil, sequence: 1)
-    let full = AlertsState(all, in: "home", isOnlyHome: true, store: (AlertKey(.storeReadOnly), store)).json().text
+    let full = AlertsState(all, in: "home", ways: .init(isOnlyHome: true), store: (AlertKey(.storeReadOnly), store))
+      .json().text
     #expect(full.hasPrefix(#"{"active":22,"alerts":[{"alertname":"StoreReadOnly""#))
     #expect(full.matches(of: /"alertname"/).count == 20 && full.contains(#""critical":1,"#))
   }
@@ -101,7 +102,7 @@ import Wire
     facts.user = user.map { ExactName($0) }
     let time = WireTime(milliseconds: 0)
     let alert = Alert(shown: facts, since: time, updatedAt: time, endsAt: nil, sequence: 1)
-    let state = AlertState(AlertKey(.storeReadOnly), alert, in: "home", isOnlyHome: true)
+    let state = AlertState(AlertKey(.storeReadOnly), alert, in: "home", ways: .init(isOnlyHome: true))
     #expect(state.headline.hasPrefix(start))
   }
 }

@@ -32,7 +32,7 @@ private struct SchemaFile {
       about: "The state of a Thread network."),
     SchemaFile("alert", "alert/<fingerprint>", AlertState.sample, about: "An alert."),
     SchemaFile("alert-event", "bridge/event/alert", AlertState.sample(news: (.raised, nil))),
-    SchemaFile("bridge-alerts", "bridge/alerts", AlertsState([:], in: "home", isOnlyHome: true)),
+    SchemaFile("bridge-alerts", "bridge/alerts", AlertsState([:], in: "home", ways: .init(isOnlyHome: true))),
     SchemaFile("bridge-consent", "bridge/consent", ConsentState(waiting: [], asked: [])),
     SchemaFile("bridge-daemon", "bridge/daemon", BridgeDaemon(instance: "", process: 0, version: "")),
     SchemaFile(

@@ -1,3 +1,4 @@
+import Settings
 import Testing
 import ThreadDataset
 
@@ -315,8 +316,7 @@ import ThreadDataset
     ),
     (
       facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false)),
-      "To keep the current keys, run `threadkeeper preferred set p-current --home h`, or press \"Keep the "
-        + "current keys\" in Home Assistant or on the status page"
+      "To keep the current keys, run `threadkeeper preferred set p-current --home h`; then give"
     ), (facts(.preferredChanged(change, disagrees: false)), "preferred set p-1234abcd --home h`"),
     (
       facts(.preferredChanged(change, disagrees: false)),
@@ -374,6 +374,27 @@ import ThreadDataset
   @Test("The remedy has the command, with its home where there are several", arguments: remedies) func remedy(
     facts: AlertFacts, part: String
   ) { #expect(AlertText(facts, homeOption: " --home h").remedy.contains(part)) }
+
+  @Test(
+    "A remedy names a button only where there is one",
+    arguments: [
+      (home: true, page: true, " in Home Assistant or on the status page"), (true, false, " in Home Assistant"),
+      (false, true, " on the status page"), (false, false, nil),
+    ]) func buttons(hasHome: Bool, hasPage: Bool, place: String?)
+  {
+    var settings = Settings(stateDirectory: "/s")
+    (settings.homeAssistant.login, settings.http.isEnabled) = ("ha", hasPage)
+    if !hasHome { settings.homeAssistant.consent = .off }
+    let asked = Self.facts(.adoptionFailed(.denied, isConfiguredForPreferred: false))
+    let disputed = Self.facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false))
+    for (facts, button) in [(asked, "\"Ask again\""), (disputed, "\"Keep the current keys\"")] {
+      let ways = RemedyWays(settings, isOnlyHome: true)
+      let remedy = AlertText(facts, homeOption: "", buttons: ways.buttons).remedy
+      if let place { #expect(remedy.contains("press \(button)\(place)")) } else { #expect(!remedy.contains("press")) }
+    }
+    settings.homeAssistant.login = nil
+    #expect(RemedyWays(settings, isOnlyHome: true).buttons == (hasPage ? ["on the status page"] : []))
+  }
 
   @Test("No way back is offered that changes no router: none from parameters with the same keys") func noWayBack() {
     for cause in [.sameKeys, .person] as [PreferredCause] {

@@ -116,7 +116,7 @@ import ThreadDataset
   }
 
   @Test("A rejection names the place, on one topic only") func rejection() {
-    let row = EventWriter(home: "home", base: "tk", isOnlyHome: true).message(
+    let row = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true)).message(
       Rejection(.badValue, field: "ssid", offset: 12, message: "too long"), topic: "tk/in/a/ssid", user: "a",
       agent: .number(1), at: WireTime(milliseconds: 1_700_000_000_000))
     let lines = OutboxRow.publications(row)?.map { "\($0.topic) \($0.text)" }
@@ -132,7 +132,7 @@ import ThreadDataset
       output.events.append(.router(RouterEvent(.announced, BorderAgentID(high: UInt64(agent), low: 0))))
     }
     let scene = PublishingScene()
-    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true).messages(
+    let rows = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true)).messages(
       for: output, of: scene.home, at: scene.now)
     #expect(rows.count > 1 && rows.allSatisfy { $0.count < 70_000 })
     let topics = rows.flatMap { OutboxRow.publications($0) ?? [] }.map(\.topic)

@@ -30,7 +30,7 @@ import ThreadDataset
     let consent = ConsentState(
       waiting: [question], asked: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
     let alert = AlertState.sample
-    let overview = AlertsState([alert.key: alert.alert], in: "home", isOnlyHome: true)
+    let overview = AlertsState([alert.key: alert.alert], in: "home", ways: .init(isOnlyHome: true))
     return try [
       "tk/bridge/state": BridgeState.online, "tk/bridge/info": info.json(), "tk/bridge/consent": consent.json(),
       "tk/bridge/alerts": overview.json(), "tk/alert/f": alert.json(),

@@ -13,7 +13,7 @@ import ThreadDataset
   /// Hands on what the loop commits.
   private final class Follower: LoopFollower {
     let publisher = Mutex<Publisher?>(nil)
-    private let events = EventWriter(home: "home", base: "tk/home", isOnlyHome: true)
+    private let events = EventWriter(home: "home", base: "tk/home", ways: .init(isOnlyHome: true))
 
     func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
       events.messages(of: outcome, in: home, at: now)

@@ -190,7 +190,7 @@ import ThreadDataset
       transcript.add(
         "a question: \(command)", try Self.states(scene, home: true).filter { $0.topic.contains(/consent|c-0/) })
     }
-    let writer = EventWriter(home: "home", base: "tk", isOnlyHome: true)
+    let writer = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true))
     let rejections =
       Rejection.Code.allCases.map { Rejection($0, field: "ssid", offset: 12, message: Self.awkward) }
       + IntakeTests.ofHomes.map { Rejection($0.0, home: "home") } + [

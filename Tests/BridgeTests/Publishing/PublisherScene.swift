@@ -36,7 +36,7 @@ final class PublisherScene {
     let settings = PublisherSettings.home { $0.discoveryPrefix = "ha" }
     var scene = PublishingScene()
     scene.publish(.announce, 1, .of(7))
-    let rows = EventWriter(home: "home", base: "tk", isOnlyHome: true).messages(
+    let rows = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true)).messages(
       for: scene.output, of: scene.home, at: scene.now)
     return (settings, scene, rows)
   }
@@ -65,7 +65,7 @@ final class PublisherScene {
   func commit(_ body: (inout PublishingScene) -> Void) {
     scene.output = HomeOutput()
     body(&scene)
-    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, isOnlyHome: true).messages(
+    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, ways: .init(isOnlyHome: true)).messages(
       for: scene.output, of: scene.home, at: scene.now)
     let first = nextMessage
     store.add(rows, from: first)

@@ -274,7 +274,7 @@ import ThreadDataset
     // Lists show the same.
     var home = Home(rules: HomeRules { .random(in: .min ... .max) })
     home.show(try #require(scene.publisher.storeAlert), as: AlertKey(.storeReadOnly))
-    let shown = try #require(home.alertStates(in: "home", isOnlyHome: true).first)
+    let shown = try #require(home.alertStates(in: "home", ways: .init(isOnlyHome: true)).first)
     #expect(shown.json().text == raised[0].text && shown.severity == .critical)
     scene.publisher.setStoreProblem(nil)
     #expect(scene.publisher.storeAlert?.phase == .resolved)

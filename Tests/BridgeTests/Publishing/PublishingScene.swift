@@ -90,9 +90,8 @@ struct PublishingScene {
 
   /// What the last output causes, as it is published.
   func messages(base: String = "tk") -> [Publication] {
-    EventWriter(home: "home", base: base, isOnlyHome: true).messages(for: output, of: home, at: now).flatMap {
-      OutboxRow.publications($0) ?? []
-    }
+    EventWriter(home: "home", base: base, ways: .init(isOnlyHome: true)).messages(for: output, of: home, at: now)
+      .flatMap { OutboxRow.publications($0) ?? [] }
   }
 
   /// Topics, and payloads as texts.

@@ -54,19 +54,19 @@ import ThreadRequests
     scene.tick(after: 31)
     scene.publish(.announce, 3, .of(1, at: 5, name: "net"))
     for all in [false, true] {
-      let states = scene.home.alertStates(in: "home", isOnlyHome: false, all: all)
+      let states = scene.home.alertStates(in: "home", ways: .init(isOnlyHome: false), all: all)
       let wanted = scene.home.alerts.filter { $1.phase == .firing || all && $1.phase == .resolved }
       #expect(Set(states.map(\.key)) == Set(wanted.keys))
       #expect(states.map(\.alert.updatedAt) == states.map(\.alert.updatedAt).sorted(by: >))
       #expect(states.contains { $0.alert.phase == .resolved } == all)
     }
-    let worst = scene.home.alertStates(in: "home", isOnlyHome: false, most: 1)
+    let worst = scene.home.alertStates(in: "home", ways: .init(isOnlyHome: false), most: 1)
     #expect(worst.count == 1 && worst[0].severity != .info)
   }
 
   @Test("Requests are answered with the same states, and refused where there are too many") func requests() throws {
     let home = scene().home
-    let alerts = home.alertStates(in: "home", isOnlyHome: true)
+    let alerts = home.alertStates(in: "home", ways: .init(isOnlyHome: true))
     let firing = alerts.count
     #expect(alerts.contains { $0.alert.facts.differs != nil })
     let published = [
@@ -74,16 +74,18 @@ import ThreadRequests
       .listNetworks: home.networkStates(in: "home").map { $0.jsonValue() }, .listAlerts: alerts.map { $0.jsonValue() },
     ]
     for (command, count) in [(RequestCommand.listRouters, 4), (.listNetworks, 3), (.listAlerts, firing)] {
-      let data = try home.states(command, in: "home", isOnlyHome: true, most: count)
+      let data = try home.states(command, in: "home", ways: .init(isOnlyHome: true), most: count)
       let values = try #require(data.routers ?? data.networks ?? data.alerts)
       #expect(values.count == count)
       #expect(values == published[command])
       let refusal = #expect(throws: AnswerFailure.self) {
-        try home.states(command, in: "home", isOnlyHome: true, most: count - 1)
+        try home.states(command, in: "home", ways: .init(isOnlyHome: true), most: count - 1)
       }
       #expect(refusal?.known == .tooLarge)
     }
-    let refusal = #expect(throws: AnswerFailure.self) { try home.states(.ping, in: "home", isOnlyHome: true) }
+    let refusal = #expect(throws: AnswerFailure.self) {
+      try home.states(.ping, in: "home", ways: .init(isOnlyHome: true))
+    }
     #expect(refusal?.known == .unsupported)
   }
 }

@@ -180,8 +180,9 @@ extension PageState {
           all.contains { $0.name == question.home && $0.home.hasNamesake(network.id, network.name.text) }
         })
     }
+    let ways = RemedyWays(settings, isOnlyHome: all.count == 1)
     let alerts = all.flatMap { name, home in
-      home.alertStates(in: name, isOnlyHome: all.count == 1, most: Self.alertsShown).map {
+      home.alertStates(in: name, ways: ways, most: Self.alertsShown).map {
         Alert($0, preferredSince: home.preferred?.changedAt)
       }
     }.sorted { $0.order < $1.order }
