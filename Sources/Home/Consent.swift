@@ -113,6 +113,8 @@ package struct ConsentSubject: Hashable, Sendable {
     package var needsID = false
     /// The network that it is on; nil: it is on none.
     package let network: AlertFacts.Named?
+    /// In what it differs from the preferred network, where that is the one that it is on.
+    package var differs: DatasetDifferences = []
   }
 
   init(_ command: Command, _ networks: [ConsentNetwork], router: Router? = nil) {

@@ -225,7 +225,9 @@ extension Home {
     let subject = ConsentSubject(
       .adopt, [ConsentNetwork(terms.preferred, of: nil)],
       router: .init(
-        agent: router.agent, name: router.name, needsID: hasNamesake(router.agent, router.name), network: network))
+        agent: router.agent, name: router.name, needsID: hasNamesake(router.agent, router.name), network: network,
+        differs: network?.id == terms.preferred.network
+          ? PreferredCheck(router, preferred: terms.preferred).differences : []))
     return (requester, subject)
   }
 

@@ -400,7 +400,7 @@ extension ConsentSubject.Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     Self(
       agent: try coder(value?.agent), name: try coder.maybe(value?.name), needsID: try coder(value?.needsID),
-      network: try coder.maybe(value?.network))
+      network: try coder.maybe(value?.network), differs: try coder(value?.differs))
   }
 }
 

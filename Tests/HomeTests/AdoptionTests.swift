@@ -69,6 +69,16 @@ import ThreadDataset
     return scene
   }
 
+  @Test("A router on the preferred network is asked about with what differs") func differs() {
+    for other in [DatasetSummary.of(1, key: 7, at: 9), .of(1, at: 9, channel: 20)] {
+      var scene = HomeScene.adopting()
+      scene.announce(1, other, from: "anna")
+      scene.live(31)
+      let router = scene.waiting.first?.subject.router
+      #expect(router?.network?.id == 1 && router?.differs == other.differences(from: .home))
+    }
+  }
+
   @Test(
     "A router without a network is asked about, whichever it had, and is given the preferred one",
     arguments: [nil, .home, .guest] as [DatasetSummary?]) func noNetwork(_ had: DatasetSummary?) throws

@@ -95,6 +95,16 @@ extension ConsentSubject.Router {
   package static func shown(agent: String, name: String?) -> String {
     [agent, name.flatMap { ShownName.quoted($0) }].compactMap(\.self).joined(separator: " ")
   }
+
+  /// Where it is, and what is wrong with that: `is on "attic"`, `has other keys of "home"`.
+  fileprivate var standing: String {
+    guard let network else { return "has no Thread network" }
+    let parameters = differs.parameters
+    if parameters.isEmpty { return "is on \(network.shown)" }
+    if parameters.contains(.extendedPANID) { return "is on \(network.shown) with credentials of another network" }
+    if parameters.contains(.networkKey) || parameters.contains(.pskc) { return "has other keys of \(network.shown)" }
+    return "has other parameters of \(network.shown) (\(parameters.map(\.rawValue).joined(separator: ", ")))"
+  }
 }
 
 extension ConsentSubject.Command {
@@ -164,8 +174,8 @@ extension ConsentSubject {
     guard let router else { return why }
     let needsID = router.network?.needsID == true
     let names = listed { ShownName.named($0.name.text, $0.id, needsID: needsID) }
-    let standing = router.network.map { "is on \($0.shown)" } ?? "has no Thread network"
-    return "\(router.shown) \(standing); give it the credentials of \(names)? \(why)"
+    let wanted = router.differs.isEmpty ? "the credentials of \(names)" : "the preferred ones"
+    return "\(router.shown) \(router.standing); give it \(wanted)? \(why)"
   }
 
   /// That no person has decided on the keys that the home prefers now.

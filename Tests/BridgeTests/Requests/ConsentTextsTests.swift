@@ -54,6 +54,17 @@ import ThreadDataset
         "a1b2c3d4e5f60718 \"Attic\" is on \"home\" (0000000000000009); give it the credentials of "
           + "\"home-'thread\" (1111111122222222)? "))
     #expect(alike.shortRequester == "otbr \"Attic\" (a1b2c3d4e5f60718)")
+    for (differs, standing) in [
+      ([.networkKey, .pskc, .channel], "has other keys of \"home\""),
+      ([.channel, .panID], "has other parameters of \"home\" (pan_id, channel)"),
+      ([.extendedPANID, .networkKey], "is on \"home\" with credentials of another network"),
+    ] as [(DatasetDifferences, String)] {
+      let router = ConsentSubject.Router(
+        agent: .number(7), name: nil, network: .init(ExtendedPANID(number: 1), "home"), differs: differs)
+      #expect(
+        question(Requester(.login("otbr"), team: "x"), router: router).reason(home: nil).hasPrefix(
+          "0000000000000007 \(standing); give it the preferred ones? login otbr"))
+    }
     let new = ConsentSubject.Router(agent: .number(7), name: nil, network: nil)
     #expect(
       question(Requester(.login("otbr"), team: "x"), router: new).reason(home: nil).hasPrefix(
