@@ -211,7 +211,7 @@ extension Publisher {
       for message in batch {
         if message.topic.hasBytes(of: state.states.settings.birthTopic) {
           guard message.payload.elementsEqual("online".utf8), !message.isRetained,
-            state.walk == nil || state.comparesDevices
+            state.walk == nil || state.comparesFirst
           else { continue }
           state.requestRepublish(at: now.adding(seconds: delay))
         } else if message.isRetained {
@@ -247,19 +247,21 @@ extension Publisher.State {
   private mutating func publishMissing() {
     let right = kept.endReading()
     let lacksStates = kept.isComplete && !kept.publishesAll && walk == nil
-    let lacksDevices = comparesDevices || lacksStates
-    comparesDevices = false
-    guard lacksDevices else { return }
+    let isFirst = comparesFirst
+    comparesFirst = false
+    guard isFirst || lacksStates else { return }
     var isNews = false
     var walk = StateWalk(homes, announcesDevices: states.announcesDevices, saysPresence: false)
-    while let place = walk.next(), place.isDevice || lacksStates {
-      guard !right.contains(place), !others.holds(place.home) else { continue }
+    while let place = walk.next() {
+      guard lacksStates || place.isDevice || place.isAlert, !right.contains(place), !others.holds(place.home) else {
+        continue
+      }
       switch place.subject {
       case .homeDevice, .routerDevice: devices.add(place, row: 0)
       case .network: late[place.home, default: []].insert(place.subject)
       default: dirty.add(place, row: 0)
       }
-      isNews = isNews || !place.isDevice
+      isNews = isNews || lacksStates && !place.isDevice
     }
     for (home, subjects) in buttons where lacksStates && !others.holds(home) {
       for subject in subjects {
@@ -286,7 +288,7 @@ extension Publisher.State {
     let isDevice = levels.isEmpty
     if isDevice, place == nil { kept.hasFormer = true }
     // It is announced when all have come that are as they should be.
-    if isDevice, comparesDevices, !wanted.payload.isEmpty { return }
+    if isDevice, comparesFirst, !wanted.payload.isEmpty { return }
     if let place { kept.noteRight(place) }
     if isDevice { kept.alter(message.topic) } else { correct(wanted) }
   }

@@ -71,9 +71,9 @@ package final class Publisher: Sendable {
     var isConnected = false
     /// Everything is to be published on the next connection.
     var owesAll = true
-    /// Devices that the broker keeps from an earlier process are compared before any is announced: Home Assistant sets
-    /// up the whole device again each time.
-    var comparesDevices = true
+    /// Devices and alerts that the broker keeps from an earlier process are compared before any is published: Home
+    /// Assistant sets up the whole device again each time, and shows an alert again that somebody has dismissed.
+    var comparesFirst = true
     /// The broker takes no devices on this connection.
     var refusesDevices = false
     var nextRepublish: WireTime?
@@ -381,7 +381,7 @@ extension Publisher.State {
       publishesAll: owesAll || forgotten || walk != nil, receivesOwn: receivesOwn,
       returnsEarlier: receivesOwn && !forgotten)
     others.connect()
-    if forgotten { comparesDevices = false }
+    if forgotten { comparesFirst = false }
     if owesAll || forgotten { republish(at: now) }
     tick(at: now)
   }
@@ -410,10 +410,14 @@ extension Publisher.State {
     owesAll = false
     refusesDevices = false
     devicePace = DevicePace()
-    if saysPresence { comparesDevices = false }
+    if saysPresence { comparesFirst = false }
     // Home Assistant has to be answered with devices.
-    if !comparesDevices { nextRepublish = now.adding(seconds: 60) }
-    walk = StateWalk(homes, announcesDevices: states.announcesDevices && !comparesDevices, saysPresence: saysPresence)
+    if !comparesFirst { nextRepublish = now.adding(seconds: 60) }
+    // Before messages that an earlier process has left comes what they are about.
+    let hasEarlier = outbox.published < lastOfEarlier
+    walk = StateWalk(
+      homes, announcesDevices: states.announcesDevices && !comparesFirst, publishesAlerts: !comparesFirst || hasEarlier,
+      saysPresence: saysPresence)
     if saysPresence { for home in homes.indices { settleButtons(of: home, at: now, isFirst: true) } }
   }
 

@@ -35,6 +35,8 @@ struct RetainedPlace: Hashable {
     }
   }
 
+  var isAlert: Bool { if case .alert = subject { true } else { false } }
+
   /// Whether each connection begins with it.
   var isOfDaemon: Bool {
     switch subject {

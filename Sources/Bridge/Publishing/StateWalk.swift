@@ -8,6 +8,7 @@ struct StateWalk {
   private let homes: [Home]
   private let saysPresence: Bool
   private let announcesDevices: Bool
+  private let publishesAlerts: Bool
   private var stage: Stage
   private var home = 0
   private var routers: RouterTable.Iterator?
@@ -17,9 +18,10 @@ struct StateWalk {
   /// - Parameters:
   ///   - homes: in the order of the settings.
   ///   - saysPresence: whether to publish as well that the daemon is there, which each connection begins with.
-  init(_ homes: [Home], announcesDevices: Bool, saysPresence: Bool) {
+  init(_ homes: [Home], announcesDevices: Bool, publishesAlerts: Bool = true, saysPresence: Bool) {
     self.homes = homes
     self.announcesDevices = announcesDevices
+    self.publishesAlerts = publishesAlerts
     self.saysPresence = saysPresence
     stage = announcesDevices ? .devices : .availability
     begin()
@@ -35,7 +37,7 @@ struct StateWalk {
     case .availability: others = saysPresence ? [.presence] : []
     case .states:
       others = current.networks.map { .network($0.id) }
-      for (key, alert) in current.alerts where alert.wasPublished { others.append(.alert(key)) }
+      for (key, alert) in current.alerts where publishesAlerts && alert.wasPublished { others.append(.alert(key)) }
     }
   }
 

@@ -19,8 +19,31 @@ import ThreadDataset
     scene.publisher.connected(sessionPresent: true)
     scene.announce(1)
     scene.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
+    // A process compares first what an earlier one has left.
+    scene.read()
+    scene.tick(after: 11)
     try scene.pump()
     return scene
+  }
+
+  @Test("After a start, only alerts are published that the broker does not keep as they are", arguments: [true, false])
+  func restarted(hasWaiting: Bool) throws {
+    let before = try running()
+    let (lost, stale) = ("tk/alert/\(AlertKey(.sessionLost).fingerprint(in: "home"))", "tk/router/0000000000000001")
+    before.commit { $0.handle(.condition(.sessionTakenOver, .sessionTakenOver("x"))) }
+    let rows = before.rows
+    try before.pump()
+    let kept = "tk/alert/\(AlertKey(.sessionTakenOver).fingerprint(in: "home"))"
+    let scene = PublisherScene(before.settings, before.scene, ofEarlier: hasWaiting ? rows : [])
+    for topic in [kept, stale] { scene.put(topic, before.kept(topic)) }
+    // What stored messages are about comes before them.
+    let first = try scene.connect().topics
+    #expect(first.contains(stale) && first.contains(kept) == hasWaiting && first.contains(lost) == hasWaiting)
+    scene.read()
+    scene.tick(after: 11)
+    let missing = try scene.pump().topics.filter { $0.hasPrefix("tk/alert/") }
+    #expect(missing == (hasWaiting ? [] : [lost]) && scene.publisher.takeNotices().isEmpty)
+    #expect(scene.kept(kept) == before.kept(kept) && scene.kept(lost) == before.kept(lost))
   }
 
   @Test("What is as it should be is left alone") func unchanged() throws {

@@ -13,6 +13,8 @@ final class PublisherScene {
   let publisher: Publisher
   let settings: PublisherSettings
   private var nextMessage: Int64 = 1
+  /// The messages of the last commit.
+  private(set) var rows: [[UInt8]] = []
   /// What the broker keeps, and all that it was sent, in order.
   private(set) var broker: [String: [UInt8]] = [:]
   private(set) var sent: [Publication] = []
@@ -65,7 +67,7 @@ final class PublisherScene {
   func commit(_ body: (inout PublishingScene) -> Void) {
     scene.output = HomeOutput()
     body(&scene)
-    let rows = EventWriter(home: "home", base: settings.topics.homes[0].base, ways: .init(isOnlyHome: true)).messages(
+    rows = EventWriter(home: "home", base: settings.topics.homes[0].base, ways: .init(isOnlyHome: true)).messages(
       for: scene.output, of: scene.home, at: scene.now)
     let first = nextMessage
     store.add(rows, from: first)
