@@ -10,15 +10,17 @@ extension Home {
   mutating func checkAdoption(of router: inout Router, _ check: PreferredCheck, isSSIDNew: Bool) -> PreferredCheck {
     let isEnabled = rules.settings.adoptTimeout != nil
     guard rules.hasDaemon else { return check }
+    let isMismatch = check.isMismatch && !isAccepted(router, check, preferred: preferred?.dataset)
     // No login has announced it, so there is none that could be sent something.
-    guard router.source == .mqtt || router.adoption != nil, router.adoption != nil || isEnabled && check.isMismatch
-    else { return check }
+    guard router.source == .mqtt || router.adoption != nil, router.adoption != nil || isEnabled && isMismatch else {
+      return check
+    }
     let isAwaited = isAwaited(router)
     let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
     let key = AlertKey(router.hasNoNetwork ? .borderRouterOffline : .preferredNetworkMismatch, .router(router.agent))
     let decision = Adoption.decide(
-      router.adoption, check, situation(of: router, counting), isEnabled: isEnabled, isAwaited: isAwaited,
-      isToStay: isToStay(router), isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
+      router.adoption, isMismatch ? check : .none, situation(of: router, counting), isEnabled: isEnabled,
+      isAwaited: isAwaited, isToStay: isToStay(router), isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
     switch decision {
     case .keep: return check
     case .begin: endAdoption(of: &router, next: .due)
@@ -171,9 +173,9 @@ extension Home {
 
   /// What is to be given to a router now; nil where it needs none, or is to stay where it is.
   private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary?)? {
-    guard let preferred = preferredCredentials, case .mismatch = PreferredCheck(router, preferred: preferred),
-      !isToStay(router)
-    else { return nil }
+    guard let preferred = preferredCredentials, case .mismatch = verdict(of: router), !isToStay(router) else {
+      return nil
+    }
     return (preferred, router.dataset)
   }
 

@@ -149,7 +149,7 @@ extension Home {
   @discardableResult mutating func setAccepted(_ network: ExtendedPANID, _ isAccepted: Bool) -> Bool {
     let isNew = accepted.contains(network) != isAccepted
     let present = routers.filter { $0.isPresent && $0.network == network }
-    let members = present.filter { $0.isOnlySeen && $0.memberOf != nil && $0.memberOf == preferred?.dataset.network }
+    let members = present.filter { $0.memberOf != nil && $0.memberOf == preferred?.dataset.network }
     let moved = isAccepted ? members.filter { $0.acceptedOn != network } : []
     guard isNew || !moved.isEmpty else { return false }
     if isAccepted { accepted.insert(network) } else { accepted.remove(network) }

@@ -281,8 +281,7 @@ extension Home {
     setAlerts(of: router, check, trigger: .preferredChanged)
   }
 
-  /// What is published of a router's check: a router that was only seen on an accepted network is no mismatch for
-  /// anybody.
+  /// What is published of a router's check: a router on an accepted network is no mismatch for anybody.
   package func verdict(of router: Router) -> PreferredCheck { verdict(of: router, preferred: preferred?.dataset) }
 
   private func verdict(of router: Router, preferred: DatasetSummary?) -> PreferredCheck {
@@ -292,10 +291,10 @@ extension Home {
 
   /// Whether nothing is wrong about where it is: a person has accepted its network. One that was on the preferred
   /// network before is accepted itself: that it moved there later would be news.
-  private func isAccepted(_ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?) -> Bool {
-    guard check.isMismatch, router.isOnlySeen, let network = router.network, accepted.contains(network) else {
-      return false
-    }
+  func isAccepted(_ router: Router, _ check: PreferredCheck, preferred: DatasetSummary?) -> Bool {
+    guard check.isMismatch, let network = router.network, accepted.contains(network), network != preferred?.network,
+      !router.isElsewhere, !router.hasNoNetwork
+    else { return false }
     return router.memberOf != preferred?.network || router.acceptedOn == network
   }
 }

@@ -137,6 +137,20 @@ import ThreadDataset
     #expect(scene.routerAlerts == [.borderRouterOffline, .adoptionFailed])
   }
 
+  @Test("Nobody is asked about a router on an accepted network, until that is taken back") func accepted() throws {
+    for state in [AdoptionState.asked, .agreed, .denied, .timeout] {
+      var scene = try HomeScene(in: state)
+      scene.handle(.acceptNetwork(2, isAccepted: true))
+      #expect(scene.state == nil && scene.waiting.isEmpty && scene.routerAlerts.isEmpty, "\(state)")
+      scene.rename()
+      scene.live(31)
+      #expect(scene.state == nil && scene.sent.isEmpty == (state != .timeout))
+      scene.handle(.acceptNetwork(2, isAccepted: false))
+      scene.live(140)
+      #expect(scene.state == .asked, "\(state)")
+    }
+  }
+
   // MARK: A check
 
   static let underWay: [AdoptionState?] = [.asked, .agreed, .sent]

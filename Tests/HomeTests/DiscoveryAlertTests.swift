@@ -74,6 +74,29 @@ import ThreadDataset
     }
   }
 
+  @Test("Of one that a login has announced it is the same") func announcedAndAccepted() {
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
+    for agent: UInt64 in [9, 1] { scene.announce(agent, .of(1)) }
+    scene.announce(8, .of(2))
+    let other = AlertKey(.preferredNetworkMismatch, .router(8))
+    #expect(scene.alarms == [other])
+    scene.handle(.acceptNetwork(2, isAccepted: true))
+    #expect(scene.alarms == [] && scene.verdict(of: 8) == PreferredCheck.none)
+    scene.announce(1, .of(2))
+    #expect(scene.alarms == [Self.mismatch])
+    scene.handle(.acceptNetwork(2, isAccepted: true))
+    #expect(scene.alarms == [])
+    scene.announce(1, .of(3))
+    #expect(scene.alarms == [Self.mismatch])
+    scene.announce(1, .of(2))
+    #expect(scene.alarms == [])
+    // It runs elsewhere than it is configured for, or has lost its network.
+    scene.publish(.heartbeat, 8) { $0.thread.network = 3 }
+    #expect(scene.alarms == [other])
+    scene.publish(.offline, 8) { $0.offlineReason = .noNetwork }
+    #expect(scene.alarms == [.of(.borderRouterOffline, 8)] && scene.verdict(of: 8)?.isMismatch == true)
+  }
+
   @Test("When another network is preferred, who stays on the former one can be accepted") func formerPreferred() {
     var scene = Self.scene()
     scene.see(.of(1, at: 5))
@@ -83,10 +106,12 @@ import ThreadDataset
     #expect(!scene.alarms.contains(Self.mismatch))
     scene.announce(8, .of(2))
     #expect(!scene.alarms.contains(.of(.preferredNetworkEmpty)))
+    // With the one that a login has announced there.
+    let ofAnnounced = AlertKey.of(.preferredNetworkMismatch, 9)
     #expect(scene.alarms.contains(Self.mismatch) && Self.severity(scene) == .info)
+    #expect(scene.alarms.contains(ofAnnounced))
     scene.handle(.acceptNetwork(1, isAccepted: true))
-    #expect(!scene.alarms.contains(Self.mismatch))
-    #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, 9)))
+    #expect(!scene.alarms.contains(Self.mismatch) && !scene.alarms.contains(ofAnnounced))
   }
 
   @Test("An older active timestamp of the preferred network is stale, also while it does not say one") func stale() {

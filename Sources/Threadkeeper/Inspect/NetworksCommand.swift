@@ -70,11 +70,12 @@ struct NetworksCommand: ParsableCommand {
 /// `threadkeeper networks accept`
 struct NetworksAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept", abstract: "Accept a network that is not the preferred one, and end its alerts.",
+    commandName: "accept", abstract: "Accept that border routers are on a network that is not the preferred one.",
     discussion: """
-      Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers \
-      raise PreferredNetworkMismatch, as an info, until their network is accepted. A router that was on the \
-      preferred network and moves to an accepted one is an alert all the same. Nothing else changes.
+      Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers raise \
+      PreferredNetworkMismatch until their network is accepted, and are not asked about then. A router of the \
+      preferred network that moves there later raises it again, until you accept the network once more. Nothing \
+      else changes.
 
       Examples:
         threadkeeper networks accept 1111111122222222
