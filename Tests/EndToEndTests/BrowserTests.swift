@@ -35,7 +35,7 @@ struct BrowserTests {
     let heading = try await tab.evaluate("document.querySelector('#alerts h3').textContent")
     #expect(heading.text?.hasPrefix(summary) == true, "not an identifier: \(heading)")
     try await tab.waitForText("\"Attic\" announced itself.")
-    try await tab.pictures("page")
+    try await tab.takePicture("page")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(RunningHome.token))
 
@@ -50,7 +50,6 @@ struct BrowserTests {
     let asking = home.ask()
     try await tab.waitForText(" asks for the credentials of home")
     try await tab.waitForText("Waits for ")
-    try await tab.pictures("page-consent")
     try await tab.click("Deny")
     #expect(try await !asking.value)
 

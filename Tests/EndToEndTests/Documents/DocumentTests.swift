@@ -41,6 +41,13 @@ import Testing
     }
   }
 
+  @Test("Every picture is shown on a page") func pictures() throws {
+    let pages = try ProjectFiles.pages().flatMap(\.links).map { $0.split(separator: "/").last.map(String.init) }
+    for picture in try ProjectFiles.below("docs/images") {
+      #expect(pages.contains(picture.split(separator: "/").last.map(String.init)), "\(picture)")
+    }
+  }
+
   @Test("Every relative link leads to a file, and its anchor to a heading there") func links() throws {
     for page in try ProjectFiles.pages() {
       for link in page.links {

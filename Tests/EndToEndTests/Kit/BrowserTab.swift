@@ -55,10 +55,10 @@ final class BrowserTab: Sendable {
     try await browser.call(method, parameters, session: session)
   }
 
-  func resize(width: Int, height: Int, isPhone: Bool = false, scale: Int = 1) async throws {
+  func resize(width: Int, height: Int, isPhone: Bool = false) async throws {
     try await call(
       "Emulation.setDeviceMetricsOverride",
-      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":\#(scale),"mobile":\#(isPhone)}"#)
+      #"{"width":\#(width),"height":\#(height),"deviceScaleFactor":1,"mobile":\#(isPhone)}"#)
   }
 
   /// - Parameter scheme: `light`, `dark`.
@@ -149,19 +149,13 @@ final class BrowserTab: Sendable {
   /// Whether the pictures of the documents are to be made.
   static let takesPictures = ProcessInfo.processInfo.environment["MAKE_SCREENSHOTS"] == "1"
 
-  /// Pictures of the documents, where they are to be made: on a phone and on a desktop, light and dark.
-  func pictures(_ name: String) async throws {
+  /// A picture of the documents, where they are to be made.
+  func takePicture(_ name: String) async throws {
     guard Self.takesPictures else { return }
-    for scheme in ["light", "dark"] {
-      try await prefer(colorScheme: scheme)
-      for (device, width, height, scale) in [("phone", 390, 844, 2), ("desktop", 1_280, 900, 1)] {
-        try await resize(width: width, height: height, isPhone: device == "phone", scale: scale)
-        try await wait("innerWidth === \(width)")
-        let file = ProjectFiles.root.appendingPathComponent("docs/images/\(name)-\(device)-\(scheme).png")
-        try await picture().write(to: file)
-      }
-    }
     try await prefer(colorScheme: "light")
+    try await resize(width: 1_280, height: 900)
+    try await wait("innerWidth === 1280")
+    try await picture().write(to: ProjectFiles.root.appendingPathComponent("docs/images/\(name).png"))
     try await resize(width: 1_000, height: 900)
   }
 }
