@@ -279,7 +279,7 @@ extension InboundEvent {
   /// What may lie beside an envelope. Of several differences the first of these is named.
   private static let outside: [StaticString] = [
     "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address", "access_point", "ssid",
-    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason",
+    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason", "http_status",
   ]
 
   /// The first field that is said outside of an envelope and not, or otherwise, said in it.

@@ -2,6 +2,7 @@ import Broker
 import Home
 import TestKit
 import Testing
+import Wire
 
 @Suite("Fields that are wrong") struct InboundEventFieldTests {
   private static let texts = [
@@ -22,6 +23,38 @@ import Testing
         #expect(rejection.message == "expected a text")
       }
     }
+  }
+
+  @Test("Of every field that an event declares a wrong value is named, and what differs beside an envelope")
+  func everyField() throws {
+    let ofPrograms: [RouterMessage.Kind] = [.heartbeat, .offline, .leave]
+    let kinds: [(RouterMessage.Kind, program: String?)] =
+      RouterMessage.Kind.allCases.map { ($0, nil) } + ofPrograms.map { ($0, "backup") }
+    var (declared, refused, compared): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    for (kind, program) in kinds {
+      for field in WireDescriber(InboundEvent(kind, of: program)).fields.map(\.name) {
+        declared.insert(field)
+        var members = program == nil ? ["border_agent_id": Samples.agent] : ["agent": "backup"]
+        if kind == .credentials { members["dataset"] = try SampleNetwork.home.dataset(at: 1).hex }
+        let inside = Self.json(members.filter { $0.key != field })
+        members[field] = String(repeating: "x", count: InboundLimits.sentenceCharacters + 1)
+        do throws(Rejection) { _ = try InboundEvent(reading: Self.json(members), as: kind) } catch {
+          if error.field == field { refused.insert(field) }
+        }
+        members["sealed"] = ""
+        do throws(Rejection) {
+          _ = try InboundEvent(reading: inside, sealedIn: Self.json(members), as: kind, sequence: 1)
+        } catch  where error.code == Rejection.Code.outsideDiffers.rawValue && error.field == field {
+          compared.insert(field)
+        } catch {}
+      }
+    }
+    #expect(declared.subtracting(refused) == ["http_status"], "one that is no status counts for nothing")
+    #expect(declared.subtracting(compared) == ["dataset"], "there is none beside an envelope")
+  }
+
+  private static func json(_ members: [String: String]) -> [UInt8] {
+    Array("{\(members.map { #""\#($0)":"\#($1)""# }.joined(separator: ","))}".utf8)
   }
 
   @Test(
