@@ -164,6 +164,8 @@ extension AlertKey {
 extension String {
   /// Nil where it is empty.
   var filled: String? { isEmpty ? nil : self }
+
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }
 
 extension AlertSubject {
