@@ -202,9 +202,9 @@ extension AgentLoop {
   /// Unix seconds.
   var time: Int64 { Int64(nanosecondsSince1970() / 1_000_000_000) }
 
-  /// Connects, or connects again as another client. Its first subscription is to the answers to events.
+  /// Connects, or connects again as another client.
   func connect(_ configuration: MosquittoConfiguration) {
-    answers = configuration.subscriptions.first?.filter
+    answers = configuration.subscriptions.map(\.filter).first { $0.hasPrefix(login.answers) }
     link.connect(configuration)
   }
 

@@ -151,6 +151,9 @@ package struct AgentLogin: Sendable {
   /// back within 15 s; a home has few of them.
   static let longestWait = Duration.seconds(5)
 
+  /// The topics of answers to events begin with it.
+  var answers: String { OutboundTopic(base: base).answer(to: user, command: "event") + "/" }
+
   /// A connection of this agent's own, without a session, that takes the answers to its events.
   ///
   /// - Parameters:
@@ -159,8 +162,7 @@ package struct AgentLogin: Sendable {
   func connection(_ name: String, answers: String) -> MosquittoConfiguration {
     var result = broker
     result.clientID = clientIDs.id(of: "\(base)\n\(user)\n\(name)")
-    let topic = OutboundTopic(base: base).answer(to: user, command: "event")
-    result.subscriptions = [.init("\(topic)/\(answers)", isRequired: false)]
+    result.subscriptions = [.init(self.answers + answers, isRequired: false)]
     result.cleanStart = true
     result.sessionExpiry = 0
     result.reconnect.ceiling = min(result.reconnect.ceiling, Self.longestWait)
