@@ -378,6 +378,7 @@ package struct HomeSettings: Hashable, Sendable {
   /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router
   /// on another network is an alert and no more.
   package var adoptTimeout: Int?
+  private static let standardAdoptTimeout = 300
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0: never.
   package var offlineAfter = 300
   /// Border agent ids of one team.
@@ -400,7 +401,7 @@ package struct HomeSettings: Hashable, Sendable {
 
   package var onMismatch: OnMismatch {
     get { adoptTimeout == nil ? .alert : .adopt }
-    set { adoptTimeout = newValue == .adopt ? 300 : nil }
+    set { adoptTimeout = newValue == .adopt ? Self.standardAdoptTimeout : nil }
   }
 }
 

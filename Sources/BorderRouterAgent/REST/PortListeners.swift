@@ -26,6 +26,12 @@ struct PortListeners {
 
   private static let anyIPv4 = "00000000"
   private static let anyIPv6 = "00000000000000000000000000000000"
+  /// What an IPv4 address has before it as one of IPv6: RFC 4291, section 2.5.5.2.
+  private static let mappedIPv4: [UInt8] = [UInt8](repeating: 0, count: 10) + [255, 255]
+  /// Of a socket that listens, as the kernel prints it: TCP_LISTEN.
+  private static let listens = "0A"
+  /// The table may miss one while others come and go.
+  private static let looks = 3
 
   /// Whether the kernel has named a listener: that it names none means something from then on. For `localhost` libcurl
   /// tries ::1 first, where mostly nobody listens.
@@ -72,8 +78,7 @@ struct PortListeners {
   ///
   /// - Throws: also `unreachable`, where nobody is found.
   static func check(_ text: String, port: UInt16, of users: Set<UInt32>) throws(HTTPFailure) {
-    // The table may miss one while others come and go.
-    for _ in 0..<3 where try areThere(at: text, port: port, of: users) { return }
+    for _ in 0..<looks where try areThere(at: text, port: port, of: users) { return }
     throw .unreachable("nothing listens on port \(port)")
   }
 
@@ -83,7 +88,7 @@ struct PortListeners {
     let own = Self.hex(address)
     let isIPv6 = address.count == 16
     let rows = isIPv6 ? ipv6 : ipv4
-    let mapped = isIPv6 ? own : Self.hex([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255] + address)
+    let mapped = isIPv6 ? own : Self.hex(Self.mappedIPv4 + address)
     for (rows, wanted) in [
       (rows, own), (rows, isIPv6 ? Self.anyIPv6 : Self.anyIPv4), (ipv6, mapped), (ipv6, Self.anyIPv6),
     ] {
@@ -96,7 +101,7 @@ struct PortListeners {
   private static func rows(_ table: String) -> [Row] {
     table.split(separator: "\n").dropFirst().compactMap { line in
       let fields = line.split(separator: " ")
-      guard fields.count > 7, fields[3] == "0A", let user = UInt32(fields[7]) else { return nil }
+      guard fields.count > 7, fields[3] == listens, let user = UInt32(fields[7]) else { return nil }
       let place = fields[1].split(separator: ":")
       guard place.count == 2, let port = UInt16(place[1], radix: 16) else { return nil }
       return Row(address: place[0], port: port, user: user)
@@ -131,8 +136,23 @@ struct PortListeners {
 /// Ports and addresses are in the order of the network, all else is in that of this machine. The address of the other
 /// end is left at zero: the kernel then finds no connection, and goes on to who listens.
 enum ListenerQuery {
+  // Constants of <linux/netlink.h>, <linux/sock_diag.h>, <linux/tcp.h>, which no module of Swift has.
+  private static let protocolOfDiagnosis: Int32 = 4  // NETLINK_SOCK_DIAG
   private static let byFamily: UInt16 = 20  // SOCK_DIAG_BY_FAMILY
+  private static let isRequest: UInt16 = 1  // NLM_F_REQUEST
+  private static let error: UInt16 = 2  // NLMSG_ERROR
+  private static let listens: UInt8 = 10  // TCP_LISTEN
   private static let sequence: UInt32 = 1
+  /// `lo`, whose index is the same on each machine: a listener may be bound to it.
+  private static let loopback: UInt32 = 1
+
+  /// Bytes, see the diagram.
+  private static let requestLength = 72
+  private static let addressLength = 32
+  private static let errorLength = 20
+  private static let answerLength = 88
+  /// An answer has some attributes behind it.
+  private static let mostOfAnAnswer = 1_024
 
   enum Answer: Equatable {
     case user(UInt32)
@@ -143,13 +163,13 @@ enum ListenerQuery {
   /// - Parameter address: in the order of the network: 4 bytes, or 16; of this machine's loopback interface.
   /// - Returns: nil where the kernel may not be asked, as without AF_NETLINK in `RestrictAddressFamilies=`.
   static func answer(at address: [UInt8], port: UInt16) -> Answer? {
-    let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 4)  // NETLINK_SOCK_DIAG
+    let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), protocolOfDiagnosis)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let request = Self.request(address, port)
     guard send(descriptor, request, request.count, 0) == request.count else { return nil }
-    // The kernel has answered before that returns. An answer has some attributes behind it.
-    var answer = [UInt8](repeating: 0, count: 1_024)
+    // The kernel has answered before that returns.
+    var answer = [UInt8](repeating: 0, count: mostOfAnAnswer)
     let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT))
     return self.answer(in: Array(answer.prefix(max(count, 0))), port: port)
   }
@@ -157,9 +177,9 @@ enum ListenerQuery {
   static func request(_ address: [UInt8], _ port: UInt16) -> [UInt8] {
     var bytes: [UInt8] = []
     func add(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) } }
-    add(UInt32(72))
+    add(UInt32(requestLength))
     add(byFamily)
-    add(UInt16(1))  // NLM_F_REQUEST
+    add(isRequest)
     add(sequence)
     add(UInt32(0))
     add(UInt8(address.count == 4 ? AF_INET : AF_INET6))
@@ -168,9 +188,8 @@ enum ListenerQuery {
     add(UInt32.max)
     add(port.bigEndian)
     add(UInt16(0))
-    bytes += address + [UInt8](repeating: 0, count: 32 - address.count)
-    // `lo`, whose index is the same on each machine: a listener may be bound to it.
-    add(UInt32(1))
+    bytes += address + [UInt8](repeating: 0, count: addressLength - address.count)
+    add(loopback)
     // Any cookie.
     add(UInt64.max)
     return bytes
@@ -181,12 +200,10 @@ enum ListenerQuery {
     func value<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
       answer.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
-    guard answer.count >= 20, value(UInt32.self, at: 8) == sequence else { return nil }
+    guard answer.count >= errorLength, value(UInt32.self, at: 8) == sequence else { return nil }
     switch value(UInt16.self, at: 4) {
-    // NLMSG_ERROR
-    case 2: return value(Int32.self, at: 16) == -ENOENT ? .nobody : nil
-    // TCP_LISTEN
-    case byFamily where answer.count >= 88 && answer[17] == 10:
+    case error: return value(Int32.self, at: 16) == -ENOENT ? .nobody : nil
+    case byFamily where answer.count >= answerLength && answer[17] == listens:
       guard UInt16(bigEndian: value(UInt16.self, at: 20)) == port else { return nil }
       return .user(value(UInt32.self, at: 80))
     default: return nil

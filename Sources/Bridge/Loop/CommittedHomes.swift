@@ -11,8 +11,8 @@ package final class CommittedHomes: Sendable {
   /// Nobody keeps the list: a commit would copy all of it.
   let list: Mutex<[Home]>
   let former: Mutex<[LoadedStore.Loaded]>
-  let damaged: Mutex<[String: Int]>
-  let events: Mutex<RecentEvents>
+  let unreadableRecords: Mutex<[String: Int]>
+  let recentEvents: Mutex<RecentEvents>
   /// That the store cannot be used. No home can hold that, so the first one is shown with it.
   private let storeAlert = Mutex<Alert?>(nil)
   private let store: any RecordStore
@@ -21,11 +21,11 @@ package final class CommittedHomes: Sendable {
   init(_ homes: [ServedHome], _ loaded: LoadedStore, _ recent: RecentEvents, _ store: any RecordStore) {
     self.store = store
     places = Dictionary(homes.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { $1 })
-    events = Mutex(recent)
+    recentEvents = Mutex(recent)
     books = Mutex(loaded.served.map(\.book))
     list = Mutex(loaded.served.map(\.home))
     former = Mutex(loaded.former)
-    damaged = Mutex(loaded.unreadable)
+    unreadableRecords = Mutex(loaded.unreadable)
   }
 
   /// All served homes, and with what is shown of the store.
@@ -52,7 +52,7 @@ package final class CommittedHomes: Sendable {
   func storedHome(_ name: String) -> Home? { places[name].map { place in list.withLock { $0[place] } } }
 
   /// What happened last, also in earlier processes.
-  package var recent: RecentEvents { events.withLock { $0 } }
+  package var recent: RecentEvents { recentEvents.withLock { $0 } }
 
   /// What lists show of the store: nil where it has been writable for a day.
   func show(_ alert: Alert?) { storeAlert.withLock { $0 = alert } }
@@ -64,7 +64,7 @@ package final class CommittedHomes: Sendable {
   }
 
   /// By home, also the former ones: how many records cannot be read.
-  package var unreadable: [String: Int] { damaged.withLock { $0 } }
+  package var unreadable: [String: Int] { unreadableRecords.withLock { $0 } }
 
   /// Lends a dataset.
   ///

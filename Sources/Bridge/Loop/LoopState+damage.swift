@@ -44,7 +44,7 @@ extension LoopState {
     try commit()
     let rest = try LoadedStore(settings, store)
     committed.former.withLock { $0 = rest.former }
-    committed.damaged.withLock { $0 = rest.unreadable }
+    committed.unreadableRecords.withLock { $0 = rest.unreadable }
     noteDamage(rest)
     try commit()
     return (forgotten, all.count - forgotten.count)

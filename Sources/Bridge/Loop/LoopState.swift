@@ -301,7 +301,7 @@ extension LoopState {
         homes[place].isTouched = false
       }
     }
-    committed.events.withLock { $0 = records.recent }
+    committed.recentEvents.withLock { $0 = records.recent }
     let (outcome, following) = (batch.outcome, batch.following)
     begin(at: now)
     if !outcome.isEmpty { follower.committed(outcome, committed) }
