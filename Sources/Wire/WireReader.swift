@@ -57,6 +57,9 @@ public enum WireUse {
 /// Gives the fields of a message their values, from JSON of somebody who is not trusted. Fields that the message does
 /// not declare are ignored. Of several with one name, the first counts, but for `null` unless `countsNull`.
 public struct WireReader: WireCoder {
+  /// Objects and arrays within each other, where no message says less.
+  public static let nesting = 32
+
   @usableFromInline let members: [JSONMember]
   @usableFromInline let start: UnsafePointer<UInt8>?
   /// All members before it were asked for: most senders keep our order.
@@ -167,9 +170,27 @@ public struct WireReader: WireCoder {
   }
 }
 
+/// An object within a message that is read.
+extension WireMessage where Self: WireReadable {
+  public static var type: WireType { .object }
+
+  /// - Returns: also nil where one of its fields is none.
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> Self? {
+    guard case .nested = member.value,
+      let members = try? UntrustedJSON.members(of: member.source, depth: WireReader.nesting)
+    else { return nil }
+    var reader = WireReader(members, of: member.source)
+    var message = Self()
+    message.fields(&reader)
+    return reader.problems.isEmpty ? message : nil
+  }
+}
+
+extension WireMessage where Self: WirePart { public static var sample: Self { Self() } }
+
 extension WireMessage {
   /// - Parameters: as of `WireReader.read`.
-  public init(reading bytes: [UInt8], depth: Int) throws(WireProblem) {
+  public init(reading bytes: [UInt8], depth: Int = WireReader.nesting) throws(WireProblem) {
     let read: Result<Self, WireProblem>?
     do throws(JSONFlaw) {
       read = try WireReader.read(bytes, depth: depth) { reader in

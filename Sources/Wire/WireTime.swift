@@ -3,11 +3,16 @@ import Home
 import ThreadkeeperSupport
 
 /// Written as RFC 3339 in UTC, to the second.
-extension WireTime: WireValue {
+extension WireTime: WireReadable {
   package func write(to json: inout JSONWriter) {
     json.byte(0x22)
     json.time(milliseconds: milliseconds)
     json.byte(0x22)
+  }
+
+  /// - Returns: nil for anything but what is written, of the years 0 to 9999.
+  package static func read(_ member: JSONMember, _ form: WireForm?) -> WireTime? {
+    if case .string(let string) = member.value { string.text.flatMap(WireTime.init) } else { nil }
   }
 
   package static var form: WireForm {

@@ -83,6 +83,7 @@ extension WireReadable where Self: FixedWidthInteger {
 }
 
 extension Int: WireReadable {}
+extension Int32: WireReadable {}
 extension Int64: WireReadable {}
 extension UInt8: WireReadable {}
 extension UInt16: WireReadable {}
@@ -102,6 +103,23 @@ extension Array: WireValue where Element: WireValue {
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "array""# + form.bounds("minItems", "maxItems")
       + #", "items": \#(describer.schema(of: Element.self, Element.form))"#
+  }
+}
+
+extension Array: WireReadable where Element: WireReadable {
+  public static var type: WireType { .list }
+
+  /// - Returns: also nil where one element is none.
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> [Element]? {
+    guard let elements = try? UntrustedJSON.elements(of: member.source, depth: WireReader.nesting),
+      form?.allows(UInt64(elements.count)) ?? true
+    else { return nil }
+    var values: [Element] = []
+    for element in elements {
+      guard let value = Element.read(element, nil) else { return nil }
+      values.append(value)
+    }
+    return values
   }
 }
 
@@ -234,14 +252,46 @@ extension JSONWriter {
 }
 
 /// The version of a message's form, which is 1.
-public struct WireVersion: WireValue, Sendable {
+public struct WireVersion: WireReadable, Sendable {
   @inlinable public init() {}
 
   @inlinable public func write(to json: inout JSONWriter) { json.byte(0x31) }
 
+  public static var type: WireType { .number(bits: 1) }
+
+  /// - Returns: nil for another version, which is not guessed at.
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> WireVersion? {
+    Int.read(member, form) == 1 ? WireVersion() : nil
+  }
+
   public static var form: WireForm { WireForm(name: "version", "Of the form of this message.") }
 
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { #""const": 1"# }
+}
+
+/// An object that another declaration reads: its bytes.
+public struct WireBytes: WireReadable, Equatable, Sendable {
+  public static let empty = WireBytes(Array("{}".utf8))
+
+  public let bytes: [UInt8]
+
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  public init(of object: some WireValue) {
+    var json = JSONWriter()
+    object.write(to: &json)
+    bytes = json.bytes
+  }
+
+  public func write(to json: inout JSONWriter) { json.raw(bytes) }
+
+  public static var type: WireType { .object }
+
+  public static func read(_ member: JSONMember, _ form: WireForm?) -> WireBytes? {
+    member.source.first == 0x7B ? WireBytes(Array(member.source)) : nil
+  }
+
+  public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { #""type": "object""# }
 }
 
 /// A value whose field is always there: `null` stands for none.

@@ -51,6 +51,15 @@ public enum UntrustedJSON {
     return isObject ? members : nil
   }
 
+  /// The elements of an array, valid as long as the bytes are; their names are empty.
+  ///
+  /// - Returns: nil when the outermost value is not an array.
+  public static func elements(of bytes: UnsafeBufferPointer<UInt8>, depth: Int) throws(JSONFlaw) -> [JSONMember]? {
+    var reader = JSONReader(bytes, depth: depth, skipsByteOrderMark: false)
+    var elements: [JSONMember] = []
+    return try reader.readArray { elements.append($0) } ? elements : nil
+  }
+
   /// The bytes of a member's value in the outermost object, without white space around them.
   ///
   /// - Returns: nil when there is no such member, or more than one, or when these bytes are not an object.
@@ -137,6 +146,15 @@ struct JSONReader {
     return isObject
   }
 
+  /// - Returns: false for what is no array; `body` is not called then.
+  mutating func readArray(_ body: (JSONMember) -> Void) throws(JSONFlaw) -> Bool {
+    skipSpace()
+    guard next == UInt8(ascii: "[") else { return false }
+    try array(level: 1, body)
+    try end()
+    return true
+  }
+
   /// Nothing but white space is left, and all of it was UTF-8.
   private mutating func end() throws(JSONFlaw) {
     skipSpace()
@@ -161,7 +179,7 @@ struct JSONReader {
       try object(level: level) { _ in }
       return .nested
     case UInt8(ascii: "["):
-      try array(level: level)
+      try array(level: level) { _ in }
       return .nested
     case UInt8(ascii: "t"):
       try word("true")
@@ -193,12 +211,14 @@ struct JSONReader {
     try need(UInt8(ascii: "}"))
   }
 
-  private mutating func array(level: Int) throws(JSONFlaw) {
+  private mutating func array(level: Int, _ body: (JSONMember) -> Void) throws(JSONFlaw) {
     try enter(level)
     guard !take(UInt8(ascii: "]")) else { return }
     repeat {
       skipSpace()
-      _ = try value(level: level + 1)
+      let start = offset
+      let value = try value(level: level + 1)
+      body(JSONMember(name: JSONString(), value: value, source: source(from: start)))
       skipSpace()
     } while take(UInt8(ascii: ","))
     try need(UInt8(ascii: "]"))
@@ -289,6 +309,11 @@ public struct JSONString {
   public let bytes: UnsafeBufferPointer<UInt8>
   @usableFromInline let isASCII: Bool
   public let hasEscapes: Bool
+
+  init(
+    bytes: UnsafeBufferPointer<UInt8> = UnsafeBufferPointer(start: nil, count: 0), isASCII: Bool = true,
+    hasEscapes: Bool = false
+  ) { (self.bytes, self.isASCII, self.hasEscapes) = (bytes, isASCII, hasEscapes) }
 
   /// Nil when it has half of a surrogate pair (RFC 8259, section 8.2), or is not UTF-8.
   public var text: String? {
