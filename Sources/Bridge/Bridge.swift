@@ -27,8 +27,9 @@ package final class Bridge: Service {
   package let homes: [ServedHome]
   package let store: any DaemonStore
   private let publisher: Publisher
-  private let intake: MosquittoClient
-  private let status: MosquittoClient
+  private let health: HealthReports
+  private let intakeClient: MosquittoClient
+  private let statusClient: MosquittoClient
   private let ticker: Ticker
   private let configuration: BridgeConfiguration
   private let connection: MosquittoConfiguration
@@ -89,7 +90,7 @@ package final class Bridge: Service {
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), handler: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
     follower.begin(.init(publisher: publisher, wake: wake))
-    intake = MosquittoClient(
+    intakeClient = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
       handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
     ticker = Ticker(
@@ -102,7 +103,7 @@ package final class Bridge: Service {
       return DiscoveryIntake(loop, home: home.name, path: store.place, clock: clock, logger: logger)
     }
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
-    (self.homes, self.publisher, self.status) = (homes, publisher, status)
+    (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)
     self.configuration = configuration
     self.connection = connection
     self.clientID = clientID
@@ -110,8 +111,13 @@ package final class Bridge: Service {
     self.logger = logger
   }
 
-  /// Events that the broker has not acknowledged.
-  package var waitingMessages: Int { publisher.waiting }
+  /// What it knows of itself now. No home is copied for it.
+  package var status: DaemonStatus {
+    var status = health.status
+    status.discovery = discovery?.current ?? .off
+    status.isStoreWritable = store.condition == .healthy && status.monitor.storeProblem == nil
+    return status
+  }
 
   /// Logs in again, at once, with another user name or password.
   package func useLogin(username: String?, password: String?) {
@@ -119,8 +125,8 @@ package final class Bridge: Service {
     connection.username = username
     connection.password = password
     monitor.loginChanged()
-    intake.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, configuration, loop))
-    status.reconfigure(Self.statusConfiguration(connection, clientID: clientID, configuration, publisher))
+    intakeClient.reconfigure(Self.intakeConfiguration(connection, clientID: clientID, configuration, loop))
+    statusClient.reconfigure(Self.statusConfiguration(connection, clientID: clientID, configuration, publisher))
   }
 
   /// Runs until the service group shuts down, or until a connection ends for good: then it throws words.
@@ -138,8 +144,8 @@ package final class Bridge: Service {
     defer { logger.info("stopped") }
     defer { ticker.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await self.status.run() }
-      group.addTask { try await self.intake.run() }
+      group.addTask { try await self.statusClient.run() }
+      group.addTask { try await self.intakeClient.run() }
       do {
         // One of them cannot continue: the other one ends cleanly.
         try await group.next()
@@ -154,8 +160,8 @@ package final class Bridge: Service {
 
   /// Ends both connections cleanly; `run` returns when they have.
   package func stop() {
-    intake.stop()
-    status.stop(finalPublications: publisher.lastPublications())
+    intakeClient.stop()
+    statusClient.stop(finalPublications: publisher.lastPublications())
   }
 
   private static func intakeConfiguration(

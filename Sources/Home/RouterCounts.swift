@@ -257,19 +257,22 @@ extension Router {
 /// How many routers a home has, for people.
 package struct RouterTotals: Hashable, Sendable {
   /// On the list.
-  package private(set) var listed = 0
+  package var listed = 0
   /// Of these.
-  package private(set) var online = 0
+  package var online = 0
   /// Of those that are online.
-  package private(set) var detached = 0
+  package var detached = 0
   /// On the list, and on another network than the one they are configured for.
-  package private(set) var elsewhere = 0
+  package var elsewhere = 0
   /// Of which something is kept although they are not on the list.
-  package private(set) var departed = 0
+  package var departed = 0
   /// Whose credentials are stored, on the list or not.
-  package private(set) var credentials = 0
+  package var credentials = 0
 
-  package var offline: Int { listed - online }
+  package var offline: Int {
+    get { listed - online }
+    set { online = listed - newValue }
+  }
 
   package init() {}
 

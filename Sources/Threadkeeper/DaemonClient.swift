@@ -1,3 +1,4 @@
+import Bridge
 import FoundationEssentials
 import KeychainCore
 import LocalAPI
@@ -150,7 +151,7 @@ struct DaemonClient: Sendable {
   }
 
   /// How the daemon is.
-  func status() async throws -> StatusReport {
+  func status() async throws -> DaemonStatus {
     try await askRunning { try await call(StatusMethods.get, VarlinkNothing(), within: .seconds(60))?.status }
   }
 
@@ -159,7 +160,7 @@ struct DaemonClient: Sendable {
   /// - Returns: nil where no daemon answers: none runs, this user has no access to it, it is another version, or it
   ///   cannot read its store.
   /// - Throws: `CancellationError`.
-  func statusIfThere() async throws -> StatusReport? {
+  func statusIfThere() async throws -> DaemonStatus? {
     let end = ContinuousClock.now + .seconds(2)
     while true {
       let reply = try? await call(StatusMethods.get, VarlinkNothing(), within: .seconds(10))

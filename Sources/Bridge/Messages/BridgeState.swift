@@ -106,45 +106,26 @@ package struct BridgeHealth: WireObject {
   static let intervalSeconds = 60
   static let expirySeconds: UInt32 = 180
 
-  private enum Intake: String, WireName {
-    case running, connecting
-    case backingOff = "backing_off"
-  }
-
-  let snapshot: BridgeMonitor.Snapshot
-  /// Of all homes.
-  let counts: HomeCounts
-  let requests: RequestService.Figures
-  /// Stored messages that the broker has not acknowledged.
-  let waiting: Int
-  /// Milliseconds.
-  let uptime: Int64
-
-  private var intake: Intake {
-    switch snapshot.intake {
-    case .running: .running
-    case .connecting: .connecting
-    case .backingOff: .backingOff
-    }
-  }
+  let status: DaemonStatus
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let (counts, snapshot, requests) = (status.counts, status.monitor, status.requests)
     c.needed("alerts_active", counts.alertsFiring, "Alerts that fire.")
     c.needed("answers_dropped", requests.dropped, "Answers that were too many to wait.")
     c.needed("duplicates_ignored", snapshot.duplicatesIgnored, "Repetitions since the start; not among the rejected.")
-    c.needed("events_waiting", waiting, "Events that the broker has not acknowledged.")
-    c.needed("intake", intake, "Whether messages are taken in.")
+    c.needed("events_waiting", status.waiting, "Events that the broker has not acknowledged.")
+    c.needed("intake", status.intake.state, "Whether messages are taken in.")
     c.needed("intake_reconnects", snapshot.intakeReconnects, "Connections that were lost or not made, since the start.")
     c.needed("messages_received", snapshot.received, "Since the start.")
     c.needed("messages_rejected", snapshot.rejected, "Since the start.")
     c.needed("networks", counts.networks, "Thread networks.")
     c.needed("publications_refused", snapshot.publicationsRefused, "By the broker.")
-    c.field("reason", snapshot.reason, .filled("What is wrong and what to do."))
+    c.field("reason", status.intake.reason, .filled("What is wrong and what to do."))
     c.needed("requests_answered", requests.answered, "Since the start.")
     c.needed("requests_refused", requests.refused, "Since the start; with those that were too many to be answered.")
     c.needed("retained_ignored", snapshot.retainedIgnored, "Retained messages since the start; not among the rejected.")
     c.needed("routers", counts.routers.listed, "Border routers.")
-    c.needed("uptime_seconds", uptime / 1_000, "Since the start.")
+    c.needed("uptime_seconds", status.uptime / 1_000, "Since the start.")
     c.version()
   }
 }

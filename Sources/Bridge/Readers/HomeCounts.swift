@@ -2,6 +2,7 @@ import Broker
 import Home
 import HomeStore
 import ThreadDataset
+import Wire
 
 /// What is counted of a home, or of several: for `status`, metrics, `bridge/info` and `bridge/health`. The home keeps
 /// these numbers, but for its alerts, of which there are few.
@@ -20,7 +21,33 @@ package struct HomeCounts: Hashable, Sendable {
   /// Alerts that fire.
   package var alerts: [AlertKind: Int] = [:]
 
-  package var alertsFiring: Int { alerts.values.reduce(0, +) }
+  package var alertsFiring: Int { alerts.values.reduce(0, &+) }
+
+  /// Firing alerts of one name.
+  package struct Firing: WirePart, WireMessage, WireReadable, Sendable {
+    package var name = AlertName.storeReadOnly
+    package var severity = AlertSeverity.critical
+    package var count = 0
+
+    package init() {}
+
+    init(_ kind: AlertKind, _ count: Int) { (name, severity, self.count) = (kind.name, kind.severity, count) }
+
+    package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("alertname", &name)
+      c.needed("count", &count)
+      c.needed("severity", &severity)
+    }
+  }
+
+  /// The same, the worst first.
+  package var firing: [Firing] {
+    get {
+      func rank(_ kind: AlertKind) -> (UInt8, String) { (kind.severity.rawValue, kind.name.word.description) }
+      return alerts.sorted { rank($0.key) < rank($1.key) }.map { Firing($0, $1) }
+    }
+    set { alerts = Dictionary(newValue.map { (AlertKind(name: $0.name, severity: $0.severity), $0.count) }) { $1 } }
+  }
 
   package init() {}
 

@@ -5,13 +5,6 @@ import Synchronization
 /// How the bridge is, kept in memory: what `bridge/health` shows, and what cannot be stored because the
 /// store itself is what fails.
 package final class BridgeMonitor: Sendable {
-  package enum Intake: Sendable, Equatable {
-    case connecting
-    case running
-    /// A message: what is wrong and what to do.
-    case backingOff(String)
-  }
-
   /// What the broker answers to the daemon's user name and password.
   package enum Login: Sendable, Equatable {
     /// Nothing yet, or nothing since they were changed.
@@ -49,8 +42,6 @@ package final class BridgeMonitor: Sendable {
     package var rejectedByCode: [String: Int64] = [:]
     package var retainedIgnored: Int64 = 0
     package var duplicatesIgnored: Int64 = 0
-    /// What has become of requests since the start.
-    package var requests = RequestService.Figures()
     package var publicationsRefused: Int64 = 0
     /// What the broker does not take now.
     package var refused: Refusal?
@@ -61,20 +52,11 @@ package final class BridgeMonitor: Sendable {
     /// When another client altered one with buttons.
     var alteredButtonAt: WireTime?
 
-    package var intake: Intake {
-      if let storeProblem { return .backingOff(storeProblem.reason) }
-      if isIntakeConnected { return .running }
+    package var intake: DaemonStatus.Intake {
+      if let storeProblem { return .init(.backingOff, storeProblem.reason) }
+      if isIntakeConnected { return .init(.running, takeover ?? anotherDaemon) }
       let takeover = mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover
-      return takeover.map { .backingOff($0) } ?? .connecting
-    }
-
-    /// What is published beside `intake`: what is wrong, and what to do.
-    package var reason: String? {
-      switch intake {
-      case .running: takeover ?? anotherDaemon
-      case .connecting: lastConnectionProblem
-      case .backingOff(let reason): reason
-      }
+      return takeover.map { .init(.backingOff, $0) } ?? .init(.connecting, lastConnectionProblem)
     }
 
     /// Refused as long as one of the connections is, accepted when both are.

@@ -7,7 +7,7 @@ import Synchronization
 final class HealthReports: Sendable {
   private struct State {
     var next: WireTime?
-    var published: BridgeMonitor.Intake?
+    var published: DaemonStatus.Intake?
   }
 
   private let loop: HomeLoop
@@ -32,9 +32,14 @@ final class HealthReports: Sendable {
   /// It is due now: a connection was made, or the clock was set.
   func restart() { state.withLock { $0.next = nil } }
 
+  /// What the bridge knows of itself now.
+  var status: DaemonStatus {
+    DaemonStatus(
+      monitor.snapshot, loop.homes.counts, requests.figures, waiting: publisher.waiting,
+      uptime: clock.moment().steady - startedAt)
+  }
+
   func publish(at now: WireTime) {
-    let figures = requests.figures
-    monitor.update { $0.requests = figures }
     let known = monitor.snapshot
     guard known.isStatusConnected else { return }
     let isDue = state.withLock { state in
@@ -43,10 +48,6 @@ final class HealthReports: Sendable {
       state.next = now.adding(seconds: BridgeHealth.intervalSeconds)
       return true
     }
-    guard isDue else { return }
-    publisher.publish(
-      BridgeHealth(
-        snapshot: known, counts: loop.homes.counts, requests: figures, waiting: publisher.waiting,
-        uptime: clock.moment().steady - startedAt))
+    if isDue { publisher.publish(BridgeHealth(status: status)) }
   }
 }

@@ -1,9 +1,10 @@
 import Broker
 import Logging
 import Synchronization
+import Wire
 
-/// That the broker refuses topics, or devices of Home Assistant: those are one matter, however many routers there are.
-package struct Refusal: Sendable, Equatable {
+/// What the broker refuses: topics, or devices of Home Assistant, which are one matter, however many routers there are.
+package struct Refusal: WirePart, WireMessage, WireReadable, Equatable, Sendable {
   package enum Kind: Sendable {
     case topic
     /// A device that is announced.
@@ -12,18 +13,32 @@ package struct Refusal: Sendable, Equatable {
     case removal
   }
 
-  let kind: Kind
+  private(set) var kind = Kind.topic
   /// Topics; publications about devices on this connection: after the first ones no more are tried.
-  package let count: Int
-  /// The last.
-  package let topic: String
+  package var count = 0
+  /// The last. It is cut, and so are the words: a client may have chosen it.
+  package var topic = ""
   /// The broker's answer to the last.
-  package let problem: String
+  package var problem = ""
   /// What a person can do.
-  package let remedy: String
+  package var remedy = ""
+
+  package init() {}
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("last_topic", &topic)
+    c.needed("problem", &problem)
+    c.needed("remedy", &remedy)
+    c.needed("topics", &count)
+  }
+
+  private static func cut(_ text: String, to most: Int) -> String {
+    text.unicodeScalars.count > most ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(most))) + "…" : text
+  }
 
   package init(_ kind: Kind, topic: String, _ error: MosquittoError, count: Int) {
-    (self.kind, self.topic, self.count, problem) = (kind, topic, count, error.message)
+    (self.kind, self.count) = (kind, count)
+    (self.topic, problem) = (Self.cut(topic, to: 200), Self.cut(error.message, to: 300))
     remedy =
       switch (kind, error.reason) {
       case (.topic, .notAuthorized):

@@ -91,7 +91,7 @@ final class ShardRun: Sendable {
 
   /// What it is counted as.
   var figures: LeaseTable.Figures {
-    let counts = bridge.loop.homes.counts
+    let status = bridge.status
     let commits = bridge.monitor.figures.commit.snapshot
     let number = commits.counts.reduce(0, +)
     let new = lastCommits.withLock { last in
@@ -99,8 +99,8 @@ final class ShardRun: Sendable {
       return (number: number - last.number, sum: commits.sum - last.sum)
     }
     return .init(
-      shard: shard, epoch: claim.epoch, homes: bridge.homes.count, routers: counts.routers.listed,
-      alerts: counts.alertsFiring, waiting: bridge.waitingMessages,
+      shard: shard, epoch: claim.epoch, homes: bridge.homes.count, routers: status.counts.routers.listed,
+      alerts: status.counts.alertsFiring, waiting: status.waiting,
       commitMs: new.number == 0 ? nil : 1_000 * new.sum / Double(new.number), state: .serving)
   }
 

@@ -1,6 +1,5 @@
 #if Fleet
 import Bridge
-import KeychainCore
 import Settings
 import StatusPage
 import Threadkeeper
@@ -40,10 +39,9 @@ struct FleetPage: PageSource {
 
   var readiness: Readiness {
     let problems = problems()
-    let stopped = shards().first { $0.bridge.monitor.snapshot.intake != .running }
-    let reason = stopped.map {
-      "shard \($0.shard): \($0.bridge.monitor.snapshot.reason ?? "it connects to its broker")"
-    }
+    let intakes = shards().lazy.map { ($0.shard, $0.bridge.monitor.snapshot.intake) }
+    let stopped = intakes.first { $1.state != .running }
+    let reason = stopped.map { "shard \($0): \($1.reason ?? "it connects to its broker")" }
     return Readiness([
       .init("broker", ok: problems.broker == nil, reason: problems.broker),
       .init("store", ok: problems.database == nil, reason: problems.database),
@@ -62,13 +60,10 @@ struct FleetPage: PageSource {
   }
 
   private static func metrics(of bridge: Bridge) -> [Metric] {
-    let monitor = bridge.monitor.snapshot
-    let daemon = DaemonMetrics(
-      snapshot: monitor, figures: bridge.monitor.figures, discovery: .off,
-      isStoreWritable: bridge.store.condition == .healthy && monitor.storeProblem == nil,
-      eventsWaiting: bridge.waitingMessages)
+    let status = bridge.status
+    let daemon = DaemonMetrics(status, bridge.monitor.figures)
     return daemon.ofBridge + [Metric(.gauge, "threadkeeper_homes", "Homes.", Double(bridge.homes.count))]
-      + HomeMetrics(bridge.loop.homes.counts).counts
+      + HomeMetrics(status.counts).counts
   }
 
   private static func metrics(of status: FleetStatus) -> [Metric] {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bridge
 import Broker
 import Settings
 import SodiumCrypto
@@ -78,13 +79,12 @@ struct LoginCommand: AsyncParsableCommand {
   /// The daemon has the last word, which knows all of its settings (`StoreLogin`).
   ///
   /// - Throws: `CommandFailure` with status 78 where it is seen already that the daemon has another broker or user name.
-  private func checked(_ status: StatusReport, _ address: BrokerAddress, own: String?, name: String?) throws
-    -> DaemonState.Login
+  private func checked(_ status: DaemonStatus, _ address: BrokerAddress, own: String?, name: String?) throws
+    -> DaemonStatus.Login
   {
     let (broker, login) = (status.broker, status.login)
     // Whether it speaks TLS is not reported.
-    let running = BrokerAddress(
-      host: broker.host, port: UInt16(clamping: broker.port), isEncrypted: address.isEncrypted)
+    let running = BrokerAddress(host: broker.host, port: broker.port, isEncrypted: address.isEncrypted)
     guard !broker.embedded, running.url == address.url else {
       throw CommandFailure(
         .configuration, "the running daemon speaks to \(running), these settings name \(address)",

@@ -62,7 +62,7 @@ struct Daemon {
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
     }
-    TeamCheck(settings, bridge.loop.homes.snapshot).log(to: logger)
+    DaemonStatus.Teams(settings, bridge.loop.homes.snapshot).log(to: logger)
     ApproverNotice(settings: settings, snapshot: bridge.loop.homes.snapshot).log(to: logger)
     let operations = OperationContext(settings: settings, bridge: bridge, login: login, logger: logger)
     let page = PageServer(operations)

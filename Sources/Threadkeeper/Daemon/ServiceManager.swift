@@ -40,8 +40,9 @@ final class ServiceManager: Service {
   }
 
   private func status(_ snapshot: BridgeMonitor.Snapshot) -> String {
-    let reason = snapshot.reason.map { ": \($0)" } ?? ""
-    switch snapshot.intake {
+    let intake = snapshot.intake
+    let reason = intake.reason.map { ": \($0)" } ?? ""
+    switch intake.state {
     case .running: return "Connected to \(broker)\(reason)"
     case .connecting: return "Not connected to \(broker)\(reason)"
     case .backingOff: return "No messages are taken in\(reason)"

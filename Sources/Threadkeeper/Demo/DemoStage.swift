@@ -78,7 +78,7 @@ struct DemoStage {
   /// Returns when everything that a router says from now on will be heard.
   func ready() async throws {
     try await until("the daemon and the audience to be connected") { [bridge] in
-      bridge.monitor.snapshot.intake == .running && $0.contains { $0.topic == "threadkeeper/bridge/state" }
+      bridge.monitor.snapshot.intake.state == .running && $0.contains { $0.topic == "threadkeeper/bridge/state" }
     }
   }
 

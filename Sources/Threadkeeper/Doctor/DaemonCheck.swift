@@ -1,3 +1,4 @@
+import Bridge
 import Broker
 import Home
 import KeychainCore
@@ -13,7 +14,7 @@ enum DaemonCheck {
   ///   - status: nil where no daemon answers.
   ///   - holder: who has the store.
   ///   - access: why this user may not look; nil where it may.
-  static func findings(_ status: StatusReport?, holder: LockHolder?, access: CommandFailure? = nil) -> [Finding] {
+  static func findings(_ status: DaemonStatus?, holder: LockHolder?, access: CommandFailure? = nil) -> [Finding] {
     guard let status else {
       if let holder {
         return [
@@ -36,7 +37,7 @@ enum DaemonCheck {
   }
 }
 
-extension StatusReport {
+extension DaemonStatus {
   fileprivate var findings: [Finding] {
     let connection = Check(.daemon, "connection")
     let findings = [
@@ -87,11 +88,10 @@ extension StatusReport {
 
   private var alertsFinding: Finding {
     let check = Check(.daemon, "alerts")
-    guard !alertsFiring.isEmpty else { return check.ok("No alert fires") }
-    let words = "Alerts fire: \(alertsFiring.map(\.words).listed)"
+    guard !counts.firing.isEmpty else { return check.ok("No alert fires") }
+    let words = "Alerts fire: \(counts.firing.map(\.words).listed)"
     let remedy = "`threadkeeper alerts` has the reason and the remedy of each"
-    return alertsFiring.contains { $0.severity != AlertSeverity.info.word.description }
-      ? check.warning(words, remedy) : check.note(words, remedy)
+    return counts.firing.contains { $0.severity != .info } ? check.warning(words, remedy) : check.note(words, remedy)
   }
 
   private var discoveryFindings: [Finding] {

@@ -1,3 +1,4 @@
+import Bridge
 import Broker
 import FoundationEssentials
 import Glibc
@@ -79,7 +80,7 @@ struct Doctor: Sendable {
     return nil
   }
 
-  private func store(_ settings: Settings, _ opened: Opened, _ status: StatusReport?) -> [Finding] {
+  private func store(_ settings: Settings, _ opened: Opened, _ status: DaemonStatus?) -> [Finding] {
     let location = OpenStore.location(settings)
     guard OpenStore.exists(settings) else {
       return [StoreCheck.absence(settings)] + StoreCheck.disk(settings.store.path)
@@ -91,7 +92,7 @@ struct Doctor: Sendable {
       + StoreCheck.backup(last: BackupNote.read(settings), now: Int64(time(nil))) + StoreCheck.disk(settings.store.path)
   }
 
-  private func system(_ settings: Settings, _ status: StatusReport?) -> [Finding] {
+  private func system(_ settings: Settings, _ status: DaemonStatus?) -> [Finding] {
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     return SystemCheck.clock(root: root)
       + (status == nil ? SystemCheck.avahi(isWanted: settings.discovery == .auto, root: root) : [])
@@ -99,7 +100,7 @@ struct Doctor: Sendable {
 
   // MARK: The broker
 
-  private func broker(_ settings: Settings, _ opened: Opened, _ status: StatusReport?) async throws -> [Finding] {
+  private func broker(_ settings: Settings, _ opened: Opened, _ status: DaemonStatus?) async throws -> [Finding] {
     let check = Check(.broker, "broker")
     guard case .named(let host) = settings.mqtt.host else {
       return [

@@ -1,3 +1,4 @@
+import Bridge
 import Glibc
 import KeychainCore
 import Settings
@@ -25,7 +26,7 @@ enum StoreCheck {
       return [
         check.problem(
           "The store in \(path) is \(condition)",
-          condition.hasPrefix(StatusReport.notWritable)
+          condition.hasPrefix(DaemonStatus.notWritable)
             ? "`threadkeeper alerts` says since when. Nothing is lost: events wait on the broker"
             : "`threadkeeper store verify` says more", .inputOutput)
       ]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Bridge
 import Broker
 import Home
 import KeychainCore
@@ -34,13 +35,13 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 /// What a person reads of `status`.
-extension StatusReport {
+extension DaemonStatus {
   var text: String {
     let lines = [
       ("broker", broker.words.printable), ("login", login.words.printable), ("refused", refused?.words.printable ?? ""),
       ("intake", intake.words.printable), ("discovery", discovery.words.printable), ("page", page.words.printable),
-      ("store", storeText), ("preferred", preferredText), ("routers", "\(routers)\(routerDetail)"),
-      ("networks", "\(networks)"), ("credentials", "\(credentials)"),
+      ("store", storeText), ("preferred", preferredText), ("routers", "\(counts.routers.listed)\(routerDetail)"),
+      ("networks", "\(counts.networks)"), ("credentials", "\(counts.credentials)"),
     ]
     let head = "threadkeeper \(version.printable), running as process \(pid)"
     return
@@ -51,8 +52,8 @@ extension StatusReport {
 
   private var routerDetail: String {
     let parts = [
-      (routersOffline, "offline"), (routersDetached, "detached"),
-      (routersElsewhere, "not on the network that they are configured for"),
+      (counts.routers.offline, "offline"), (counts.routers.detached, "detached"),
+      (counts.routers.elsewhere, "not on the network that they are configured for"),
     ]
     let shown = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return shown.isEmpty ? "" : " (\(shown.listed))"
@@ -65,17 +66,18 @@ extension StatusReport {
   private var storeText: String { "\(store.path.printable), \(store.condition.printable)" }
 
   private var preferredText: String {
-    guard !preferredNetworks.isEmpty else { return "none" }
-    return preferredNetworks.map {
+    guard !preferred.isEmpty else { return "none" }
+    return preferred.map {
       let home = homes > 1 ? "\($0.home.printable): " : ""
-      return "\(home)\($0.networkName.printable) (\($0.extPanId.printable))"
+      return "\(home)\($0.name.printable) (\($0.network.printable))"
     }.listed
   }
 
   /// One line for each severity that fires.
   private var alertLines: [(String, String)] {
+    let firing = counts.firing
     let lines = AlertSeverity.allCases.compactMap { severity -> String? in
-      let alerts = alertsFiring.filter { $0.severity == severity.word.description }
+      let alerts = firing.filter { $0.severity == severity }
       guard !alerts.isEmpty else { return nil }
       // The report may be another user's.
       let count = alerts.map(\.count).reduce(0, &+)
@@ -86,9 +88,9 @@ extension StatusReport {
   }
 }
 
-extension StatusReport.Alert { var words: String { alertname + (count > 1 ? " (\(count))" : "") } }
+extension HomeCounts.Firing { var words: String { "\(name.word)" + (count > 1 ? " (\(count))" : "") } }
 
-extension DaemonState.Login {
+extension DaemonStatus.Login {
   var words: String {
     let name = username ?? "nobody"
     return switch passwordFrom {
@@ -101,25 +103,25 @@ extension DaemonState.Login {
   }
 }
 
-extension TeamCheck {
+extension DaemonStatus.Teams {
   /// Lines of `status`, each with its label; empty when all is well.
   var lines: [(String, String)] {
     var lines = empty.map { ("teams", "no user belongs to the team `\($0.printable)` of the settings") }
-    if let first = abandonedIds.first {
-      let others = abandonedIds.count - 1
+    if let first = abandoned.first {
+      let others = abandoned.count - 1
       let more = others > 0 ? "; `threadkeeper status --json` has \(others) more" : ""
       lines.append(
         (
           "owners",
-          "\(first.borderAgentId.printable) belongs to the team `\(first.team.printable)`, for which nobody "
-            + "speaks: \(Self.remedy(first.borderAgentId.printable))\(more)"
+          "\(first.agent.printable) belongs to the team `\(first.team.printable)`, for which nobody "
+            + "speaks: \(Self.remedy(first.agent.printable))\(more)"
         ))
     }
     return lines
   }
 }
 
-extension DaemonState.Broker {
+extension DaemonStatus.Connection {
   var words: String {
     let place = "\(embedded ? "embedded, " : "")\(HostAndPort(host, port))"
     return switch state {
@@ -129,7 +131,7 @@ extension DaemonState.Broker {
   }
 }
 
-extension DaemonState.Intake {
+extension DaemonStatus.Intake {
   var words: String {
     switch state {
     case .running: "running" + (reason.map { "; \($0)" } ?? "")
@@ -139,7 +141,7 @@ extension DaemonState.Intake {
   }
 }
 
-extension DaemonState.Discovery {
+extension DiscoveryState {
   var words: String {
     switch state {
     case .off: return "off (setting `discovery.mdns`)"
@@ -153,7 +155,7 @@ extension DaemonState.Discovery {
   }
 }
 
-extension DaemonState.Page {
+extension DaemonStatus.Page {
   var words: String {
     switch state {
     case .off: "off (setting `http.enabled`)"
@@ -164,7 +166,7 @@ extension DaemonState.Page {
   }
 }
 
-extension DaemonState.Page {
+extension DaemonStatus.Page {
   private var listening: String {
     let proxy = trustedProxy.map { "through the proxy \($0)" }
     guard let url else { return proxy ?? "" }
@@ -175,10 +177,10 @@ extension DaemonState.Page {
   }
 }
 
-extension DaemonState.Refused {
+extension Refusal {
   var words: String {
-    let place = problem.contains(lastTopic) ? "" : ", `\(lastTopic)`"
-    return "\(topics == 1 ? "1 topic" : "\(topics) topics"); the last\(place): \(problem). \(remedy)"
+    let place = problem.contains(topic) ? "" : ", `\(topic)`"
+    return "\(count == 1 ? "1 topic" : "\(count) topics"); the last\(place): \(problem). \(remedy)"
   }
 }
 

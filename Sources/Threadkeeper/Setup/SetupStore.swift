@@ -1,3 +1,4 @@
+import Bridge
 import FoundationEssentials
 import Glibc
 import KeychainCore
@@ -25,8 +26,7 @@ struct SetupStore: Sendable {
     guard let status = try await DaemonClient(settings: settings).statusIfThere() else { return }
     let broker = status.broker
     let isSame =
-      BrokerAddress(settings.mqtt)?.host.lowercased() == broker.host.lowercased()
-      && Int(settings.mqtt.port) == broker.port
+      BrokerAddress(settings.mqtt)?.host.lowercased() == broker.host.lowercased() && settings.mqtt.port == broker.port
     let other: String
     if broker.embedded {
       other = "broker (its private one)"

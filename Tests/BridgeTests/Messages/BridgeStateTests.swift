@@ -47,8 +47,8 @@ import Wire
     var counts = HomeCounts()
     counts.networks = 3
     let health = BridgeHealth(
-      snapshot: snapshot, counts: counts, requests: RequestService.Figures(answered: 11, refused: 12, dropped: 13),
-      waiting: 9, uptime: 61_999)
+      status: DaemonStatus(
+        snapshot, counts, RequestService.Figures(answered: 11, refused: 12, dropped: 13), waiting: 9, uptime: 61_999))
     #expect(
       health.json().text == #"{"alerts_active":0,"answers_dropped":13,"duplicates_ignored":8,"events_waiting":9,"#
         + #""intake":"connecting","intake_reconnects":10,"messages_received":5,"#

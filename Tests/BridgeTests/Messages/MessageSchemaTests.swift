@@ -35,11 +35,7 @@ private struct SchemaFile {
     SchemaFile("bridge-alerts", "bridge/alerts", AlertsState([:], in: "home", ways: .init(isOnlyHome: true))),
     SchemaFile("bridge-consent", "bridge/consent", ConsentState(waiting: [], asked: [])),
     SchemaFile("bridge-daemon", "bridge/daemon", BridgeDaemon(instance: "", process: 0, version: "")),
-    SchemaFile(
-      "bridge-health", "bridge/health",
-      BridgeHealth(
-        snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(), requests: RequestService.Figures(), waiting: 0,
-        uptime: 0)),
+    SchemaFile("bridge-health", "bridge/health", BridgeHealth(status: DaemonStatus())),
     SchemaFile(
       "bridge-info", "bridge/info",
       BridgeInfo(

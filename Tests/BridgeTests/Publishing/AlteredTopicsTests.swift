@@ -19,10 +19,7 @@ import ThreadDataset
     scene.publisher.connected(sessionPresent: false, receivesOwn: receivesOwn)
     scene.announce(1)
     scene.commit { $0.handle(.condition(.sessionLost, .sessionLost)) }
-    scene.publisher.publish(
-      BridgeHealth(
-        snapshot: BridgeMonitor.Snapshot(), counts: HomeCounts(),
-        requests: RequestService.Figures(answered: 0, refused: 0, dropped: 0), waiting: 0, uptime: 0))
+    scene.publisher.publish(BridgeHealth(status: DaemonStatus()))
     try scene.pump()
     scene.read()
     for _ in 0..<2 {

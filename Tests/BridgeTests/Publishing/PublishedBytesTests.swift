@@ -264,8 +264,8 @@ import ThreadDataset
       (
         $0,
         BridgeHealth(
-          snapshot: $1, counts: counts, requests: RequestService.Figures(answered: 9, refused: 10, dropped: 11),
-          waiting: 12, uptime: 1_000)
+          status: DaemonStatus(
+            $1, counts, RequestService.Figures(answered: 9, refused: 10, dropped: 11), waiting: 12, uptime: 1_000))
       )
     }
   }

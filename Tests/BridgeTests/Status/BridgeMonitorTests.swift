@@ -15,7 +15,7 @@ import Testing
     #expect(!monitor.storeFailed("full", at: now.adding(seconds: 5), inBatch: true))
     #expect(monitor.storeFailed("read-only", at: now.adding(seconds: 9), inBatch: true))
     #expect(monitor.snapshot.storeProblem?.since == now)
-    #expect(monitor.snapshot.intake == .backingOff("read-only"))
+    #expect(monitor.snapshot.intake == .init(.backingOff, "read-only"))
   }
 
   @Test("A batch that is written ends it; that is news once") func batchWorks() {
@@ -23,7 +23,7 @@ import Testing
     monitor.storeFailed("full", at: now, inBatch: true)
     #expect(monitor.storeWorks(at: now, inBatch: true))
     #expect(!monitor.storeWorks(at: now, inBatch: true))
-    #expect(monitor.snapshot.intake == .connecting)
+    #expect(monitor.snapshot.intake.state == .connecting)
   }
 
   @Test("A tick that is written ends what a tick began, and what a batch began after a quiet time") func tickWorks() {
@@ -35,7 +35,7 @@ import Testing
     monitor.update { $0.isIntakeConnected = true }
     #expect(!monitor.storeWorks(at: later.adding(seconds: -1), inBatch: false))
     #expect(monitor.storeWorks(at: later, inBatch: false))
-    #expect(monitor.snapshot.intake == .running)
+    #expect(monitor.snapshot.intake.state == .running)
   }
 
   @Test("While stored messages cannot be read, no write that succeeds ends the problem") func reading() {
@@ -90,8 +90,9 @@ import Testing
       counts.networks = 3
       counts.alerts = [kind: 2]
       return BridgeHealth(
-        snapshot: monitor.snapshot, counts: counts,
-        requests: RequestService.Figures(answered: 3, refused: 2, dropped: 1), waiting: 7, uptime: 61_500)
+        status: DaemonStatus(
+          monitor.snapshot, counts, RequestService.Figures(answered: 3, refused: 2, dropped: 1), waiting: 7,
+          uptime: 61_500))
     }
     func says(_ fields: String...) -> Bool {
       let text = health().json().text
@@ -121,11 +122,11 @@ import Testing
       #expect(monitor.noteTakeover(refusal(), of: connection))
       #expect(monitor.snapshot.takeover == "same client id")
       let isIntake = connection == \.intakeTakeover
-      #expect(monitor.snapshot.intake == (isIntake ? .backingOff("same client id") : .connecting))
+      #expect(monitor.snapshot.intake.state == (isIntake ? .backingOff : .connecting))
       monitor.update { $0.isIntakeConnected = true }
-      #expect(monitor.snapshot.reason == "same client id" && monitor.snapshot.intake == .running)
+      #expect(monitor.snapshot.intake == .init(.running, "same client id"))
       monitor.update { $0[keyPath: connection] = nil }
-      #expect(monitor.snapshot.takeover == nil && monitor.snapshot.reason == nil)
+      #expect(monitor.snapshot.takeover == nil && monitor.snapshot.intake.reason == nil)
     }
   }
 

@@ -18,7 +18,7 @@ final class NodeRun: Sendable {
   deinit { node.leave() }
 
   /// Shards whose intake is subscribed.
-  var serving: [Int] { node.runs.filter { $0.bridge.monitor.snapshot.intake == .running }.map(\.shard) }
+  var serving: [Int] { node.runs.filter { $0.bridge.monitor.snapshot.intake.state == .running }.map(\.shard) }
 
   func serves(_ shards: [Int], within limit: Duration = .seconds(60)) async throws {
     try await eventually(within: limit, "serving \(shards)") {

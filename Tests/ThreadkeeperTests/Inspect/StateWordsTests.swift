@@ -30,16 +30,17 @@ import ThreadRequests
   }
 }
 
-@Suite("What status says of refusals, discovery and the page") struct DaemonStateWordsTests {
+@Suite("What status says of refusals, discovery and the page") struct StatusWordsTests {
   @Test("The last topic is named, unless the problem names it already") func lastTopic() {
-    var refused = DaemonState.Refused(topics: 1, lastTopic: "a/b", problem: "too large", remedy: "Look into the log.")
+    var refused = Refusal()
+    (refused.count, refused.topic, refused.problem, refused.remedy) = (1, "a/b", "too large", "Look into the log.")
     #expect(refused.words == "1 topic; the last, `a/b`: too large. Look into the log.")
-    (refused.topics, refused.problem) = (2, "a/b is too large")
+    (refused.count, refused.problem) = (2, "a/b is too large")
     #expect(refused.words == "2 topics; the last: a/b is too large. Look into the log.")
   }
 
   @Test("The page has an address that can be opened, or says that a proxy shows it") func page() {
-    var page = DaemonState.Page(.listening)
+    var page = DaemonStatus.Page(.listening)
     (page.url, page.needsToken) = ("http://127.0.0.1:8423/", false)
     #expect(
       page.words == "http://127.0.0.1:8423/, read only; `threadkeeper page token` lets you change something there")
@@ -53,16 +54,15 @@ import ThreadRequests
   }
 
   @Test("The search on the local network says how many it lists, or what to do") func discovery() {
-    func words(_ state: DiscoveryState) -> String { DaemonState.Discovery(state).words }
-    #expect(words(.off) == "off (setting `discovery.mdns`)")
-    #expect(words(.starting) == "starting")
-    #expect(words(.running(routers: 1, unlisted: [])) == "mDNS, 1 border router")
+    func of(_ state: DiscoveryState) -> String { state.words }
+    #expect(of(.off) == "off (setting `discovery.mdns`)")
+    #expect(of(.starting) == "starting")
+    #expect(of(.running(routers: 1, unlisted: [])) == "mDNS, 1 border router")
     #expect(
-      words(.running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
+      of(.running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
         == "mDNS, 3 border routers; records not listed: 2")
     #expect(
-      words(.unavailable(message: "Nobody answers.", remedy: "Install it."))
-        == "unavailable: Nobody answers. Install it.")
+      of(.unavailable(message: "Nobody answers.", remedy: "Install it.")) == "unavailable: Nobody answers. Install it.")
   }
 }
 

@@ -14,13 +14,7 @@ import ThreadkeeperSupport
   init() throws {
     store = try TemporaryStore()
     context = try OperationContext(store)
-    socket = LocalAPISocket(
-      context,
-      runtime: { [settings = context.settings] in
-        DaemonState(
-          pid: 1, broker: .init(settings, port: 1883, state: .connected), login: .init(passwordFrom: .none),
-          intake: .init(state: .running), discovery: .init(.off), page: .init(.off))
-      })
+    socket = LocalAPISocket(context)
   }
 
   /// Each operation says by itself who may have it done.

@@ -75,12 +75,12 @@ import ThreadDataset
     func server(_ settings: Settings) -> PageServer? { PageServer(context(settings, log.logger)) }
     #expect(server(settings) == nil)
     #expect(log.lines.contains { $0.contains("its token cannot be read") })
-    let page = DaemonState.Page(settings.http, besideStore: "/store", nil)
+    let page = DaemonStatus.Page(settings.http, besideStore: "/store", nil)
     #expect(page.state == .unavailable && page.remedy?.contains("/store.http-token") == true)
     settings.http.token = SecretText("0123456789abcdef")
     #expect(server(settings) != nil)
     settings.http.isEnabled = false
-    #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .off)
+    #expect(DaemonStatus.Page(settings.http, besideStore: "/store", nil).state == .off)
   }
 
   @Test("On loopback there is no page either where there is a token that cannot be read") func unreadableToken() {
@@ -89,7 +89,7 @@ import ThreadDataset
     let log = RecordingLog()
     #expect(PageServer(context(settings, log.logger)) == nil)
     #expect(log.lines.contains { $0.contains("its token cannot be read") })
-    #expect(DaemonState.Page(settings.http, besideStore: "/store", nil).state == .unavailable)
+    #expect(DaemonStatus.Page(settings.http, besideStore: "/store", nil).state == .unavailable)
   }
 
   @Test(
@@ -105,7 +105,7 @@ import ThreadDataset
     let shown = #""seen":"1970-01-01T00:16:00Z""#
     let sample = #"border_agent_id="\#(agent)"} 1000"# + "\n"
     for (discovery, isNow) in [(.running(routers: 1, unlisted: []), true), (state, false)] {
-      facts.discovery = { discovery }
+      facts.discovery = discovery
       let text = String(decoding: try #require(await facts.state()), as: UTF8.self)
       #expect(text.contains("\(agent)") && text.contains(shown) == !isNow, "\(text)")
       let metrics = MetricsText.encode(await facts.metrics())
@@ -116,7 +116,7 @@ import ThreadDataset
   @Test("Records that are not listed are named in the health of the daemon, the first ones with the reason")
   func unlisted() {
     let records = (1...12).map { UnlistedRecord(name: "R\($0)\u{1B}", reason: "`id` is missing") }
-    let part = PageState.Part(DaemonState.Discovery(.running(routers: 1, unlisted: records)))
+    let part = PageState.Part(.running(routers: 1, unlisted: records))
     #expect(part.text.hasPrefix(#"1 border router can be seen; "R1\u{1b}" is not listed: `id` is missing; "R2"#))
     #expect(part.text.hasSuffix("; 2 more are not listed") && part.state == "ok")
   }

@@ -66,29 +66,18 @@ package struct LocalAPISocket: Service {
 }
 
 extension LocalAPISocket {
-  /// Of this process, with its broker, page and login as they are now.
+  /// Of this process, with the table of all that can be asked: a handler for each interface.
   ///
   /// - Parameters:
   ///   - port: of the broker; nil: as the settings have it.
   ///   - page: nil where there is none.
   package init(_ operations: OperationContext, port: UInt16? = nil, page: PageServer? = nil) {
-    let state = DaemonStateReader(
-      settings: operations.settings, port: port ?? operations.settings.mqtt.port, monitor: operations.bridge.monitor,
-      discovery: { [bridge = operations.bridge] in bridge.discovery?.current ?? .off }, server: page,
-      login: { [logins = operations.logins] in logins.login })
     var operations = operations
     operations.page = page
-    self.init(operations, runtime: { state.current })
-  }
-
-  /// With the table of all that can be asked: a handler for each interface.
-  ///
-  /// - Parameter runtime: how the daemon is now.
-  init(_ operations: OperationContext, runtime: @escaping @Sendable () -> DaemonState) {
     let (settings, bridge) = (operations.settings, operations.bridge)
     self.init(
       settings: settings,
-      handlers: [StatusHandler(context: operations, runtime: runtime), OperationHandler(operations)]
+      handlers: [StatusHandler(context: operations, port: port), OperationHandler(operations)]
         + RequestHandler.all(settings, bridge: bridge), logger: operations.logger)
     finished = { [figures = bridge.monitor.figures] method, duration in
       if method != OperationHandler.method { figures.localCalls.add(duration, to: method) }

@@ -8,22 +8,9 @@ import Synchronization
 
 /// The user name and password that the daemon goes to its broker with, and where they come from.
 struct LoginInUse: Sendable, Equatable {
-  enum Source: String, Codable, Sendable {
-    /// `mqtt.password`: it wins over what is stored.
-    case settings
-    /// Stored by `threadkeeper login`.
-    case keychain
-    /// There is no password.
-    case none
-    /// There may be one in the store, which cannot be read.
-    case unreadable
-    /// The private broker made it.
-    case embedded
-  }
-
   var username: String?
   var password: SecretText?
-  var source: Source
+  var source: DaemonStatus.Login.Source
 
   /// Looks into the settings, and if they name no password, into the store.
   static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
@@ -44,7 +31,7 @@ struct LoginInUse: Sendable, Equatable {
     }
   }
 
-  init(username: String?, password: SecretText?, source: Source) {
+  init(username: String?, password: SecretText?, source: DaemonStatus.Login.Source) {
     self.username = username
     self.password = password
     self.source = source

@@ -3,22 +3,14 @@ import Broker
 import Home
 import StatusPage
 import ThreadDataset
+import Wire
 
 /// What monitoring learns of the process, from memory.
 package struct DaemonMetrics {
-  let snapshot: BridgeMonitor.Snapshot
-  let figures: BridgeFigures
-  let discovery: DiscoveryState
-  let isStoreWritable: Bool
-  let eventsWaiting: Int
+  private let status: DaemonStatus
+  private let figures: BridgeFigures
 
-  package init(
-    snapshot: BridgeMonitor.Snapshot, figures: BridgeFigures, discovery: DiscoveryState, isStoreWritable: Bool,
-    eventsWaiting: Int
-  ) {
-    (self.snapshot, self.figures, self.discovery) = (snapshot, figures, discovery)
-    (self.isStoreWritable, self.eventsWaiting) = (isStoreWritable, eventsWaiting)
-  }
+  package init(_ status: DaemonStatus, _ figures: BridgeFigures) { (self.status, self.figures) = (status, figures) }
 
   var all: [Metric] { [Self.build] + ofBridge }
 
@@ -30,15 +22,16 @@ package struct DaemonMetrics {
   package var ofBridge: [Metric] { states + counters + histograms }
 
   private var states: [Metric] {
+    let known = status.monitor
     var states = [
       gauge(
         "broker_connected", "Whether both connections to the broker are up.",
-        snapshot.isIntakeConnected && snapshot.isStatusConnected),
-      gauge("intake_running", "Whether events are taken up.", snapshot.intake == .running),
-      gauge("store_writable", "Whether the store can be written.", isStoreWritable),
-      Metric(.gauge, "threadkeeper_outbox_events", "Events that wait for the broker.", Double(eventsWaiting)),
+        known.isIntakeConnected && known.isStatusConnected),
+      gauge("intake_running", "Whether events are taken up.", status.intake.state == .running),
+      gauge("store_writable", "Whether the store can be written.", status.isStoreWritable),
+      Metric(.gauge, "threadkeeper_outbox_events", "Events that wait for the broker.", Double(status.waiting)),
     ]
-    if case .running(let routers, _) = discovery {
+    if status.discovery.state == .running, let routers = status.discovery.routers {
       states.append(
         Metric(
           .gauge, "threadkeeper_discovered_routers", "Border routers that are advertised on the local network.",
@@ -52,19 +45,20 @@ package struct DaemonMetrics {
   }
 
   private var counters: [Metric] {
-    let rejected = snapshot.rejectedByCode.sorted { $0.key < $1.key }
+    let (known, requests) = (status.monitor, status.requests)
+    let rejected = known.rejectedByCode.sorted { $0.key < $1.key }
     return [
-      counter("messages_received", "Messages taken up since the start.", snapshot.received),
+      counter("messages_received", "Messages taken up since the start.", known.received),
       Metric(
         .counter, "threadkeeper_messages_rejected_total", "Messages that were rejected, by code.",
         rejected.map { .init(Double($0.value), [("code", $0.key)]) }),
-      counter("messages_retained_ignored", "Retained messages that were ignored.", snapshot.retainedIgnored),
-      counter("messages_duplicate_ignored", "Messages that had been taken up before.", snapshot.duplicatesIgnored),
-      counter("requests_answered", "Requests that were answered.", Int64(snapshot.requests.answered)),
-      counter("requests_refused", "Requests that were refused.", Int64(snapshot.requests.refused)),
-      counter("answers_dropped", "Answers that nobody took in time.", Int64(snapshot.requests.dropped)),
-      counter("publications_refused", "Publications that the broker refused.", snapshot.publicationsRefused),
-      counter("intake_reconnects", "Times that the intake connected again.", snapshot.intakeReconnects),
+      counter("messages_retained_ignored", "Retained messages that were ignored.", known.retainedIgnored),
+      counter("messages_duplicate_ignored", "Messages that had been taken up before.", known.duplicatesIgnored),
+      counter("requests_answered", "Requests that were answered.", Int64(requests.answered)),
+      counter("requests_refused", "Requests that were refused.", Int64(requests.refused)),
+      counter("answers_dropped", "Answers that nobody took in time.", Int64(requests.dropped)),
+      counter("publications_refused", "Publications that the broker refused.", known.publicationsRefused),
+      counter("intake_reconnects", "Times that the intake connected again.", known.intakeReconnects),
     ]
   }
 
@@ -147,8 +141,9 @@ package struct HomeMetrics {
     }
     networks.append(.init(Double(counts.networks), home))
     // Not `alertname`, which Prometheus sets itself on what a rule makes of it.
-    for kind in StatusReport.Alert.list(counts.alerts) {
-      alerts.append(.init(Double(kind.count), home + [("alert", kind.alertname), ("severity", kind.severity)]))
+    for kind in counts.firing {
+      let labels = [(name: "alert", value: kind.name.word.description), ("severity", kind.severity.word.description)]
+      alerts.append(.init(Double(kind.count), home + labels))
     }
   }
 

@@ -16,21 +16,21 @@ import Wire
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {
   private let context: OperationContext
-  var discovery: @Sendable () -> DiscoveryState
+  /// In place of the daemon's own, for tests.
+  var discovery: DiscoveryState?
 
-  init(_ context: OperationContext) {
-    self.context = context
-    discovery = { [bridge = context.bridge] in bridge.discovery?.current ?? .off }
+  init(_ context: OperationContext) { self.context = context }
+
+  private var status: DaemonStatus {
+    var status = context.bridge.status
+    if let discovery { status.discovery = discovery }
+    return status
   }
 
-  private var monitor: BridgeMonitor { context.bridge.monitor }
-
   func metrics() async -> [Metric] {
-    let discovery = discovery()
-    let daemon = DaemonMetrics(
-      snapshot: monitor.snapshot, figures: monitor.figures, discovery: discovery, isStoreWritable: isStoreWritable,
-      eventsWaiting: context.bridge.waitingMessages)
-    return daemon.all + HomeMetrics(context.homes, now: discovery.isRunning ? SystemClock().now() : nil).all
+    let status = status
+    let daemon = DaemonMetrics(status, context.bridge.monitor.figures)
+    return daemon.all + HomeMetrics(context.homes, now: status.seesRouters ? SystemClock().now() : nil).all
   }
 
   func make(_ change: PageChange) async throws -> String {
@@ -38,12 +38,12 @@ struct PageFacts: PageSource {
   }
 
   func state() async -> [UInt8]? {
-    let discovery = discovery()
+    let status = status
     do {
       let state = try PageState(
         context.bridge.loop.homes.snapshot, context.settings,
-        health: readiness.checks.map { PageState.Part($0) } + [PageState.Part(DaemonState.Discovery(discovery))],
-        events: context.bridge.loop.homes.recent.newest, isDiscovering: discovery.isRunning, at: SystemClock().now())
+        health: readiness(status).checks.map { PageState.Part($0) } + [PageState.Part(status.discovery)],
+        events: context.bridge.loop.homes.recent.newest, isDiscovering: status.seesRouters, at: SystemClock().now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {
       context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])
@@ -51,23 +51,23 @@ struct PageFacts: PageSource {
     }
   }
 
-  private var isStoreWritable: Bool { context.store.condition == .healthy && monitor.snapshot.storeProblem == nil }
+  var readiness: Readiness { readiness(status) }
 
-  var readiness: Readiness {
-    let snapshot = monitor.snapshot
+  private func readiness(_ status: DaemonStatus) -> Readiness {
+    let known = status.monitor
     return Readiness([
       .init(
-        "broker", ok: snapshot.isStatusConnected && snapshot.isIntakeConnected,
-        reason: snapshot.lastConnectionProblem ?? "the daemon connects to its broker"),
-      .init("store", ok: isStoreWritable, reason: snapshot.storeProblem?.reason ?? context.store.condition.words),
-      .init("intake", ok: snapshot.intake == .running, reason: snapshot.reason),
+        "broker", ok: known.isStatusConnected && known.isIntakeConnected,
+        reason: known.lastConnectionProblem ?? "the daemon connects to its broker"),
+      .init("store", ok: status.isStoreWritable, reason: known.storeProblem?.reason ?? context.store.condition.words),
+      .init("intake", ok: status.intake.state == .running, reason: status.intake.reason),
     ])
   }
 }
 
-extension DiscoveryState {
-  /// What is stored about who is advertised may be old otherwise.
-  fileprivate var isRunning: Bool { if case .running = self { true } else { false } }
+extension DaemonStatus {
+  /// Whether it is known who is on the local network now: what is stored about it may be old otherwise.
+  fileprivate var seesRouters: Bool { discovery.state == .running }
 }
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.

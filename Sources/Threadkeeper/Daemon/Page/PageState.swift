@@ -132,7 +132,7 @@ extension PageState.Part {
     text = check.ok ? "works" : check.reason ?? "does not work"
   }
 
-  init(_ discovery: DaemonState.Discovery) {
+  init(_ discovery: DiscoveryState) {
     name = "discovery"
     switch discovery.state {
     case .off:

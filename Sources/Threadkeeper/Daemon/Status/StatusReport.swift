@@ -1,107 +1,86 @@
 import Bridge
 import Broker
+import FoundationEssentials
+import Glibc
 import Home
 import HomeStore
 import KeychainCore
 import LocalAPI
 import Settings
+import StatusPage
 import ThreadDataset
+import ThreadRequests
 import Wire
 
-/// What `status` answers.
-struct StatusReport: Codable {
-  struct Store: Codable {
-    let path: String
-    let id: String
-    let condition: String
-  }
-
-  struct Preferred: Codable {
-    let home: String
-    let networkName: String
-    let extPanId: String
-  }
-
-  /// Firing alerts of one name.
-  struct Alert: Codable {
-    let severity: String
-    let alertname: String
-    let count: Int
-
-    static func list(_ alerts: [HomeCounts.AlertKind: Int]) -> [Alert] {
-      func rank(_ kind: HomeCounts.AlertKind) -> (UInt8, String) {
-        (kind.severity.rawValue, kind.name.word.description)
-      }
-      return alerts.sorted { rank($0.key) < rank($1.key) }.map {
-        Alert(severity: $0.severity.word.description, alertname: $0.name.word.description, count: $1)
-      }
-    }
-  }
-
-  let version: String
-  let pid: Int32
-  let routers: Int
-  /// Of the routers.
-  let routersOffline: Int
-  /// Of those that are online.
-  let routersDetached: Int
-  /// On another network than the one they are configured for.
-  let routersElsewhere: Int
-  let networks: Int
-  let alerts: Int
-  /// The worst first.
-  let alertsFiring: [Alert]
-  let credentials: Int
-  let preferredNetworks: [Preferred]
-  /// That the daemon serves.
-  let homes: Int
-  let broker: DaemonState.Broker
-  /// Absent while the broker takes everything that the daemon says.
-  let refused: DaemonState.Refused?
-  let discovery: DaemonState.Discovery
-  let page: DaemonState.Page
-  /// Who the daemon is at the broker, and where the password comes from.
-  let login: DaemonState.Login
-  let intake: DaemonState.Intake
-  let store: Store
-  let teams: TeamCheck
-
-  init(_ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore, runtime: DaemonState) {
-    version = threadkeeperVersion
-    pid = runtime.pid
-    (broker, login, intake) = (runtime.broker, runtime.login, runtime.intake)
-    (refused, discovery, page) = (runtime.refused, runtime.discovery, runtime.page)
-    teams = TeamCheck(settings, snapshot)
-    let counts = snapshot.counts
-    routers = counts.routers.listed
-    routersOffline = counts.routers.offline
-    routersDetached = counts.routers.detached
-    routersElsewhere = counts.routers.elsewhere
-    networks = counts.networks
-    credentials = counts.credentials
-    alerts = counts.alertsFiring
-    alertsFiring = Alert.list(counts.alerts)
-    let served = snapshot.inOrder(of: settings)
-    homes = served.count
-    preferredNetworks = served.compactMap { name, home in
-      home.preferred.map {
-        Preferred(home: name, networkName: $0.dataset.name, extPanId: $0.dataset.network.description)
-      }
-    }
-    let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
-    self.store = Store(
-      path: store.place, id: store.id.description,
-      condition: Self.condition(store.condition, runtime.storeProblem, damaged))
-  }
-
+extension DaemonStatus {
   /// What the condition of a store that cannot be written begins with.
   static let notWritable = "not writable"
 
-  private static func condition(_ condition: StoreCondition, _ problem: String?, _ damaged: [String]) -> String {
+  /// - Parameter port: of the broker; nil: as the settings have it.
+  init(_ context: OperationContext, port: UInt16? = nil) {
+    self = context.bridge.status
+    let (settings, login) = (context.settings, context.logins.login)
+    pid = getpid()
+    broker.host = BrokerAddress(settings.mqtt)?.host ?? "127.0.0.1"
+    broker.embedded = settings.mqtt.host.isEmbedded
+    broker.port = port ?? settings.mqtt.port
+    broker.state = monitor.isStatusConnected ? .connected : .connecting
+    broker.problem = monitor.isStatusConnected ? nil : monitor.lastConnectionProblem
+    self.login = Login(login.username, passwordFrom: login.source)
+    page = Page(settings.http, besideStore: settings.store.path, context.page)
+    add(context.bridge.loop.homes.snapshot, settings, context.store)
+  }
+
+  /// What is in the store.
+  mutating func add(_ snapshot: HomeSnapshot, _ settings: Settings, _ store: any DaemonStore) {
+    version = threadkeeperVersion
+    teams = Teams(settings, snapshot)
+    let served = snapshot.inOrder(of: settings)
+    homes = served.count
+    preferred = served.compactMap { name, home in home.preferred.map { Preferred(name, $0.dataset) } }
+    let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
+    (self.store.path, self.store.id) = (store.place, store.id.description)
+    self.store.condition = condition(store.condition, damaged)
+  }
+
+  private func condition(_ condition: StoreCondition, _ damaged: [String]) -> String {
     guard condition == .healthy else { return condition.words }
-    if let problem { return "\(Self.notWritable): \(problem)" }
+    if let problem = monitor.storeProblem?.reason { return "\(Self.notWritable): \(problem)" }
     return damaged.isEmpty ? condition.words : "damaged: records of home \(damaged.listed) cannot be read"
   }
+}
+
+extension DaemonStatus.Page {
+  /// - Parameter server: nil where there is none, see `PageServer.init`.
+  init(_ http: Settings.HTTP, besideStore store: String, _ server: PageServer?) {
+    guard http.isEnabled else {
+      self.init(.off)
+      return
+    }
+    switch server?.condition.current {
+    case .starting: self.init(.starting)
+    case .listening(let port):
+      self.init(.listening)
+      var http = http
+      http.port = UInt16(clamping: port)
+      let hasToken = server?.token != nil
+      if hasToken || http.trustedProxy == nil { url = PageToken.address(http) }
+      needsToken = hasToken || http.trustedProxy != nil
+      trustedProxy = http.trustedProxy
+    case .unavailable(let problem, let remedy):
+      self.init(.unavailable)
+      (self.problem, self.remedy) = (problem, remedy)
+    case nil:
+      self.init(.unavailable)
+      problem = "the token cannot be read"
+      remedy = "Let the daemon's user read \(http.tokenFile(besideStore: store)), and restart."
+    }
+  }
+}
+
+extension UnlistedRecord {
+  /// Without a full stop.
+  package var sentence: String { "\"\(name.printable)\" is not listed: \(reason)" }
 }
 
 extension HomeSnapshot {
@@ -117,27 +96,35 @@ struct StatusHandler: LocalAPIHandler {
   private static let interval = Duration.seconds(1)
 
   let context: OperationContext
-  let runtime: @Sendable () -> DaemonState
+  let port: UInt16?
 
   var interface: VarlinkInterface { .status }
 
   var endpoints: [VarlinkEndpoint] {
     [
-      StatusMethods.get.answered { _, _ in report },
-      StatusMethods.watch.answered { _, replies in try sendChanges(every: Self.interval, to: replies) { report } },
+      StatusMethods.get.answered { _, _ in reply },
+      StatusMethods.watch.answered { _, replies in try sendChanges(every: Self.interval, to: replies) { reply } },
     ]
   }
 
-  private var report: StatusMethods.Reply {
-    let homes = context.bridge.loop.homes.snapshot
-    return StatusMethods.Reply(status: StatusReport(homes, context.settings, context.store, runtime: runtime()))
-  }
+  private var reply: StatusMethods.Reply { .init(status: DaemonStatus(context, port: port)) }
 }
 
 /// The methods of `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
 enum StatusMethods {
-  struct Reply: Codable, Sendable { let status: StatusReport }
+  struct Reply: Codable, Sendable { let status: DaemonStatus }
 
   static let get = VarlinkMethod<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Get", for: .reader)
   static let watch = VarlinkStream<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Watch", for: .reader)
+}
+
+/// As it is on the wire.
+extension DaemonStatus: Codable {
+  package init(from decoder: any Decoder) throws {
+    try self.init(reading: Array(JSONEncoder().encode(JSONValue(from: decoder))))
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    try JSONDecoder().decode(JSONValue.self, from: Data(json())).encode(to: encoder)
+  }
 }

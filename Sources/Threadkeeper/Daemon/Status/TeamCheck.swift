@@ -5,27 +5,17 @@ import Logging
 import Settings
 import ThreadDataset
 
-/// Teams for which nobody can speak any more: for the log at the start, and for `status`.
-struct TeamCheck: Codable {
-  /// A border agent id whose team is gone. Its router is refused, whoever announces it.
-  struct AbandonedID: Codable, Equatable {
-    let home: String
-    let borderAgentId: String
-    let team: String
-  }
-
-  /// Teams of the settings without a user.
-  let empty: [String]
-  let abandonedIds: [AbandonedID]
-
+/// For the log at the start, and for `status`.
+extension DaemonStatus.Teams {
   init(_ settings: Settings, _ snapshot: HomeSnapshot) {
+    self.init()
     empty = settings.emptyTeams
     let homes = snapshot.inOrder(of: settings)
     let seen = Set(homes.flatMap { $0.home.users.map(\.text) })
-    abandonedIds = homes.flatMap { name, home in
+    abandoned = homes.flatMap { name, home in
       home.owners.filter { settings.isAbandoned($0.team, lastLogin: $0.user, seen: seen) }.map {
-        AbandonedID(home: name, borderAgentId: $0.agent.description, team: $0.team)
-      }.sorted { $0.borderAgentId < $1.borderAgentId }
+        AbandonedID(home: name, agent: $0.agent.description, team: $0.team)
+      }.sorted { $0.agent < $1.agent }
     }
   }
 
@@ -35,12 +25,12 @@ struct TeamCheck: Codable {
         "no user belongs to a team of the settings",
         metadata: ["team": "\(team)", "remedy": "list a user in `teams`, or delete the team"])
     }
-    for (team, ids) in Dictionary(grouping: abandonedIds, by: \.team).sorted(by: { $0.key < $1.key }) {
+    for (team, ids) in Dictionary(grouping: abandoned, by: \.team).sorted(by: { $0.key < $1.key }) {
       logger.warning(
         "border agent ids belong to a team that nobody speaks for",
         metadata: [
-          "team": "\(team)", "count": "\(ids.count)", "border_agent_id": "\(ids[0].borderAgentId)",
-          "remedy": "\(Self.remedy(ids[0].borderAgentId))",
+          "team": "\(team)", "count": "\(ids.count)", "border_agent_id": "\(ids[0].agent)",
+          "remedy": "\(Self.remedy(ids[0].agent))",
         ])
     }
   }
