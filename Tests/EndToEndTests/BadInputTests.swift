@@ -3,8 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// A message that must be refused, and how: one for each code. `InboundEventShapeTests`, `InboundEventFieldTests` and
-/// `InboundDatasetTests` have the others.
+/// A message that must be refused, and how: one for each code. `ReadMessagesTests` has the others.
 struct BadMessage: Sendable {
   /// In payloads; no rejection may repeat it.
   static let mark = "payload-mark-7f3a"

@@ -6,25 +6,9 @@ import Testing
 import ThreadDataset
 import Wire
 
-@Suite("Sound events") struct InboundEventTests {
-  @Test("An announcement with every field is read") func everything() throws {
-    let dataset = try SampleNetwork.home.dataset(at: 1)
-    let text = """
-      {"border_agent_id":"A1B2C3D4E5F60718","name":"Living room","vendor":"Acme","model":"BR-1",
-       "ext_address":"0011223344556677","access_point":"ap-3","dataset":"\(dataset.hex)",
-       "ssid":"attic","previous_ssid":"cellar","seq":42,"id":"ignored","time":"2026-11-21T04:36:00Z"}
-      """
-    let event = try Samples.decode(text)
-    #expect(event.kind == .announce)
-    #expect(event.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
-    #expect(event.order == .number(42))
-    #expect([event.name, event.vendor, event.model] == ["Living room", "Acme", "BR-1"])
-    #expect(event.extendedAddress == 0x0011_2233_4455_6677)
-    #expect(event.accessPoint == "ap-3")
-    #expect(try Samples.event(Array(text.utf8), as: .announce).dataset?.bytes == dataset.bytes)
-    #expect(event.ssid == "attic" && event.previousSSID == "cellar")
-  }
-
+/// What is read of each event, and how one is refused that is not right: `ReadMessagesTests` of the Bridge; how JSON is
+/// refused: `UntrustedJSONTests`.
+@Suite("Events") struct InboundEventTests {
   @Test(
     "What is written is read again, with each field once, in the order of their bytes",
     arguments: RouterMessage.Kind.allCases) func written(kind: RouterMessage.Kind) throws
@@ -47,25 +31,10 @@ import Wire
     #expect(names == Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  @Test("Only the border agent id is needed", arguments: RouterMessage.Kind.allCases) func least(
-    kind: RouterMessage.Kind
-  ) throws {
-    let event = try Samples.decode(kind)
-    #expect(event.kind == kind)
-    #expect(event.order == .none)
-    #expect(event.name == nil)
-    #expect(event.lacks.isEmpty)
-  }
-
-  @Test("A program reports itself by three events, each with its name and without the id of a router") func programs()
+  @Test("A program reports itself by its name, a text that is not empty, beside no id of a router") func programs()
     throws
   {
-    let text = #"{"agent":"store","reason":"no token","seq":7,"ext_pan_id":"x"}"#
     for kind in [RouterMessage.Kind.heartbeat, .offline, .leave] {
-      var expected = RouterMessage(kind, .agent("store"))
-      expected.order = .number(7)
-      if kind == .offline { expected.trouble = "no token" }
-      #expect(try Samples.decode(text, as: kind) == expected)
       let router = #"{"border_agent_id":"\#(Samples.agent)","agent":5}"#
       #expect(try Samples.decode(router, as: kind).subject != .agent("store"))
       for wrong in [#"{"agent":""}"#, #"{"agent":5}"#, #"{"agent":null}"#] {
@@ -73,9 +42,6 @@ import Wire
       }
     }
     #expect(try Samples.decode(#"{"agent":"store"}"#, as: .offline).trouble == "")
-    for kind in [RouterMessage.Kind.announce, .dataset, .ssid] {
-      #expect(try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id")
-    }
     let long = String(repeating: "x", count: 513)
     #expect(
       try Samples.rejection(of: #"{"agent":"store","reason":"\#(long)"}"#, as: .offline).place == "bad_field reason")
@@ -90,72 +56,166 @@ import Wire
     }
   }
 
-  @Test("Fields that we do not know are a publisher's own business") func extraFields() throws {
-    let event = try Samples.decode(
-      """
-      {"x":{"y":[1,2,{"z":null}]},"border_agent_id":"\(Samples.agent)","v":1,"time":17,"":true}
-      """)
-    #expect(event == RouterMessage(.announce, event.subject))
-  }
-
-  @Test("A null is the same as a field that is not there") func nulls() throws {
-    let event = try Samples.decode(
-      """
-      {"border_agent_id":"\(Samples.agent)","name":null,"vendor":null,"model":null,"dataset":null,
-       "ext_address":null,"access_point":null,"ssid":null,"previous_ssid":null,"seq":null,"id":null}
-      """)
-    #expect(event == RouterMessage(.announce, event.subject))
-  }
-
   @Test(
-    "Sequence numbers are all of 64 bits",
-    arguments: [
-      ("0", UInt64(0)), ("1", 1), ("9007199254740993", 9_007_199_254_740_993), ("9223372036854775808", 1 << 63),
-      ("18446744073709551615", .max),
-    ]) func sequence(text: String, number: UInt64) throws
-  {
-    let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)","seq":\#(text)}"#)
-    #expect(event.order == .number(number))
-  }
-
-  @Test("An id takes the place of a sequence number, and may be empty or odd") func identifiers() throws {
-    for id in ["", "e-1", "a b", "安娜", #"\n\u0000"#] {
-      let event = try Samples.decode(#"{"border_agent_id":"\#(Samples.agent)","id":"\#(id)"}"#)
-      guard case .identifier = event.order else {
-        Issue.record("no identifier: \(event.order)")
-        continue
-      }
-    }
-  }
-
-  @Test("An SSID event may name the access point instead of the border router") func accessPoint() throws {
-    let event = try Samples.decode(#"{"access_point":"ap-3","ssid":"attic","previous_ssid":"cellar"}"#, as: .ssid)
-    #expect(event.subject == .accessPoint("ap-3"))
-    #expect(event.ssid == "attic")
-    let both = try Samples.decode(
-      #"{"access_point":"ap-3","border_agent_id":"\#(Samples.agent)","ssid":"attic"}"#, as: .ssid)
-    #expect(both.subject == .router(try #require(BorderAgentID(hex: Samples.agent))))
-  }
-
-  @Test(
-    "A dataset in an event that has no use for one is not even looked at",
-    arguments: [RouterMessage.Kind.leave, .heartbeat, .offline, .ssid]) func needlessDataset(kind: RouterMessage.Kind)
-    throws
-  {
-    let payload = try Samples.payload(kind, ["dataset": "zz"])
-    #expect(try Samples.event(payload, as: kind).dataset == nil)
-  }
-
-  @Test("Texts as long as the limit are taken, in characters of any width") func longestTexts() throws {
+    "A text of the limit's length is taken, in characters of any width; one with marks without end is named, not repeated"
+  ) func longestTexts() throws {
     for character in ["x", "é", "安", "👩"] {
       let text = String(repeating: character, count: InboundLimits.textCharacters)
       #expect(try Samples.decode(.announce, ["name": text]).name == text)
     }
+    let rejection = try Samples.rejection(.announce, ["name": "xx" + String(repeating: "\u{301}", count: 2_000)])
+    #expect(rejection.place == "bad_field name" && rejection.message.count < 200)
   }
 
-  @Test("White space and a byte order mark of UTF-8 do no harm") func whiteSpace() throws {
-    let object = " \r\n\t{ \"border_agent_id\" : \"\(Samples.agent)\" }\n"
-    for text in [object, "\u{FEFF}" + object] { #expect(try Samples.decode(text).name == nil) }
+  @Test("A text of another type is named, also in events that have no use for it") func wrongTypes() throws {
+    for field in [
+      "border_agent_id", "name", "vendor", "model", "ext_address", "access_point", "dataset", "ssid", "previous_ssid",
+      "id", "ext_pan_id", "thread_state", "reason",
+    ] {
+      for kind in RouterMessage.Kind.allCases {
+        let text = field == "border_agent_id" ? #"{"ssid":"attic""# : #"{"border_agent_id":"\#(Samples.agent)""#
+        let rejection = try Samples.rejection(of: #"\#(text),"\#(field)":["a"]}"#, as: kind)
+        #expect(rejection.place == "wrong_type \(field)" && rejection.message == "expected a text")
+      }
+    }
+    #expect(try Samples.rejection(of: #"{"ssid":1,"name":2,"seq":"3"}"#).field == "ssid", "the first in the payload")
+  }
+
+  @Test("Without an id nothing can be done; an access point is one in SSID events only") func missingID() throws {
+    for kind in RouterMessage.Kind.allCases where kind != .credentials {
+      let text = kind == .ssid ? #"{"Border_Agent_ID":"a1b2c3d4e5f60718"}"# : #"{"access_point":"a","ssid":"b"}"#
+      #expect(try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id", "\(kind)")
+    }
+  }
+
+  @Test("A status of HTTP has three digits") func httpStatus() throws {
+    for (value, status) in [("100", UInt16?.some(100)), ("599", 599), ("99", nil), ("600", nil)] {
+      let text = #"{"border_agent_id":"\#(Samples.agent)","http_status":\#(value)}"#
+      #expect(try Samples.decode(text, as: .offline).httpStatus == status, "\(value)")
+    }
+  }
+
+  @Test("In events that they do not belong to, fields are ignored, whatever they hold") func ignored() throws {
+    let fields = ["ext_pan_id": "?", "thread_state": "?"]
+    for (kind, more) in [
+      (RouterMessage.Kind.leave, fields), (.ssid, fields), (.offline, fields), (.heartbeat, ["reason": "?"]),
+    ] {
+      let event = try Samples.decode(kind, more.merging(["preferred": "yes"]) { $1 })
+      #expect(event.thread.state == nil && event.thread.network == nil && event.offlineReason == nil)
+      #expect(!event.isPreferred)
+    }
+  }
+
+  @Test("What lies beside an envelope must not say otherwise", arguments: ["true", "1"]) func beside(value: String)
+    throws
+  {
+    let payload = Array(#"{"sealed":{"v":1},"preferred":\#(value)}"#.utf8)
+    func open(_ fields: [String: Any]) throws -> RouterMessage {
+      try InboundEvent(reading: Samples.payload(.credentials, fields), sealedIn: payload, as: .credentials, sequence: 1)
+        .message
+    }
+    let rejection = try #require(#expect(throws: Rejection.self) { try open([:]) })
+    #expect(rejection.place == "outside_differs preferred")
+    if value == "true" { #expect(try open(["preferred": true]).isPreferred) }
+  }
+
+  @Test("Of every field that an event declares a wrong value is named, and what differs beside an envelope")
+  func everyField() throws {
+    let ofPrograms: [RouterMessage.Kind] = [.heartbeat, .offline, .leave]
+    let kinds: [(RouterMessage.Kind, program: String?)] =
+      RouterMessage.Kind.allCases.map { ($0, nil) } + ofPrograms.map { ($0, "backup") }
+    var (declared, refused, compared): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    for (kind, program) in kinds {
+      for field in WireDescriber(InboundEvent(kind, of: program)).fields.map(\.name) {
+        declared.insert(field)
+        var members = program == nil ? ["border_agent_id": Samples.agent] : ["agent": "backup"]
+        if kind == .credentials { members["dataset"] = try SampleNetwork.home.dataset(at: 1).hex }
+        let inside = Self.json(members.filter { $0.key != field })
+        members[field] = String(repeating: "x", count: InboundLimits.sentenceCharacters + 1)
+        do throws(Rejection) { _ = try InboundEvent(reading: Self.json(members), as: kind) } catch {
+          if error.field == field { refused.insert(field) }
+        }
+        members["sealed"] = ""
+        do throws(Rejection) {
+          _ = try InboundEvent(reading: inside, sealedIn: Self.json(members), as: kind, sequence: 1)
+        } catch  where error.code == Rejection.Code.outsideDiffers.rawValue && error.field == field {
+          compared.insert(field)
+        } catch {}
+      }
+    }
+    #expect(declared.subtracting(refused) == ["http_status"], "one that is no status counts for nothing")
+    #expect(declared.subtracting(compared) == ["dataset"], "there is none beside an envelope")
+  }
+
+  private static func json(_ members: [String: String]) -> [UInt8] {
+    Array("{\(members.map { #""\#($0)":"\#($1)""# }.joined(separator: ","))}".utf8)
+  }
+}
+
+@Suite("Datasets in events") struct InboundDatasetTests {
+  private static let kinds = [RouterMessage.Kind.announce, .dataset, .credentials]
+
+  @Test("A malformed vector is refused with its code and place, and shows nothing", arguments: kinds) func malformed(
+    kind: RouterMessage.Kind
+  ) throws {
+    for vector in try DatasetVectors.all() where !["complete", "pending"].contains(vector.expect) {
+      if vector.expect == "missing_tlv", kind != .dataset, !vector.hex.isEmpty { continue }
+      let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
+      let error = try #require(throws: DatasetError.self) { try OperationalDataset(hex: vector.hex).requireComplete() }
+      #expect(rejection.place == "\(vector.expect) dataset", "\(vector.id)")
+      #expect(rejection.offset == error.offset && rejection.tlv == error.tlvName)
+      #expect(!rejection.message.isEmpty)
+      expectNothing(of: vector.hex, in: rejection)
+    }
+  }
+
+  @Test("A pending dataset is refused: it is not in effect yet", arguments: kinds) func pending(
+    kind: RouterMessage.Kind
+  ) throws {
+    let vector = try #require(try DatasetVectors.all().first { $0.expect == "pending" })
+    let rejection = try Samples.rejection(kind, ["dataset": vector.hex])
+    #expect(rejection.place == "incomplete_dataset dataset")
+    #expect(rejection.message.contains("pending"))
+    expectNothing(of: vector.hex, in: rejection)
+  }
+
+  /// No eight digits of the payload in anything that a rejection shows.
+  private func expectNothing(of hex: String, in rejection: Rejection) {
+    func parts(_ text: String) -> Set<ArraySlice<UInt8>> {
+      let bytes = Array(text.lowercased().utf8)
+      return Set((0..<max(0, bytes.count - 7)).map { bytes[$0..<$0 + 8] })
+    }
+    let zeros = Array("00000000".utf8)[...]
+    let shown = parts(Samples.texts(of: rejection)).intersection(parts(hex)).subtracting([zeros])
+    #expect(shown.isEmpty)
+  }
+}
+
+@Suite("Rejections") struct RejectionTests {
+  @Test("The codes stay as they are: automations are written for them") func codes() {
+    #expect(
+      Rejection.Code.allCases.map(\.rawValue) == [
+        "invalid_topic", "unknown_event", "too_large", "too_deep", "invalid_utf8", "invalid_json", "wrong_type",
+        "missing_field", "bad_field", "bad_border_agent_id", "bad_dataset", "incomplete_dataset", "unsupported",
+        "not_authorized", "not_found", "out_of_order", "retained", "too_many_routers", "too_many_networks",
+        "cannot_apply", "rate_limited", "not_sealed", "not_enrolled", "outside_differs", "damaged_enrolment",
+      ])
+    #expect(
+      EnvelopeRefusal.allCases.map(\.rawValue) == [
+        "too_large", "not_an_envelope", "unsupported_version", "unsupported_algorithm", "unknown_kid", "cannot_open",
+        "unknown_issuer", "bad_signature", "wrong_audience", "wrong_topic", "expired", "not_yet_valid", "replayed",
+      ])
+  }
+
+  @Test("No code of ours is one of the dataset's own") func disjoint() {
+    let own = Set(Rejection.Code.allCases.map(\.rawValue))
+    #expect(own.isDisjoint(with: DatasetError.Code.allCases.map(\.rawValue)))
+  }
+
+  @Test("A refused dataset keeps its code, TLV, place and words") func dataset() {
+    let rejection = Rejection(DatasetError(code: .badLength, type: 5, offset: 50, message: "words"), field: "dataset")
+    #expect(rejection.place == "bad_length dataset" && rejection.tlv == "Network Key")
+    #expect(rejection.offset == 50 && rejection.message == "words")
   }
 }
 
