@@ -36,111 +36,73 @@ extension OwnKeychain {
       #expect(box.lastStatus == errSecMissingEntitlement)
     }
 
-    @Test func callsThatCanBeReplaced() throws {
-      var client = InjectedStore(service: "mail")
-      #expect(try !client.has("anna"))
-      #expect(throws: StoreError(.notFound)) { try client.data("anna") }
-      try client.set(Data("1".utf8), "anna")
-      try client.set(Data("2".utf8), "anna")
-      #expect(try client.data("anna") == Data("2".utf8))
-      try client.set(Data(), "empty")
-      #expect(try client.data("empty") == Data())
-      #expect(try client.keys() == ["anna", "empty"])
-      try client.remove("anna")
-      #expect(throws: StoreError(.notFound)) { try client.remove("anna") }
-      client.isSynchronizable = true
-      try client.set(Data("3".utf8), "anna")
-      #expect(try client.keys() == ["anna"])
-      client.isSynchronizable = false
-      #expect(try client.keys() == ["empty"])
-      try client.removeAll()
-      try client.removeAll()
-      client.flags = .userPresence
-      try client.set(Data("4".utf8), "guarded")
-      #expect(throws: StoreError(.interactionNotAllowed)) { try client.data("guarded") }
-      client.copy = { _, result in
-        result?.pointee = "not data" as AnyObject
-        return errSecSuccess
+    @Test func callsAsValues() throws {
+      typealias ResultFunction = (_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus
+      let (copy, add): (ResultFunction, ResultFunction) = (SecItemCopyMatching, SecItemAdd)
+      let update: (_ query: CFDictionary, _ change: CFDictionary) -> OSStatus = SecItemUpdate
+      let delete: (_ query: CFDictionary) -> OSStatus = SecItemDelete
+      let perform: (_ request: CFDictionary, _ result: inout AnyObject?) -> (OSStatus) = { request, result in
+        withUnsafeMutablePointer(to: &result) { copy(request, UnsafeMutablePointer($0)) }
       }
-      #expect(throws: StoreError(.decode)) { try client.data("guarded") }
+      var query = [String(kSecClass): kSecClassGenericPassword, String(kSecAttrAccount): "anna"] as [String: Any]
+      let comment: String? = nil
+      query[String(kSecAttrComment)] = comment
+      #expect(add(query as CFDictionary, nil) == errSecSuccess)
+      let data = NSData(data: Data([1]))
+      #expect(update(query as CFDictionary, [String(kSecValueData): data] as CFDictionary) == errSecSuccess)
+      let wanted: [String: Any] = [String(kSecReturnData): kCFBooleanTrue as Any, String(kSecReturnAttributes): true]
+      var result: AnyObject?
+      #expect(perform(query.merging(wanted) { $1 } as CFDictionary, &result) == errSecSuccess)
+      let item = try #require(result as? NSDictionary)
+      #expect(item[String(kSecValueData)] as? NSData == data)
+      #expect(item[String(kSecAttrCreator)] as? NSData == nil)
+      #expect(delete(query as CFDictionary) == errSecSuccess)
     }
 
-    @Test func queriesOfHashableValuesAndMigration() throws {
-      store.use(groups: ["9XUJ7M53NG.app", "9XUJ7M53NG.shared"])
-      #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
-      #expect(HashableQueries.groupPrefix == "9XUJ7M53NG")
-      let old = HashableQueries.base("old")
-      let new = HashableQueries.base("new", kSecAttrAccessibleAfterFirstUnlock, group: "9XUJ7M53NG.shared")
-      let pairs = ["yo": "dawg", "we": "heard", "emoji": "👩‍👩‍👧"]
-      for (key, value) in pairs { try HashableQueries.set(value, key, old) }
-      #expect(try HashableQueries.allKeys(old) == Set(pairs.keys))
-      #expect(try HashableQueries.allKeys(new).isEmpty)
-      // Another accessibility is another set of items.
-      #expect(try HashableQueries.allKeys(HashableQueries.base("old", kSecAttrAccessibleAlways)).isEmpty)
-      try HashableQueries.migrate(old, to: new, removing: true)
-      #expect(try HashableQueries.allKeys(old).isEmpty)
-      for (key, value) in pairs { #expect(try HashableQueries.get(key, new) == value) }
-      #expect(throws: HashableQueries.Failure.notFound) { try HashableQueries.migrate(old, to: new, removing: false) }
-      try HashableQueries.set("again", "yo", old)
-      #expect(throws: HashableQueries.Failure.conflict) { try HashableQueries.migrate(old, to: new, removing: true) }
-      #expect(try HashableQueries.get("yo", old) == "again")
-      // An access control in a hashable query.
-      let guarded = HashableQueries.base("guarded", flags: .userPresence)
-      try HashableQueries.set("hidden", "a", guarded)
-      #expect(try HashableQueries.allKeys(guarded) == ["a"])
-      #expect(throws: HashableQueries.Failure.status(errSecInteractionNotAllowed)) {
-        try HashableQueries.get("a", guarded)
-      }
+    @Test func queriesOfHashableValues() throws {
+      var query: [String: AnyHashable] = [
+        kSecClass as String: kSecClassGenericPassword as String, kSecAttrService as String: "guarded",
+      ]
+      if #available(iOS 13.0, macOS 10.15, *) { query[kSecUseDataProtectionKeychain as String] = true }
+      query[kSecAttrAccessControl as String] = SecAccessControlCreateWithFlags(
+        nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil)
+      var item = query
+      item[kSecValueData as String] = Data("hidden".utf8)
+      #expect(SecItemAdd(item as CFDictionary, nil) == errSecSuccess)
+      query[kSecMatchLimit as String] = kSecMatchLimitAll
+      query[kSecReturnAttributes as String] = true
+      query[kSecReturnRef as String] = false
+      query[kSecReturnPersistentRef as String] = true
+      var result: AnyObject? = nil
+      #expect(SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess)
+      let found = try #require((result as? [[String: AnyHashable]])?.first?[kSecValuePersistentRef as String])
+      let one: [String: AnyHashable] = [kSecValuePersistentRef as String: found, kSecReturnData as String: true]
+      #expect(SecItemCopyMatching(one as CFDictionary, &result) == errSecInteractionNotAllowed)
+
+      let own: [CFString: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecAttrAccount: "placeholder", kSecReturnAttributes: true,
+      ]
+      #expect(SecItemAdd(own as CFDictionary, &result) == errSecSuccess)
+      let attributes = try #require(result as? [CFString: AnyHashable])
+      #expect(attributes[kSecAttrAccessGroup] as? String == "team.own")
     }
 
-    @Test func protocolsAndFoundationsClasses() throws {
-      struct Login: ServiceStorable {
-        let account: String
-        let service: String
-        var itemClass: CFString { kSecClassGenericPassword }
-      }
-      struct Site: ServerStorable {
-        let account: String
-        let server: String
-        let port: Int
-        var itemClass: CFString { kSecClassInternetPassword }
-      }
-      let login = Login(account: "anna", service: "mail")
-      #expect(login.read() == nil)
-      #expect(login.update(NSData(data: Data([1]))) == errSecItemNotFound)
-      let creator: UInt = 5
-      #expect(login.create(NSData(data: Data([1])), comment: "a comment", creator: creator) == errSecSuccess)
-      #expect(login.update(NSData(data: Data([2]))) == errSecSuccess)
-      let item = try #require(login.read())
-      #expect(item[String(kSecValueData)] as? NSData == NSData(data: Data([2])))
-      #expect(item[String(kSecAttrComment)] as? String == "a comment")
-      #expect(item[String(kSecAttrCreator)] as? UInt == creator)
-      #expect(item[String(kSecAttrGeneric)] as? NSData == nil)
-      let site = Site(account: "anna", server: "mail.example", port: 8080)
-      #expect(site.create(NSData(data: Data([3]))) == errSecSuccess)
-      #expect(site.read()?[String(kSecAttrPort)] as? Int == 8080)
-      #expect(login.remove() == errSecSuccess && site.remove() == errSecSuccess)
-      #expect(site.read() == nil)
-    }
-
-    @Test func accountsAsDataAndAnotherAccessibility() {
-      let client = DataAccounts(service: "mail")
-      #expect(client.set(Data("1".utf8), "anna"))
-      #expect(client.set(Data("2".utf8), "anna"))
-      #expect(client.data("anna") == Data("2".utf8))
-      #expect(client.allKeys() == ["anna"])
+    @Test func accountsAsDataAndAnotherAccessibility() throws {
+      let accountKey: String! = kSecAttrAccount as String
+      let accessibleKey: String! = kSecAttrAccessible as String
+      let account = Data("👋".utf8)
+      let query: [String: Any] = [kSecClass as String: kSecClassGenericPassword, accountKey: account]
+      #expect(SecItemAdd(query as CFDictionary, nil) == errSecSuccess)
       for accessible in [kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways] {
-        #expect(client.migrate("anna", to: accessible) == errSecSuccess)
-        #expect(client.accessibility(of: "anna") == accessible)
-        #expect(client.data("anna") == Data("2".utf8))
-        // There is one, but not of the accessibility that the update looks for.
-        #expect(!client.set(Data("3".utf8), "anna", kSecAttrAccessibleWhenUnlocked))
-        #expect(client.set(Data("2".utf8), "anna", accessible))
+        #expect(SecItemUpdate(query as CFDictionary, [accessibleKey: accessible] as CFDictionary) == noErr)
+        let wanted = query.merging([kSecReturnAttributes as String: kCFBooleanTrue as Any]) { $1 }
+        var result: AnyObject?
+        #expect(SecItemCopyMatching(wanted as CFDictionary, &result) == noErr)
+        let found = try #require(result as? [String: AnyObject])
+        #expect(found[accountKey] as? Data == account)
+        #expect((found[accessibleKey] as? String).map { $0 as CFString } == accessible)
+        #expect(find(query, [accessibleKey: kSecAttrAccessibleWhenUnlocked]) == errSecItemNotFound)
       }
-      #expect(client.set(Data("👋".utf8), "👋"))
-      #expect(client.allKeys() == ["anna", "👋"])
-      DataAccounts.wipe()
-      #expect(client.allKeys().isEmpty)
     }
   }
 }
