@@ -70,32 +70,4 @@ import Testing
     #expect(try needles.found(below: installation.storePath).finds == [])
     #expect(try installation.verify().matchesManifest)
   }
-
-  @Test("Not enrolled, then denied, is an alert each; asked again and approved, it is sent it") func askedAgain()
-    async throws
-  {
-    let place = try await AdoptingHome(isEnrolled: false)
-    let (running, agent) = (place.running, place.router.agent)
-    let unknown = try await place.failed("not_enrolled")
-    #expect(unknown["remedy"]?.text?.contains("clients enroll router") == true)
-    #expect(unknown["router_name"] == nil && unknown["router"]?.text == agent)
-    #expect(try await place.installation.questions().isEmpty)
-    func ended(_ count: Int) async throws {
-      try await running.until("the alert's end") { $0.alerts("alert_resolved", "AdoptionFailed").count == count }
-    }
-    try await place.installation.enroll(place.router)
-    let first = try await place.installation.decide("deny")
-    try await ended(1)
-    let remedy = try await place.failed("denied")["remedy"]?.text ?? ""
-    #expect(remedy.contains("To be asked again, run `threadkeeper consent ask \(agent)`"), "\(remedy)")
-    try await running.until("the state") { $0.state(place.router.state)?["adoption"] == "failed" }
-    #expect(try await place.installation.run("consent", "ask", agent).contains("asked again"))
-    #expect(try await place.installation.question()["id"]?.text != first)
-    try await ended(2)
-    #expect(place.messages.isEmpty)
-    try await place.installation.decide("approve")
-    try await place.untilSent()
-    #expect(try place.opened().first?["dataset"]?.text == (try place.home.hex()))
-    try await running.stop()
-  }
 }

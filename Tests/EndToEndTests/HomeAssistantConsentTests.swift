@@ -56,7 +56,7 @@ import Testing
       #expect(running.daemon.log.contains("\(who) is believed in plaintext"))
     }
     try await press(try await shown("deny", place), place, by: .v5)
-    _ = try await place.failed("denied")
+    try await place.failed("denied")
     try await areGone(place)
     let again = try #require(running.state(BorderRouter(router.agent).device)?["components"]?["ask_again"])
     #expect(again["name"] == "Ask again")

@@ -3,39 +3,6 @@ import TestKit
 import Testing
 
 @Suite("Routers, teams and homes", .inTurns, .timeLimit(.minutes(30))) struct RouterChangeTests {
-  @Test("A router that leaves takes its credentials, topics and alerts along") func leaving() async throws {
-    let running = try await RunningHome()
-    let installation = running.installation
-    let guests = try ThreadNetwork("guest-thread")
-    let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await running.publish(hub.announces(try ThreadNetwork("home").hex()), stray.announces(try guests.hex()))
-    try await running.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
-    try await running.publish(stray.leaves)
-    let gone = [stray.topic, "\(stray.topic)/availability", "threadkeeper/network/\(guests.extendedPANID)"]
-    try await running.until("the topics to be emptied and the alert resolved") { heard in
-      gone.allSatisfy { heard.latest[$0] == "" } && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
-        && heard.events("router_left").count == 1
-    }
-    #expect(try await installation.command("credentials", "get", stray.agent).status == 66)
-    #expect(try await installation.status()["credentials"] == 1)
-    #expect(try await installation.json("routers").list.map { $0["border_agent_id"]?.text } == [hub.agent])
-
-    // On the broker nothing is left of it for those who come later.
-    let late = try await Audience.start(running.broker)
-    try await late.until("what is retained") { $0.state(hub.topic) != nil }
-    #expect(late.look { heard in gone.allSatisfy { heard.latest[$0] == nil } })
-
-    // The last one of the preferred network leaves it preferred, and that is said.
-    try await running.publish(hub.leaves)
-    try await running.until("the last one's leave") {
-      $0.events("router_left").last?["message"]?.text?.contains("stays preferred") == true
-    }
-    let status = try await installation.status()
-    #expect(status["routers"] == 0 && status["credentials"] == 0)
-    #expect(status["preferred_networks"]?.list.count == 1)
-    try await running.stop()
-  }
-
   @Test("A login that `teams` lists later gets its router back by a removal, as the start and status say")
   func teamMadeLater() async throws {
     let running = try await RunningHome()

@@ -6,7 +6,7 @@ import ThreadNetwork
 
 /// Credentials that a login shares which is no border router, as the agent of Home Assistant does, in a home of makers'
 /// routers. On the broker is no key at any time. The page and a program with consent: `BrowserChangeTests`; what was
-/// denied, and the own team: `SharedCredentialsTests` of `Home`.
+/// denied, who is trusted, and the own team: `SharedCredentialsTests` of `Home`.
 @Suite(
   "Shared credentials of a home of makers' routers, with avahi-daemon", .inTurns, .timeLimit(.minutes(30)),
   .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct SharedCredentialsTests
@@ -32,10 +32,10 @@ import ThreadNetwork
     var installation: Installation { running.installation }
     var client: THClient { THClient(configuration: .init(storeDirectory: installation.storePath, confirmConsent: nil)) }
 
-    init(_ test: SharedCredentialsTests, _ settings: String = "") async throws {
+    init(_ test: SharedCredentialsTests) async throws {
       services = try ServicePublisher(test.local)
       for (name, router) in zip(["Hall", "Attic"], test.routers) { try services.publish(name, text: router.text) }
-      running = try await RunningHome(more: settings, variables: test.local.environment())
+      running = try await RunningHome(variables: test.local.environment())
       identity = try Identity()
       try await running.installation.enroll("ha", identity.keys.line, "--trust", "signed")
       line = try await running.installation.daemonLine()
@@ -106,52 +106,5 @@ import ThreadNetwork
       configuration: .init(storeDirectory: installation.storePath, confirmConsent: { $0.contains("MyHome1") }))
     #expect(await alone.isPreferredAvailable())
     #expect(try await alone.preferredCredentials().activeOperationalDataSet == Data(hex: home.hex()))
-  }
-
-  @Test("Who is trusted is followed without a question; what is older or differs is an alert") func trusted()
-    async throws
-  {
-    let scene = try await Scene(self, "home_assistant: {trusted: [ha]}")
-    let (installation, running) = (scene.installation, scene.running)
-    func untilDataset(_ dataset: String) async throws {
-      try await eventually("the dataset") { try await scene.dataset() == dataset }
-    }
-    try await scene.share(try home.hex())
-    try await untilDataset(home.hex())
-    let newer = try home.hex(at: 2, channel: 20)
-    try await scene.share(newer)
-    try await untilDataset(newer)
-    try await scene.share(try home.hex())
-    try await running.until("that it is stale") {
-      $0.alerts("alert_raised", "StaleDataset").contains {
-        $0["summary"]?.text?.hasPrefix(#""Home Assistant" (login ha) has an older dataset"#) == true
-      }
-    }
-    try await scene.share(newer)
-    try await running.until("that it is not any more") { !$0.alerts("alert_resolved", "StaleDataset").isEmpty }
-    #expect(try await scene.dataset() == newer)
-    #expect(try await installation.questions().isEmpty)
-    #expect(try installation.audit().contains("mqtt user ha: added"))
-
-    let other = try ThreadNetwork("ha-thread")
-    try await scene.share(try other.hex(), #","preferred":true"#)
-    try await running.until("the alert") { !$0.alerts("alert_raised", "HomeAssistantDiffers").isEmpty }
-    let alert = try #require(running.audience.look { $0.alerts("alert_raised", "HomeAssistantDiffers").last })
-    #expect(
-      alert["summary"]?.text == #""Home Assistant" (login ha) prefers network "ha-thread" (\#(other.extendedPANID)), "#
-        + #"this home prefers "MyHome1" (\#(home.extendedPANID))"#)
-    #expect(alert["user"] == "ha" && alert["severity"] == "warning")
-    let command = "preferred set \(other.extendedPANID)"
-    #expect(alert["remedy"]?.text?.contains("`threadkeeper \(command)`") == true)
-    try await installation.run(command.split(separator: " ").map(String.init))
-    try await running.until("the end of the alert") { !$0.alerts("alert_resolved", "HomeAssistantDiffers").isEmpty }
-    #expect(try await scene.dataset() == other.hex())
-    let forgotten = try await installation.run("networks", "forget", home.extendedPANID)
-    #expect(forgotten.contains("what the login ha shares of it"), "\(forgotten)")
-    try await running.stop()
-    #expect(try installation.verify().matchesManifest)
-    var needles = Needles()
-    needles.add(home)
-    #expect(needles.found(in: running.daemon.log).isEmpty)
   }
 }

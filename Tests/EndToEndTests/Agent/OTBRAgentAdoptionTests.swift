@@ -62,43 +62,6 @@ import Testing
     try await running.stop()
   }
 
-  @Test("A new router without a network is given one, and one that loses it keeps all, and gets it again")
-  func withoutNetwork() async throws {
-    let running = try await RunningHome(more: AdoptingHome.settings)
-    let installation = running.installation
-    let routers = try await ThreadRouters(2)
-    let key = try await installation.enrolledKey(of: "router")
-    let line = try await installation.daemonLine()
-    let id = try routers.order(0, "form", home.hex()).agent
-    let new = try routers.order(1, "reset").agent
-    let agent = try AgentProcess(
-      .otbr, [routers.url(0), routers.url(1)], user: "router", broker: running.broker, in: installation.directory,
-      "--key", key, "--daemon", line, "--adopt")
-    func topic(_ agent: String) -> String { "threadkeeper/router/\(agent)" }
-    func adopt(_ router: String) async throws {
-      try await running.until("the alert") {
-        $0.alerts("alert_raised", "BorderRouterOffline").contains {
-          $0["router"]?.text == router && $0["reason"] == "no_network"
-        }
-      }
-      try await installation.decide("approve")
-      try await running.until("the match, attached") {
-        let state = $0.state(topic(router))
-        return state?["preferred"] == "match" && state?["adoption"] == nil && state?["availability"] == "online"
-      }
-    }
-    try await adopt(new)
-    try routers.order(0, "lose")
-    try await running.until("offline, with its credentials") {
-      let state = $0.state(topic(id))
-      return state?["offline_reason"] == "no_network" && state?["credentials"] == "stored"
-    }
-    try await adopt(id)
-    #expect(running.audience.look { $0.events("router_left").isEmpty })
-    #expect(agent.end() == .exit(0))
-    try await running.stop()
-  }
-
   /// An agent of an enrolled router whose daemon is the test itself.
   private struct Scene {
     let routers: ThreadRouters

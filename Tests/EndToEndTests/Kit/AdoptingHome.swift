@@ -21,9 +21,8 @@ struct AdoptingHome: Sendable {
   /// - Parameters:
   ///   - more: further sections of the settings.
   ///   - mqtt: further lines of the section `mqtt`.
-  ///   - isEnrolled: the router seals what it says.
-  ///   - othersAre: so do all other publishers.
-  init(more: String = "", mqtt: [String] = [], isEnrolled: Bool = true, othersAre: Bool = true) async throws {
+  ///   - othersAre: all other publishers are enrolled, too.
+  init(more: String = "", mqtt: [String] = [], othersAre: Bool = true) async throws {
     running = try await RunningHome(mqtt: mqtt, more: Self.settings + more)
     home = try ThreadNetwork("home-thread")
     guest = try ThreadNetwork("guest-thread")
@@ -33,13 +32,9 @@ struct AdoptingHome: Sendable {
     line = try await running.installation.daemonLine()
     try await running.publish(hub.says("announce", home.hex(), to: line))
     try await running.until("the preferred network") { $0.state(hub.state)?["preferred"] == "match" }
-    if isEnrolled {
-      if othersAre { Recorder.current?.allPublishersAreEnrolled() }
-      try await running.installation.enroll(router)
-      try await running.publish(router.says("announce", guest.hex(), to: line))
-    } else {
-      try await running.publish(BorderRouter(router.agent, user: "router").announces(try guest.hex()))
-    }
+    if othersAre { Recorder.current?.allPublishersAreEnrolled() }
+    try await running.installation.enroll(router)
+    try await running.publish(router.says("announce", guest.hex(), to: line))
   }
 
   /// What the router was sent.
@@ -52,10 +47,10 @@ struct AdoptingHome: Sendable {
   /// The bodies of what the router was sent.
   func opened() throws -> [JSON] { try messages.map { try router.identity.opens($0, from: line) } }
 
-  /// The newest alert about it, once that is for this reason.
-  func failed(_ reason: String) async throws -> JSON {
-    func alert(_ heard: Audience.Heard) -> JSON? { heard.alerts("alert_raised", "AdoptionFailed").last }
-    try await running.until("the alert \(reason)") { alert($0)?["reason"]?.text == reason }
-    return try #require(audience.look(alert))
+  /// Waits until the newest alert about it is for this reason.
+  func failed(_ reason: String) async throws {
+    try await running.until("the alert \(reason)") {
+      $0.alerts("alert_raised", "AdoptionFailed").last?["reason"]?.text == reason
+    }
   }
 }

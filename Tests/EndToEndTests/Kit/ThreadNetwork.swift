@@ -10,11 +10,7 @@ struct ThreadNetwork: Sendable {
 
   struct Unfit: Error {}
 
-  /// - Parameter other: one whose Extended PAN ID it has, with keys of its own.
-  init(
-    _ name: String, channel: UInt16 = 15, networkKey: [UInt8]? = nil, pskc: [UInt8]? = nil,
-    rekeying other: ThreadNetwork? = nil
-  ) throws {
+  init(_ name: String, channel: UInt16 = 15, networkKey: [UInt8]? = nil, pskc: [UInt8]? = nil) throws {
     self.name = name
     self.networkKey = networkKey ?? Self.random(16)
     self.pskc = pskc ?? Self.random(16)
@@ -22,8 +18,7 @@ struct ThreadNetwork: Sendable {
     Recorder.current?.note("the network key of \(name)", self.networkKey)
     Recorder.current?.note("the PSKc of \(name)", self.pskc)
     guard let key = NetworkKey(bytes: self.networkKey), let pskc = PSKc(bytes: self.pskc),
-      let network = other?.dataset.extendedPANID ?? ExtendedPANID(bytes: Self.random(8)),
-      let prefix = MeshLocalPrefix(bytes: [0xFD] + Self.random(7)),
+      let network = ExtendedPANID(bytes: Self.random(8)), let prefix = MeshLocalPrefix(bytes: [0xFD] + Self.random(7)),
       let policy = SecurityPolicy(rotationTime: 672, flags: [0xF7, 0xF8]), let timestamp = Timestamp(seconds: 1)
     else { throw Unfit() }
     extendedPANID = network.description
@@ -41,12 +36,11 @@ struct ThreadNetwork: Sendable {
   /// - Parameters:
   ///   - timestamp: seconds of the Active Timestamp.
   ///   - channel: another than the network's first one.
-  ///   - types: what is left out.
-  func hex(at timestamp: UInt64 = 1, channel: UInt16? = nil, lacking types: [TLVType] = []) throws -> String {
+  func hex(at timestamp: UInt64 = 1, channel: UInt16? = nil) throws -> String {
     guard let timestamp = Timestamp(seconds: timestamp) else { throw Unfit() }
     var result = try dataset.replacing(.activeTimestamp(timestamp))
     if let channel { result = try result.replacing(.channel(Channel(number: channel))) }
-    return types.reduce(result) { $0.removing($1) }.hex
+    return result.hex
   }
 
   private static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
