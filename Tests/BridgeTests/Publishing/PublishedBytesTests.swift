@@ -193,7 +193,7 @@ import ThreadDataset
     let writer = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true))
     let rejections =
       Rejection.Code.allCases.map { Rejection($0, field: "ssid", offset: 12, message: Self.awkward) }
-      + IntakeTests.ofHomes.map { Rejection($0.0, home: "home") } + [
+      + IntakeTests.ofHomes.map { Rejection($0, home: "home") } + [
         .retained, .tooManyEvents, .noKeys, .needsSequence, .damagedEnrolment, .ended(2),
       ] + EnvelopeRefusal.allCases.map { Rejection($0) }
       + DatasetError.Code.allCases.map {
