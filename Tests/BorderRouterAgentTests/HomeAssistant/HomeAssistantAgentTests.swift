@@ -110,15 +110,6 @@ import ThreadDataset
     #expect(!log.lines.contains { $0.contains(home.networkKey) || $0.contains("token") })
   }
 
-  @Test("With keys it is sealed to the daemon, and signed") func sealed() async throws {
-    let (own, daemon) = (try Identity(), try Identity())
-    fake.add(try home.dataset(at: 1))
-    try await run(configuration(AgentKeys(own: own, daemon: daemon.keys))) { try await received(1) }
-    let payload = try #require(events.first?.payload)
-    let opened = try opened(payload, with: daemon, from: own, topic: topic, now: Int64(Date().timeIntervalSince1970))
-    #expect(try object(opened.body)["dataset"] == home.dataset(at: 1).hex)
-  }
-
   @Test("After a broken connection to the broker only what is new is published") func again() async throws {
     fake.add(try home.dataset(at: 1))
     try await run(configuration()) {
@@ -132,25 +123,6 @@ import ThreadDataset
     }
     // The broker may send one twice.
     #expect(Set(events.map(\.correlationData)).count == 2)
-  }
-
-  @Test("A rejection is logged with its reason, once") func rejected() async throws {
-    let daemon = try await TestPublisher.start(broker)
-    fake.add(try home.dataset(at: 1))
-    try await run(configuration()) {
-      try await received(1)
-      let event = try #require(events.first)
-      try await daemon.publish([
-        Publication(
-          topic: try #require(event.responseTopic),
-          payload: Array(
-            #"{"error":{"code":"too_many_networks","message":"there are 32"},"status":"error","v":1}"#.utf8),
-          correlationData: event.correlationData)
-      ])
-      try await logged("(too_many_networks): there are 32")
-      try await more(2)
-      #expect(events.count == 1)
-    }
   }
 
   @Test("A late answer to an earlier event about a network says nothing of the latest one") func lateAnswer()

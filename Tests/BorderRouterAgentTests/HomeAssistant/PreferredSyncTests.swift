@@ -280,15 +280,6 @@ import ThreadDataset
     }
   }
 
-  @Test("What is no list is ignored, and the answer is still waited for") func noList() throws {
-    var requester = requester
-    let request = try requester.publication(.networks, now: now)
-    for forged in [
-      "nonsense", "{}", #"{"data":{},"status":"ok","v":1}"#, #"{"data":{"networks":{}},"status":"ok","v":1}"#,
-    ] { #expect(requester.answer(answer(request, forged), now: now) == nil) }
-    #expect(requester.answer(list(request), now: now) == .home(nil))
-  }
-
   @Test("What the broker refuses is known by its topic, and no answer is taken for it") func refused() throws {
     var requester = requester
     let request = try requester.publication(.networks, now: now)
