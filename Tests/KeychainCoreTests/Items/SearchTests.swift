@@ -83,12 +83,6 @@ import Testing
     #expect(try count(ItemQuery(limit: 0)) == 0)
   }
 
-  @Test func byAnEmptyAttribute() throws {
-    try keychain.add("nobody", service: "")
-    #expect(try count(ItemQuery(.genericPassword, [.service: .string("")])) == 1)
-    #expect(try count(ItemQuery(.genericPassword, [.service: .string(""), .account: .string("nobody")])) == 1)
-  }
-
   @Test func byReference() throws {
     let item = try #require(try keychain.items(ItemQuery(.internetPassword)).first)
     let query = ItemQuery(reference: item.reference)

@@ -5,19 +5,6 @@ import TestKit
 import Testing
 
 @Suite struct KeychainItemTests {
-  @Test func anItemIsFoundAgainAfterReopening() throws {
-    let store = try TemporaryStore()
-    try store.add("anna")
-    try store.reopen()
-    #expect(store.keychain.condition == .healthy && store.keychain.notices.isEmpty)
-    let query = Sample.query("anna")
-    let items = try store.keychain.items(query)
-    let item = try #require(items.first)
-    #expect(items.count == 1 && item.accessGroup == "own")
-    #expect(item.accessible == .afterFirstUnlock)
-    #expect(try store.text(of: item) == "secret")
-  }
-
   @Test func everyPartOfAnItemHasANonceOfItsOwn() throws {
     let store = try TemporaryStore()
     for number in 0..<20 { try store.add("user-\(number)") }

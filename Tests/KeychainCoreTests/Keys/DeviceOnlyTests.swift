@@ -85,18 +85,6 @@ import Testing
     #expect(try store.keychain.verify(.everything).locked == 1)
   }
 
-  @Test func aDeviceKeyThatIsNoneIsToldFromAStoreThatDoesNotOpen() throws {
-    let store = try TemporaryStore()
-    let item = try store.add(sample("here", .alwaysThisDeviceOnly))
-    try store.reopen {
-      try FileManager.default.removeItem(atPath: store.location.deviceKeyPath)
-      try Data("no key".utf8).write(to: URL(fileURLWithPath: store.location.deviceKeyPath))
-      chmod(store.location.deviceKeyPath, 0o400)
-    }
-    refuses(.notAvailable) { try store.keychain.secret(of: item) }
-    #expect(try store.keychain.verify(.everything).locked == 1)
-  }
-
   @Test func aRecordOfADeviceOnlyClassThatWasAlteredIsStillThat() throws {
     let store = try TemporaryStore()
     let item = try store.add(sample("here", .alwaysThisDeviceOnly))
@@ -200,17 +188,5 @@ import Testing
     try store.reopen(with: passphrase)
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 2))
     #expect(try store.keychain.rotateKeys([store.keyFile, passphrase]).items == 2)
-  }
-
-  @Test func afterTheLastPassphraseIsRemovedANewOneWorks() throws {
-    let store = try guarded()
-    try store.add(sample("mortal", .whenPasscodeSetThisDeviceOnly))
-    let slot = try #require(try store.keychain.slots().first { $0.kind == .passphrase })
-    try store.keychain.removeKeySlot(slot.number)
-    try store.keychain.addKeySlot(passphrase)
-    let item = try store.add(sample("new", .whenPasscodeSetThisDeviceOnly))
-    try store.reopen(with: passphrase)
-    #expect(try store.text(of: item) == "secret")
-    #expect(try store.keychain.verify(.everything) == VerificationReport(items: 1))
   }
 }

@@ -123,12 +123,6 @@ import Testing
     #expect(try store.keychain.verify(.everything) == VerificationReport(items: 2))
   }
 
-  @Test func withTheRightDeviceKeyNothingIsDeleted() throws {
-    let report = try store.keychain.rotateKeys([store.keyFile], deletingDeviceItems: true)
-    #expect(report == RotationReport(items: 4))
-    #expect(try readable() == Self.all)
-  }
-
   enum Spoiling: CaseIterable { case open, link, linkToNothing, malformed, directory }
 
   private func spoil(_ how: Spoiling) throws {

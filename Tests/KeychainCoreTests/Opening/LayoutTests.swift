@@ -127,17 +127,6 @@ import Testing
     #expect(row[5] == .blob(try reader.hash(account, keyID: 9 << 24 | 1, count: 16)))
   }
 
-  @Test func theIndexesOfAPasswordAreThese() throws {
-    let row = try reader.raw.run(
-      "SELECT class, primary_index, index_1, index_2 FROM items WHERE id <> ?", [.integer(item.rowID)])[0]
-    #expect(row[0] == .integer(1))
-    func entry(_ tag: UInt8, _ text: String) -> [UInt8] { [tag, 0, 0, 0, UInt8(text.utf8.count)] + Array(text.utf8) }
-    let primary = [1, 1] + entry(1, "anna") + entry(2, "mail") + entry(3, "own") + entry(4, "")
-    for (column, message) in [(1, primary), (2, [2, 1] + entry(2, "mail")), (3, [2, 1] + entry(1, "anna"))] {
-      #expect(row[column] == .blob(try reader.hash(message, keyID: 9 << 24 | 1, count: 16)))
-    }
-  }
-
   @Test func theRecordIsThis() throws {
     func padded(_ text: String, to count: Int) -> [UInt8] {
       Array(text.utf8) + [0x80] + [UInt8](repeating: 0, count: count - text.utf8.count - 1)

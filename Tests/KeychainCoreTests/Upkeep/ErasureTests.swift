@@ -88,17 +88,6 @@ import Testing
     #expect(try files(of: store, with: second).isEmpty)
   }
 
-  @Test func deferredErasureWaitsForItsOwner() throws {
-    let store = try TemporaryStore { $0.defersUpkeep = true }
-    let keychain = store.keychain
-    let item = try keychain.add("anna")
-    let sealed = try sealedSecret(of: item, in: keychain)
-    try keychain.delete(item)
-    #expect(try !files(of: store, with: sealed).isEmpty)
-    #expect(try keychain.eraseDeletedPages())
-    #expect(try files(of: store, with: sealed).isEmpty)
-  }
-
   @Test func aReaderPutsErasureOffAndTheTickMakesUpForIt() throws {
     let store = try TemporaryStore()
     let keychain = store.keychain
