@@ -213,60 +213,6 @@ import Testing
     #expect(try await daemon.stop() == .exit(0))
   }
 
-  @Test("Of each house it prints what is missing there, and of one that has it all nothing") func houses() async throws
-  {
-    for (house, logins, expected) in [
-      (
-        ["allow_anonymous false", "password_file $/passwords"], ["threadkeeper", "hub", "lamp"],
-        ["acl_file $/threadkeeper.acl"]
-      ),
-      (
-        ["allow_anonymous true"], [],
-        [
-          "sudo mosquitto_passwd -c $/threadkeeper.passwd threadkeeper",
-          "sudo mosquitto_passwd $/threadkeeper.passwd homeassistant", "password_file $/threadkeeper.passwd",
-        ]
-      ),
-    ] {
-      let broker = try BrokerInUse(house: house, addition: "", logins: logins)
-      let report = try await report(options(broker) + ["--dry-run"])
-      #expect(report["broker"]?["access"] == "incomplete")
-      let lines = lines(report["broker"])
-      for line in expected { #expect(lines.contains(line.replacing("$/", with: broker.file(""))), "\(lines)") }
-      let makesLogins = logins.isEmpty
-      #expect(lines.contains { $0.contains("mosquitto_passwd") } == makesLogins, "\(lines)")
-      let list = try #require(report["broker"]?["access_list"]?.text)
-      #expect(list.hasPrefix("# Clients without a login:") == makesLogins)
-      #expect(broker.log.contains(" running"))
-    }
-  }
-
-  @Test("A broker that refuses or is away: nothing is written, and it says what to do") func refused() async throws {
-    let broker = try house()
-    let before = try settings
-    let wrong = try await installation.command(options(broker, password: "Sesame-wrong"))
-    #expect(wrong.status == 77 && wrong.output == "", "\(wrong.output)")
-    #expect(wrong.error.contains("user name or password of `threadkeeper`"), "\(wrong.error)")
-    #expect(wrong.error.contains("nothing was written") && !wrong.error.contains("Sesame"))
-    let unknown = try await installation.command(options(broker, login: "keeper"))
-    #expect(unknown.status == 77)
-    #expect(unknown.error.contains("mosquitto_passwd \(broker.file("passwords")) keeper"), "\(unknown.error)")
-    let arguments = try options(broker)
-    broker.kill()
-    let away = try await installation.command(arguments)
-    #expect(away.status == 69 && away.error.contains("--no-validate"), "\(away.error)")
-    #expect(away.error.contains("\(broker.port)"), "\(away.error)")
-    let trial = try await report(arguments + ["--no-validate", "--dry-run"])
-    #expect(trial["written"] == false && trial["dry_run"] == true)
-    #expect(trial["changes"]?.list.count == 3)
-    #expect(try settings == before && !hasStore)
-
-    let written = try await report(arguments + ["--no-validate"])
-    #expect(written["written"] == true && hasStore)
-    let login = try await installation.serving { try await installation.json("status")["login"] }
-    #expect(login?["password_from"] == "keychain")
-  }
-
   @Test("TLS with the right authorities works; with others nothing is written, and it says why") func tls() async throws
   {
     let certificates = try TestCertificates()
@@ -313,16 +259,6 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
   }
 
-  @Test("Where the password cannot be stored, the settings stay as they were") func unusableStore() async throws {
-    let before = try settings
-    try Data("no directory".utf8).write(to: URL(fileURLWithPath: installation.storePath))
-    let outcome = try await installation.command(
-      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate", "--password-file",
-      try installation.passphraseFile("tk-pw"))
-    #expect(outcome.status != 0 && outcome.output == "", "\(outcome.output)")
-    #expect(try settings == before)
-  }
-
   @Test("At a terminal it asks, changes nothing where it is broken off, and writes what is answered") func terminal()
     async throws
   {
@@ -365,25 +301,5 @@ import Testing
     #expect(try !settings.contains("Sesame"))
     let daemon = try await installation.start()
     #expect(try await daemon.stop() == .exit(0))
-  }
-
-  @Test("Of a list that is there it asks which logins are border routers', and denies them nothing") func routers()
-    async throws
-  {
-    let list = "user hub\ntopic readwrite #\nuser nodered\ntopic readwrite #\n"
-    let broker = try BrokerInUse(
-      house: ["allow_anonymous false", "password_file $/passwords", "acl_file $/own.acl"], addition: "",
-      files: ["own.acl": list], logins: ["threadkeeper", "hub", "nodered"])
-    let session = try TerminalSession(
-      options(broker) + ["--no-home-assistant", "--no-page", "--config", installation.configuration],
-      environment: installation.environment)
-    try await session.until("Logins of border routers [none]: ")
-    session.type("hub\n")
-    try await session.until("Write it? [yes]: ")
-    session.type("\n")
-    #expect(try await session.end() == 0, "\(session.screen)")
-    #expect(session.screen.contains("remove these lines of the border router's login hub"))
-    #expect(session.screen.contains("--keep nodered |") && !session.screen.contains("--keep hub"))
-    #expect(broker.log.contains(" running"))
   }
 }
