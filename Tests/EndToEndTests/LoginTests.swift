@@ -151,6 +151,19 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: installation.socketPath))
   }
 
+  @Test("A password that only the daemon's settings have wins, and who has others learns that")
+  func daemonsSettingsWin() async throws {
+    let variable = "THREADKEEPER_MQTT_PASSWORD"
+    let daemon = try await installation.start(environment: [variable: Self.password])
+    let login = try await login("Sesame-wrong", "--no-validate")
+    #expect(login.output.contains("the running daemon's settings wins over it"), "\(login)")
+    #expect(try await source() == "settings")
+    let removed = try await installation.command("login", "--remove")
+    #expect(removed.output.contains("The running daemon's settings still have one"))
+    #expect(try await daemon.stop() == .exit(0))
+    #expect(!daemon.log.contains("refused"))
+  }
+
   @Test("Over TLS it is given to a broker whose authority is known, and to no other") func tls() async throws {
     let certificates = try TestCertificates()
     let port = try UnusedPort.next()

@@ -259,6 +259,16 @@ import Testing
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
   }
 
+  @Test("Where the password cannot be stored, the settings stay as they were") func unusableStore() async throws {
+    let before = try settings
+    try Data("no directory".utf8).write(to: URL(fileURLWithPath: installation.storePath))
+    let outcome = try await installation.command(
+      "setup", "--broker", "127.0.0.1", "--port", "9", "--login", "tk", "--no-validate", "--password-file",
+      try installation.passphraseFile("tk-pw"))
+    #expect(outcome.status != 0 && outcome.output == "", "\(outcome.output)")
+    #expect(try settings == before)
+  }
+
   @Test("At a terminal it asks, changes nothing where it is broken off, and writes what is answered") func terminal()
     async throws
   {
