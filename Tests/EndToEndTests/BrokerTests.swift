@@ -6,18 +6,15 @@ import Testing
 /// A broker that is restarted and has kept its state: `BrokerKindTests`.
 @Suite("The broker comes and goes", .inTurns, .timeLimit(.minutes(30))) struct BrokerTests {
   @Test("What is sent while the daemon is down is waiting when it comes back") func downtime() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker)
-    let daemon = try await installation.start()
-    #expect(try await daemon.stop() == .exit(0))
-    let publisher = try await TestPublisher.start(broker)
+    let running = try await RunningHome()
+    try await running.stop()
     let dataset = try ThreadNetwork("home").hex()
     // More than a broker keeps by default.
     let count = 1_010
-    try await publisher.publish((1...count).map { BorderRouter(number: $0).announces(dataset) })
-    let again = try await installation.start()
-    try await eventually("all routers") { try await installation.status()["routers"]?.number == Int64(count) }
-    #expect(try await again.stop() == .exit(0))
+    try await running.publisher.publish((1...count).map { BorderRouter(number: $0).announces(dataset) })
+    try await running.start()
+    try await eventually("all routers") { try await running.installation.status()["routers"]?.number == Int64(count) }
+    try await running.stop()
   }
 
   @Test("A broker that forgot everything is told everything, and a lost session is an alert")

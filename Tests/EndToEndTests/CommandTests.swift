@@ -9,17 +9,13 @@ import Testing
   @Test("What looks at a home and what changes it is done by the daemon, and is on the broker at once") func home()
     async throws
   {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, hold: 0)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
+    let running = try await RunningHome()
+    let (installation, audience, daemon) = (running.installation, running.audience, running.daemon)
     let (home, guests) = (try ThreadNetwork("home"), try ThreadNetwork("guest-thread"))
     let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await publisher.publish([
+    try await running.publish(
       hub.says("announce", ("name", #""Hub""#), ("dataset", "\"\(try home.hex())\"")),
-      stray.says("announce", ("name", #""Stray""#), ("dataset", "\"\(try guests.hex())\"")),
-    ])
+      stray.says("announce", ("name", #""Stray""#), ("dataset", "\"\(try guests.hex())\"")))
     try await audience.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
     // A second daemon is refused, and does the first one no harm.
     let second = try installation.launch()
@@ -52,7 +48,7 @@ import Testing
         && !heard.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty
     }
     #expect(try await installation.json("routers").list == [audience.state(hub.topic) ?? .null])
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
     let none = try await installation.command("status")
     #expect(none.status == 69 && none.output.isEmpty, "\(none)")
     #expect(none.error.hasPrefix("error: no daemon runs"), "\(none.error)")
@@ -64,7 +60,7 @@ import Testing
   {
     let scene = try await AskingHome.start()
     let (installation, topic) = (scene.installation, "threadkeeper/bridge/consent")
-    let audience = try await Audience.start(scene.broker)
+    let audience = scene.running.audience
     let followed = installation.directory.file("followed")
     let follower = try ChildProcess(
       ThreadkeeperBinary.executable.path, ["consent", "list", "--follow", "--config", installation.configuration],
@@ -94,7 +90,7 @@ import Testing
     let id = try #require(grant?["id"]?.text)
     #expect(try await installation.command("consent", "revoke", id).status == 0)
     #expect(try await scene.history().map { $0["outcome"] } == ["revoked", "approved", "denied"])
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     let actor = "uid \(geteuid()) (command line)"
     #expect(
       try Set(installation.audit()).isSuperset(

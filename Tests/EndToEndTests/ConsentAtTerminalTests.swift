@@ -154,7 +154,7 @@ private final class ScriptedDaemon: Sendable {
     // "No" holds for a while, and always for good, so they come in this order.
     let once = try scene.program()
     try await once.until(Self.prompt)
-    let requester = try #require(try await scene.waiting().first?["requester"]?.text)
+    let requester = try #require(try await scene.installation.questions().first?["requester"]?.text)
     #expect(requester.contains("uid \(geteuid())"), "\(requester)")
     #expect(requester.hasSuffix(#", program calls itself "ThreadClientExample""#), "\(requester)")
     let question = #"\#(requester) would get the network key of "home-thread""#
@@ -184,7 +184,7 @@ private final class ScriptedDaemon: Sendable {
     interrupted.type("\u{3}")
     #expect(try await interrupted.end() != 0)
     #expect(interrupted.isEchoing)
-    #expect(try await scene.waiting().count == 1)
+    #expect(try await scene.installation.questions().count == 1)
     let no = try scene.program()
     try await no.until(Self.prompt)
     no.type("\n")
@@ -193,7 +193,7 @@ private final class ScriptedDaemon: Sendable {
     #expect(outcomes == ["denied", "revoked", "approved", "approved"])
     let by: JSON = .text("uid \(geteuid()) (command line)")
     #expect(try await scene.history().allSatisfy { $0["decided_by"] == by })
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
   }
 
   @Test(
@@ -216,7 +216,7 @@ private final class ScriptedDaemon: Sendable {
     #expect(!session.screen.contains("Allow it?") && !session.screen.contains("home-thread"))
     #expect(try await scene.installation.command("consent", "approve", id).status == 0)
     try await check(session, status: 0, shows: try scene.home.hex(), isShown: true)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
   }
 
   @Test("Of several that ask the same, the person is asked what this call waits for, and no other") func own()

@@ -11,21 +11,17 @@ import Testing
   @Test("Announcements become encrypted credentials, retained state, and an alert after the hold") func announcement()
     async throws
   {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, hold: 1)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
+    let running = try await RunningHome(hold: 1)
+    let (installation, audience) = (running.installation, running.audience)
     let home = try ThreadNetwork("home", channel: 15)
     let router = BorderRouter("a1b2c3d4e5f60718")
     let networkTopic = "threadkeeper/network/\(home.extendedPANID)"
 
-    try await publisher.publish([
+    try await running.publish(
       router.says(
         "announce", ("name", #""Living room""#), ("vendor", #""Acme""#), ("model", #""X1""#),
         ("ext_address", #""0011223344556677""#), ("dataset", "\"\(try home.hex())\"")),
-      router.says("ssid", ("ssid", #""home-wifi""#)),
-    ])
+      router.says("ssid", ("ssid", #""home-wifi""#)))
     try await audience.until("router, network and overview") {
       $0.state(router.topic)?["ssid"] == "home-wifi" && $0.state(networkTopic)?["routers"] == 1
         && $0.state("threadkeeper/bridge/info")?["routers"] == 1
@@ -55,7 +51,7 @@ import Testing
     #expect(audience.look { $0.latest["\(router.topic)/event"] } != nil)
 
     // Whoever subscribes later finds the same: all of it is retained.
-    let late = try await Audience.start(broker)
+    let late = try await Audience.start(running.broker)
     try await late.until("what is retained") { heard in
       [router.topic, "\(router.topic)/availability", networkTopic].allSatisfy {
         heard.latest[$0] == audience.look { $0 }.latest[$0]
@@ -67,7 +63,7 @@ import Testing
     // Another router is on another network.
     let guests = try ThreadNetwork("guest-thread")
     let stray = BorderRouter("a1b2c3d4e5f60702")
-    try await publisher.publish([stray.announces(try guests.hex())])
+    try await running.publish(stray.announces(try guests.hex()))
     try await audience.until("the alert") { !$0.alerts("alert_raised", "PreferredNetworkMismatch").isEmpty }
     let raised = try #require(audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch") }.first)
     // Held for a second of the daemon's own clock; it writes whole ones.
@@ -90,15 +86,15 @@ import Testing
     #expect(alert["remedy"]?.text?.isEmpty == false)
     #expect(try await installation.json("alerts").list.contains { $0["fingerprint"] == raised["fingerprint"] })
 
-    try await publisher.publish([stray.changes(to: try home.hex())])
+    try await running.publish(stray.changes(to: try home.hex()))
     try await audience.until("the alert's end") {
       !$0.alerts("alert_resolved", "PreferredNetworkMismatch").isEmpty && $0.state(topic)?["status"] == "resolved"
     }
     #expect(audience.state(topic)?["seq"] == 2 && audience.state(topic)?["ends_at"] != .null)
     #expect(audience.look { $0.alerts("alert_raised", "PreferredNetworkMismatch").count } == 1)
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
     #expect(try await installation.dataset(of: router.agent) == (try home.hex()))
-    let lines = daemon.log.split(separator: "\n")
+    let lines = running.daemon.log.split(separator: "\n")
     for (text, detail) in [
       ("border router announced", "border_agent_id=\(stray.agent)"), ("preferred network changed", "network_name=home"),
       ("alert", "alertname=PreferredNetworkMismatch"), ("alert resolved", "alertname=PreferredNetworkMismatch"),
@@ -106,21 +102,18 @@ import Testing
   }
 
   @Test("A home that moves to another base topic leaves nothing behind on the old one") func baseTopic() async throws {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, mqtt: ["base_topic: old/place", "client_id: house"], hold: 0)
-    let audience = try await Audience.start(broker)
-    let daemon = try await installation.start()
-    let publisher = try await TestPublisher.start(broker)
+    let running = try await RunningHome(mqtt: ["base_topic: old/place", "client_id: house"])
+    let (installation, audience) = (running.installation, running.audience)
     let home = try ThreadNetwork("home")
     let router = BorderRouter("a1b2c3d4e5f60701", base: "old/place")
-    try await publisher.publish([router.announces(try home.hex())])
+    try await running.publish(router.announces(try home.hex()))
     try await audience.until("the router") { $0.state(router.topic) != nil }
-    #expect(try await daemon.stop() == .exit(0))
+    try await running.stop()
 
     let text = try String(contentsOfFile: installation.configuration, encoding: .utf8)
     try Data(text.replacingOccurrences(of: "old/place", with: "new/place").utf8).write(
       to: URL(fileURLWithPath: installation.configuration))
-    let again = try await installation.start()
+    try await running.start()
     let moved = BorderRouter("a1b2c3d4e5f60701", base: "new/place")
     try await audience.until("everything at the new place, and nothing at the old one") { heard in
       heard.state(moved.topic)?["credentials"] == "stored"
@@ -130,12 +123,12 @@ import Testing
             || $0.key == "old/place/bridge/daemon"
         }
     }
-    #expect(try await again.stop() == .exit(0))
+    try await running.stop()
 
     // Nor does the broker's session go on with the old one.
     let last = moved.says("heartbeat")
-    try await publisher.publish([router.announces(try home.hex()), last])
-    var session = broker.configuration(clientID: "house-intake")
+    try await running.publish(router.announces(try home.hex()), last)
+    var session = running.broker.configuration(clientID: "house-intake")
     session.cleanStart = false
     session.sessionExpiry = 3_600
     let client = TestClient(session)

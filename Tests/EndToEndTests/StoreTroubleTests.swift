@@ -7,29 +7,26 @@ import Testing
 private struct Scene {
   static let health = "threadkeeper/bridge/health"
 
-  let broker: TestBroker
-  let installation: Installation
-  let audience: Audience
-  let publisher: TestPublisher
+  let running: RunningHome
   let home: ThreadNetwork
   let router = BorderRouter(number: 1)
-  var daemon: DaemonProcess
+
+  var installation: Installation { running.installation }
+  var audience: Audience { running.audience }
+  var daemon: DaemonProcess { running.daemon }
 
   static func start(storePath: String? = nil, launcher: [String] = [], variables: [String: String] = [:]) async throws
     -> Scene
   {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, storePath: storePath, launcher: launcher, variables: variables)
     let scene = Scene(
-      broker: broker, installation: installation, audience: try await Audience.start(broker),
-      publisher: try await TestPublisher.start(broker), home: try ThreadNetwork("home"),
-      daemon: try await installation.start())
+      running: try await RunningHome(hold: 1, storePath: storePath, launcher: launcher, variables: variables),
+      home: try ThreadNetwork("home"))
     try await scene.announce(scene.router)
     return scene
   }
 
   func publish(_ routers: [BorderRouter]) async throws {
-    try await publisher.publish(try routers.map { $0.announces(try home.hex()) })
+    try await running.publisher.publish(try routers.map { $0.announces(try home.hex()) })
   }
 
   func announce(_ router: BorderRouter) async throws {
@@ -108,7 +105,7 @@ private struct Scene {
     }
     try disk.empty()
     try await scene.resumed(routers: 999)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
 
     // Where it is read-only from the start, the daemon ends with words.
     try disk.run("mount -o remount,bind,ro '\(disk.path)'")
@@ -132,7 +129,7 @@ private struct Scene {
     try await scene.reports(reason)
     try disk.end(fault)
     try await scene.resumed(routers: 20)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     #expect(try scene.installation.verify().matchesManifest)
   }
 
@@ -152,7 +149,7 @@ private struct Scene {
       $0.hasPrefix(" error ") && $0.contains("is damaged")
     }
     #expect((1...2).contains(lines.count) && Set(lines).count == lines.count, "\(lines)")
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     // At the next start it stands still again, or does not open the store at all.
     let again = try scene.installation.launch()
     try await eventually("the damage to be logged") { again.log.contains("damaged") }
@@ -162,9 +159,9 @@ private struct Scene {
   @Test("What cannot be read of a home is reported, the rest is served, and a person gives it up") func record()
     async throws
   {
-    var scene = try await Scene.start()
+    let scene = try await Scene.start()
     let installation = scene.installation
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     let database = try SQLiteDatabase(path: installation.location.databasePath, access: .readWrite(create: false))
     // The last one with a secret: the router's. The manifest has the last 16 bytes of it.
     let altered = try database.write {
@@ -177,7 +174,7 @@ private struct Scene {
     }
     database.close()
     #expect(altered == 1)
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     try await scene.audience.until("the alert") { heard in
       heard.alerts("alert_raised", "StoreDamaged").contains {
         $0["severity"] == "critical" && $0["remedy"]?.text?.contains("threadkeeper store forget-damaged") == true
@@ -194,7 +191,7 @@ private struct Scene {
     try await scene.audience.until("the end of the alert") { !$0.alerts("alert_resolved", "StoreDamaged").isEmpty }
     #expect(try await installation.command("keys", "rotate").status == 0)
     try await scene.announce(scene.router)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     #expect(try installation.audit().contains { $0.hasSuffix(": deleted") })
     #expect(try installation.verify().unreadable.isEmpty)
   }
@@ -211,14 +208,14 @@ private struct Scene {
     #expect(scene.audience.look { $0.state(later.topic) == nil })
     try FileManager.default.moveItem(atPath: away, toPath: place)
     try await scene.resumed(routers: 2)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     #expect(try scene.installation.verify().matchesManifest)
   }
 
   @Test("An anchor that is removed or altered is an alert, at the start and while the daemon runs") func anchor()
     async throws
   {
-    var scene = try await Scene.start()
+    let scene = try await Scene.start()
     let installation = scene.installation
     let anchors = installation.location.anchorDirectory
     let name = try #require(try FileManager.default.contentsOfDirectory(atPath: anchors).first)
@@ -231,15 +228,15 @@ private struct Scene {
       }
     }
     #expect(try await installation.command("alerts").output.contains("AnchorAltered"))
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     try FileManager.default.removeItem(atPath: path)
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     try await scene.audience.until("the news of it") {
       $0.alerts("alert_updated", "AnchorAltered").contains {
         $0["summary"]?.text?.contains("there was no anchor at \(path)") == true
       }
     }
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
   }
 
   /// What somebody takes away; the rest is left.
@@ -249,9 +246,9 @@ private struct Scene {
     "A store that is gone is not replaced: the daemon ends with 66, says what is left, and clears nothing",
     arguments: Loss.allCases) func gone(_ loss: Loss) async throws
   {
-    var scene = try await Scene.start()
+    let scene = try await Scene.start()
     let installation = scene.installation
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     func kept(_ heard: Audience.Heard) -> [String: String] {
       heard.latest.filter { $0.key.hasPrefix(scene.router.topic) }
     }
@@ -308,9 +305,9 @@ private struct Scene {
     if loss == .directory {
       // On purpose: what is named is moved away, and a new store is made.
       for path in [key, anchors] { try files.moveItem(atPath: path, toPath: name(path)) }
-      scene.daemon = try await installation.start()
+      try await scene.running.start()
       #expect(try await installation.json("status")["routers"] == 0)
-      #expect(try await scene.daemon.stop() == .exit(0))
+      try await scene.running.stop()
       for path in [installation.storePath, key, anchors] { try files.removeItem(atPath: path) }
       for path in [key, anchors] { try files.moveItem(atPath: name(path), toPath: path) }
     } else if loss == .emptied || loss == .logAlone {
@@ -318,43 +315,43 @@ private struct Scene {
     }
     // It is put back.
     for path in taken { try files.moveItem(atPath: name(path), toPath: path) }
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     #expect(try await installation.json("status")["routers"] == 1)
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
   }
 
   @Test("A message with a number that none can have ends nothing, is named, and goes") func impossibleNumber()
     async throws
   {
-    var scene = try await Scene.start()
+    let scene = try await Scene.start()
     let installation = scene.installation
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     try RawSQL.run(
       "INSERT INTO messages (id, bytes) VALUES (9223372036854775807, x'00')", in: installation.location.databasePath)
     let verified = try await installation.command("store", "verify")
     #expect(verified.status == 65, "\(verified)")
     #expect(verified.output.contains("1 message for the broker cannot be of the daemon"), "\(verified)")
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     try await scene.announce(BorderRouter(number: 2))
     try await eventually("the message to go") { try await installation.command("store", "verify").status == 0 }
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
   }
 
   @Test("An old copy in the store's place: nothing is taken, and that is said until it is accepted") func rolledBack()
     async throws
   {
-    var scene = try await Scene.start()
+    let scene = try await Scene.start()
     let installation = scene.installation
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     let copy = installation.directory.file("copy")
     try FileManager.default.copyItem(atPath: installation.storePath, toPath: copy)
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     try await scene.announce(BorderRouter(number: 2))
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     try FileManager.default.removeItem(atPath: installation.storePath)
     try FileManager.default.copyItem(atPath: copy, toPath: installation.storePath)
 
-    scene.daemon = try installation.launch()
+    try scene.running.launch()
     let daemon = scene.daemon
     try await scene.stands("older than its anchor", advising: "threadkeeper store restore --in-place")
     try await scene.reports("threadkeeper store restore --in-place")
@@ -372,12 +369,12 @@ private struct Scene {
     #expect(accepted.status == 0, "\(accepted.error)")
     // Once: there is nothing more to accept.
     #expect(try await installation.command("store", "restore", "--in-place").status == 64)
-    scene.daemon = try await installation.start()
+    try await scene.running.start()
     try await scene.audience.until("the third router, which has waited") { $0.state(third.topic) != nil }
     let topic = try #require(
       scene.audience.look { $0.alerts("alert_raised", "StoreReadOnly") }.first?["fingerprint"]?.text)
     #expect(scene.audience.look { $0.latest["threadkeeper/alert/\(topic)"] } == "", "it fires for ever")
-    #expect(try await scene.daemon.stop() == .exit(0))
+    try await scene.running.stop()
     #expect(try installation.verify().matchesManifest)
   }
 }

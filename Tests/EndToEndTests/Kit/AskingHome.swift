@@ -6,10 +6,10 @@ import Testing
 struct AskingHome: Sendable {
   static let agent = "a1b2c3d4e5f60718"
 
-  let broker: TestBroker
-  let installation: Installation
-  let daemon: DaemonProcess
+  let running: RunningHome
   let home: ThreadNetwork
+
+  var installation: Installation { running.installation }
 
   /// The example at a terminal, asking for the preferred network.
   func program() throws -> TerminalSession {
@@ -18,13 +18,8 @@ struct AskingHome: Sendable {
       environment: installation.environment.merging(["THREADKEEPER_STORE_PATH": installation.storePath]) { $1 })
   }
 
-  func waiting() async throws -> [JSON] { try await installation.json("consent", "list")["pending"]?.list ?? [] }
-
   /// The id of the one question that waits.
-  func question() async throws -> String {
-    try await eventually("a question") { try await waiting().count == 1 }
-    return try #require(try await waiting().first?["id"]?.text)
-  }
+  func question() async throws -> String { try #require(try await installation.question()["id"]?.text) }
 
   func history() async throws -> [JSON] {
     try await installation.json("consent", "list", "--history")["history"]?.list ?? []
@@ -32,13 +27,10 @@ struct AskingHome: Sendable {
 
   /// - Parameter settings: further ones.
   static func start(_ settings: String = "") async throws -> AskingHome {
-    let broker = try TestBroker()
-    let installation = try Installation(broker, hold: 0, more: settings)
-    let daemon = try await installation.start()
-    let home = try ThreadNetwork("home-thread")
-    let publisher = try await TestPublisher.start(broker)
-    try await publisher.publish([BorderRouter(agent).announces(try home.hex())])
-    try await eventually("the preferred network") { try await installation.command("preferred", "show").status == 0 }
-    return AskingHome(broker: broker, installation: installation, daemon: daemon, home: home)
+    let scene = AskingHome(running: try await RunningHome(more: settings), home: try ThreadNetwork("home-thread"))
+    let router = BorderRouter(agent)
+    try await scene.running.publish(router.announces(try scene.home.hex()))
+    try await scene.running.until("the preferred network") { $0.state(router.topic)?["preferred"] == "match" }
+    return scene
   }
 }

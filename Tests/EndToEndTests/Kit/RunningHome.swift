@@ -28,9 +28,12 @@ final class RunningHome: Sendable {
   ///   - hold: seconds for which alerts are held.
   ///   - more: further sections of the settings.
   ///   - hasPage: with the status page, and without discovery.
+  ///   - storePath: somewhere else than in the installation's directory.
+  ///   - launcher: a program and its arguments through which everything is started.
   init(
     on broker: TestBroker? = nil, logins: [EmbeddedBrokerConfiguration.Login] = [], mqtt: [String] = [], hold: Int = 0,
-    more: String = "", hasPage: Bool = false, variables: [String: String] = [:]
+    more: String = "", hasPage: Bool = false, storePath: String? = nil, launcher: [String] = [],
+    variables: [String: String] = [:]
   ) async throws {
     let broker = try broker ?? TestBroker(logins: logins, persistence: !logins.isEmpty)
     self.broker = broker
@@ -42,7 +45,7 @@ final class RunningHome: Sendable {
     let password = broker.broker.password(of: "threadkeeper")
     installation = try Installation(
       broker, mqtt: mqtt + (password.map { ["username: threadkeeper", "password: '\($0)'"] } ?? []), hold: hold,
-      more: hasPage ? "\(more)\n\(page)" : more, variables: variables)
+      more: hasPage ? "\(more)\n\(page)" : more, storePath: storePath, launcher: launcher, variables: variables)
     let isOpen = password == nil
     audience = try await Audience.start(broker, user: isOpen ? nil : "monitor", isOpen ? "#" : "threadkeeper/#")
     publisher = try await TestPublisher.start(broker, user: isOpen ? nil : "border-router")
@@ -59,6 +62,12 @@ final class RunningHome: Sendable {
   /// Starts the daemon again that has ended.
   func start() async throws {
     let daemon = try await installation.start()
+    running.withLock { $0 = daemon }
+  }
+
+  /// The same without waiting for it.
+  func launch() throws {
+    let daemon = try installation.launch()
     running.withLock { $0 = daemon }
   }
 
