@@ -34,41 +34,25 @@ import ThreadDataset
     }
   }
 
-  private static func network(_ number: Int) -> SampleNetwork {
-    SampleNetwork.home.with {
-      $0.extendedPANID = "111111112222220\(number)"
-      $0.name = "net \(number)"
-    }
-  }
-
   /// As its daemon would.
-  @discardableResult private func handle(
-    _ change: (inout HomeRules) -> Void = { _ in }, _ inputs: (Home, WireTime) -> [HomeInput]
-  ) throws -> Home {
+  private func handle(_ inputs: (Home) -> [HomeInput]) throws {
     let now = WireTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
-    return try place.withStore { keychain in
+    try place.withStore { keychain in
       try SealedRecords(keychain).inTransaction { records in
-        var rules = HomeRules { .random(in: .min ... .max) }
-        change(&rules)
-        var stored = try StoredHome("home", rules: rules, in: records)
-        for input in inputs(stored.home, now) { _ = stored.handle(input, actor: nil, at: now) }
-        let home = stored.home
+        var stored = try StoredHome("home", rules: HomeRules { .random(in: .min ... .max) }, in: records)
+        for input in inputs(stored.home) { _ = stored.handle(input, actor: nil, at: now) }
         try stored.commit(to: records)
-        return home
       }
     }
   }
 
-  private func ask(_ requests: [HomeRequest]) throws -> Home {
+  private func askForPreferred() throws {
     let requester = Requester(.systemUser(geteuid()), team: "own")
-    return try handle { _, _ in requests.map { .request($0, RequestContext(requester, reply: .caller, actor: "test")) }
-    }
+    try handle { _ in [.request(.getPreferred, RequestContext(requester, reply: .caller, actor: "test"))] }
   }
 
   private func decide(_ decision: (ConsentID) -> ConsentDecision.What) throws {
-    try handle { home, _ in
-      home.questions.map { .decision(ConsentDecision(decision($0.id), by: .commandLine(user: 0))) }
-    }
+    try handle { home in home.questions.map { .decision(ConsentDecision(decision($0.id), by: .commandLine(user: 0))) } }
   }
 
   private var home: Home {
@@ -78,14 +62,14 @@ import ThreadDataset
   }
 
   @Test("Where \"always\" was approved nobody is asked, but in an older copy of the store") func grant() async throws {
-    _ = try ask([.getPreferred])
+    try askForPreferred()
     try decide { .approve($0, .always) }
     _ = try await client.preferredCredentials()
     #expect(asked.count == 0)
     let copy = place.directory.file("copy")
     try FileManager.default.copyItem(atPath: place.storePath, toPath: copy)
     let grant = try #require(try home.grants.first)
-    try handle { _, _ in [.decision(ConsentDecision(.revoke(grant: grant.id), by: .commandLine(user: 0)))] }
+    try handle { _ in [.decision(ConsentDecision(.revoke(grant: grant.id), by: .commandLine(user: 0)))] }
     try FileManager.default.removeItem(atPath: place.storePath)
     try FileManager.default.moveItem(atPath: copy, toPath: place.storePath)
     #expect(try home.grants.count == 1)
@@ -96,58 +80,11 @@ import ThreadDataset
   }
 
   @Test("What a person has refused a moment ago is refused at once") func denied() async throws {
-    _ = try ask([.getPreferred])
+    try askForPreferred()
     try decide { .deny($0) }
     let refused = await failure { try await client.preferredCredentials() }
     #expect(refused?.reason == .refused && refused?.answerCode == "consent_denied")
     #expect(asked.count == 0)
-  }
-
-  @Test("What waits for a person already counts towards the limit of questions") func questions() async throws {
-    for number in 1...6 { try await client.store(Self.network(number), for: Data(repeating: UInt8(number), count: 8)) }
-    let ids = try (1...6).map { try #require(ExtendedPANID(hex: Self.network($0).extendedPANID)) }
-    #expect(try ask(ids.prefix(5).map(HomeRequest.getNetwork)).questions.count == 5)
-    let refused = await failure { try await client.credentials(forExtendedPANID: Self.network(6).id) }
-    #expect(refused?.reason == .busy && refused?.answerCode == "rate_limited")
-    #expect(asked.count == 0)
-  }
-
-  @Test("A router's adoption and the home's alerts are left to the daemon") func adoption() async throws {
-    let agent = try #require(BorderAgentID(bytes: Agents.attic))
-    let dataset = try SampleNetwork.guest.dataset(at: 1)
-    let key = try place.withStore { keychain in try SealedRecords(keychain).inTransaction { try $0.hashKey() } }
-    var message = RouterMessage(.announce, .router(agent))
-    message.dataset = DatasetSummary(dataset, key: key)
-    let before = try handle({ ($0.settings.adoptTimeout, $0.settings.alertsHold) = (300, 0) }) { _, now in
-      [
-        .enroll(
-          EnrolledClient(line: "line", fingerprint: "key", trust: .broker, at: now, by: "test"), "own",
-          by: .commandLine(user: 0)), .message(message, from: "own"), .tick(Link(connection: 1)),
-      ]
-    }
-    #expect(before.routers[agent]?.adoption?.state == .asked && !before.alerts.isEmpty)
-    try await client.store(.guest.with { $0.channel = 20 }, for: Agents.attic)
-    let after = try home
-    #expect(after.routers[agent]?.dataset?.parameters?.channelNumber == 20)
-    #expect(after.routers[agent]?.adoption == before.routers[agent]?.adoption)
-    #expect(after.questions == before.questions && after.alerts == before.alerts)
-  }
-
-  @Test("What may be in a record that cannot be read is damaged, and not said to be missing") func damage() async throws
-  {
-    _ = try place.withStore { try $0.damageSecretRecords() }
-    let dataset = try SampleNetwork.home.bytes()
-    let calls: [() async throws -> Void] = [
-      { _ = try await client.preferredCredentials() },
-      { _ = try await client.preferredMatch(forActiveOperationalDataset: dataset) },
-      { _ = try await client.credentials(forBorderAgentID: Agents.kitchen) },
-      { _ = try await client.credentials(forExtendedPANID: SampleNetwork.home.id) },
-      { try await client.deleteCredentials(forBorderAgent: Agents.kitchen) },
-    ]
-    for call in calls {
-      let error = await failure(call)
-      #expect(error?.reason == .damaged && error?.code == 11)
-    }
   }
 
   @Test("A person who agrees has them told, and was asked about this network, once for each call") func agreed()

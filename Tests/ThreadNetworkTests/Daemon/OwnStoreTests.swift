@@ -61,49 +61,6 @@ import ThreadDataset
     #expect(try await client.allCredentials() == [after])
   }
 
-  @Test("The first network is preferred; a member that changes takes it along; deleted, it stays") func preferred()
-    async throws
-  {
-    let client = place.client { _ in true }
-    let first = try SampleNetwork.home.bytes()
-    let guest = try SampleNetwork.guest.bytes()
-    try await client.store()
-    try await client.store(.guest, for: Agents.attic)
-    #expect(await client.isPreferredAvailable())
-    #expect(await client.isPreferred(forActiveOperationalDataset: first))
-    #expect(await !client.isPreferred(forActiveOperationalDataset: guest))
-    guard case .mismatch(let names) = try await client.preferredMatch(forActiveOperationalDataset: guest) else {
-      Issue.record("a mismatch is none")
-      return
-    }
-    #expect(Set(names).isSuperset(of: ["ext_pan_id", "network_key", "network_name"]))
-
-    // A member's new credentials are the preferred network's.
-    try await client.store(.guest)
-    #expect(await client.isPreferred(forActiveOperationalDataset: guest))
-    #expect(try await client.preferredCredentials().activeOperationalDataSet == guest)
-    // Deleted, and stored under another id, they are not.
-    try await client.deleteCredentials(forBorderAgent: Agents.kitchen)
-    try await client.store(for: Agents.garage)
-    #expect(await client.isPreferred(forActiveOperationalDataset: guest))
-    try await client.deleteCredentials(forBorderAgent: Agents.garage)
-    try await client.deleteCredentials(forBorderAgent: Agents.attic)
-    #expect(await client.isPreferredAvailable())
-    #expect(try await client.preferredCredentials().borderAgentID == nil)
-  }
-
-  @Test("Sixteen bytes that end in eight zeros are the same id as the first eight") func alias() async throws {
-    let client = place.client()
-    try await client.storeCredentials(
-      forBorderAgent: Agents.kitchen + Data(count: 8), activeOperationalDataSet: SampleNetwork.home.bytes())
-    let found = try await client.credentials(forBorderAgentID: Agents.kitchen)
-    #expect(found.borderAgentID == Agents.kitchen)
-    let long = Data(repeating: 7, count: 16)
-    try await client.storeCredentials(forBorderAgent: long, activeOperationalDataSet: SampleNetwork.home.bytes())
-    #expect(try await client.credentials(forBorderAgentID: long).borderAgentID == long)
-    #expect(try await client.allCredentials().count == 2)
-  }
-
   @Test("Two teams cannot read, change or delete each other's credentials, nor learn of them") func teams() async throws
   {
     let one = place.client(team: "one")
