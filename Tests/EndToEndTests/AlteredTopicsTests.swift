@@ -85,29 +85,4 @@ import Testing
     #expect(later.look { $0.latest[Self.inventedRouter] } == nil)
     try await running.stop()
   }
-
-  @Test("A restart, and a lost connection, are no alteration", arguments: ["5", "'3.1.1'"]) func quiet(version: String)
-    async throws
-  {
-    let running = try await RunningHome(mqtt: ["protocol: \(version)"])
-    let hub = BorderRouter(number: 1)
-    try await running.publish(hub.announces(try ThreadNetwork("home").hex()))
-    try await running.until("the router") { $0.latest[hub.topic] != nil }
-    let first = running.daemon
-    try await running.restart()
-    // Its last publication has come back.
-    #expect(!first.log.contains("another client has altered"))
-    _ = try await running.daemon.kill9()
-    try await running.until("the last will") { $0.state("threadkeeper/bridge/state")?["state"] == "offline" }
-    try await running.start()
-    try await running.publish(BorderRouter(number: 2).announces(try ThreadNetwork("home").hex()))
-    try await running.until("another router, and the daemon") {
-      $0.latest[BorderRouter(number: 2).topic] != nil && $0.state("threadkeeper/bridge/state")?["state"] == "online"
-    }
-    try await running.stop()
-    let alerts = running.audience.look(\.alertEvents).filter {
-      ["StateAltered", "AnotherDaemon"].contains($0["alertname"]?.text)
-    }
-    #expect(alerts.isEmpty)
-  }
 }

@@ -113,22 +113,6 @@ import Testing
     #expect(try new.verify().matchesManifest)
   }
 
-  @Test("A full disk takes no half backup", .enabled(if: PrivateMount.isPossible)) func full() async throws {
-    let directory = try TemporaryDirectory()
-    let mount = try PrivateMount(in: directory, megabytes: 4)
-    let installation = try Installation(port: nil, launcher: mount.launcher)
-    let daemon = try await installation.start()
-    let file = mount.path + "/home.tkbackup"
-    try mount.fill()
-    let refused = try await installation.command("store", "backup", file)
-    #expect(refused.status == 74, "\(refused.error)")
-    #expect(try !mount.run("ls '\(mount.path)'").contains("tkbackup"))
-    try mount.empty()
-    #expect(try await installation.command("store", "backup", file).status == 0)
-    #expect(try mount.run("ls '\(mount.path)'").contains("home.tkbackup\n"))
-    #expect(try await daemon.stop() == .exit(0))
-  }
-
   @Test("A signal ends a backup, also where the daemon says nothing") func silentDaemon() async throws {
     let installation = try Installation(try TestBroker())
     let daemon = try await installation.start()

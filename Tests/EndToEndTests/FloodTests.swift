@@ -26,55 +26,6 @@ import Testing
     #expect(lines <= 30, "\(lines) lines")
     try await running.stop()
   }
-
-  @Test("A login that makes up ids without end, by events and by requests, keeps no more than its share")
-  func madeUpIDs() async throws {
-    let running = try await RunningHome(logins: Self.logins, more: "limits: {routers_per_team: 50}")
-    let installation = running.installation
-    let network = try ThreadNetwork("home").hex()
-    let (left, own) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await running.publish(left.announces(network), left.leaves)
-
-    let mallory = try await TestPublisher.start(running.broker, user: "mallory")
-    let flood = (1_000..<1_300).flatMap { number in
-      let router = BorderRouter(number: number, user: "mallory")
-      return [router.announces(network, sequence: number % 2 == 0 ? nil : 1), router.leaves]
-    }
-    try await mallory.publish(Array(flood.prefix(300)))
-    try await running.publish(own.announces(network))
-    let requests = (5_000..<5_040).map { number in
-      let agent = BorderRouter(number: number).agent
-      return Publication(
-        topic: "threadkeeper/in/mallory/request/credentials/store",
-        payload: Array(#"{"border_agent_id":"\#(agent)","dataset":"\#(network)"}"#.utf8))
-    }
-    let last = BorderRouter(number: 9_999, user: "mallory")
-    try await mallory.publish(flood.dropFirst(300) + requests + [last.announces(network)])
-    try await running.until("the honest router, and the end of the flood") {
-      let isOver =
-        $0.state(last.topic) != nil
-        || $0.events("message_rejected").contains { $0["border_agent_id"]?.text == last.agent }
-      return $0.state(own.topic)?["credentials"] == "stored" && isOver
-    }
-    try await running.stop()
-    let routers = try #require(try installation.homes()["home"]).routers
-    let teams = Dictionary(grouping: routers) { $0.owner?.text ?? "" }.mapValues(\.count)
-    #expect(teams == ["border-router": 2, "mallory": 50])
-    // One for each id, and a few of the home's and the daemon's own.
-    #expect(try Self.number("SELECT count(*) FROM records", of: installation) < 70)
-    // The owner of the honest team's router that left is still there.
-    try await running.start()
-    let removed = try await installation.json("routers", "remove", left.agent)
-    #expect(removed["previous_team"] == "border-router", "\(removed)")
-    try await running.stop()
-  }
-
-  /// The number that a query of the store gives.
-  fileprivate static func number(_ query: StaticString, of installation: Installation) throws -> Int64 {
-    let database = try SQLiteDatabase(path: installation.location.databasePath, access: .readOnly)
-    defer { database.close() }
-    return try #require(try database.read { try $0.first(query) { $0.integer(0) } })
-  }
 }
 
 private enum HangingRecord { static let library = PreloadedLibrary("hanging_record") }

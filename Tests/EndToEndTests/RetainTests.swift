@@ -93,41 +93,6 @@ import Testing
     try await running.stop()
   }
 
-  @Test("A broker that is killed has lost no alert that fires, and no router", arguments: ["5", "'3.1.1'"]) func lost(
-    version: String
-  ) async throws {
-    let running = try await RunningHome(
-      on: TestBroker(persistence: true, extraConfiguration: ["autosave_interval 86400"]), mqtt: ["protocol: \(version)"]
-    )
-    let broker = running.broker
-    let (hub, stray) = (BorderRouter(number: 1), BorderRouter(number: 2))
-    try await running.publish(hub.announces(try ThreadNetwork("home").hex()))
-    try await running.until("the router") { heard in
-      heard.latest[hub.topic] != nil && heard.latest[hub.device] != nil && heard.events("router_announced").count == 1
-    }
-    try await save(broker)
-    try await running.publish(stray.announces(try ThreadNetwork("guests").hex()))
-    try await running.until("the alert") { $0.alerts("alert_raised", "PreferredNetworkMismatch").count == 1 }
-    let alert = try #require(
-      running.audience.look { heard in
-        heard.latest.keys.first {
-          $0.hasPrefix("threadkeeper/alert/") && heard.state($0)?["alertname"] == "PreferredNetworkMismatch"
-        }
-      })
-    let topics = [alert, stray.topic, stray.topic + "/availability", stray.device]
-    Recorder.current?.brokersMayForget()
-    broker.kill()
-    try broker.start()
-    let audience = try await Audience.start(broker)
-    try await audience.until("what was lost") { heard in
-      topics.allSatisfy { !heard.latest[$0, default: ""].isEmpty } && heard.state(alert)?["status"] == "firing"
-        && heard.latest["threadkeeper/bridge/alerts"]?.contains("PreferredNetworkMismatch") == true
-    }
-    let alerts = audience.look { $0.alertEvents.compactMap { $0["alertname"]?.text } }
-    #expect(!alerts.contains("StateAltered"), "\(running.daemon.log)")
-    try await running.stop()
-  }
-
   /// Has the broker write its file, and waits for that.
   private func save(_ broker: TestBroker) async throws {
     let file = broker.directory + "/data/mosquitto.db"
