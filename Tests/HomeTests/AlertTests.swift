@@ -3,7 +3,7 @@ import ThreadDataset
 
 @testable import Home
 
-/// The life of one alert, whatever it is about.
+/// The life of one alert, whatever it is about. How much each matters: the golden file `alerts.txt` of the Bridge.
 @Suite struct AlertTests {
   private static let start = WireTime(milliseconds: 1_000_000)
   private static let first = AlertFacts(.detached)
@@ -88,35 +88,4 @@ import ThreadDataset
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))
   }
-
-  @Test(
-    "How much an alert matters",
-    arguments: [
-      (AlertName.preferredNetworkMismatch, AlertFacts.Message.otherNetwork, AlertSeverity.warning),
-      (.preferredNetworkMismatch, .neverMember, .info), (.datasetConflict, .sameAge, .critical),
-      (.staleDataset, .behind, .warning), (.credentialsMissing, .noDataset, .warning),
-      (.borderRouterOffline, .offline(nil), .warning), (.borderRouterOffline, .offline(.noNetwork), .warning),
-      (.borderRouterOffline, .lostNetwork(isLast: false), .warning),
-      (.borderRouterOffline, .lostNetwork(isLast: true), .critical), (.routerDetached, .detached, .warning),
-      (.routerNotAdvertised, .notAdvertised, .info), (.homeOffline, .awayTogether(routers: 2, of: 2), .warning),
-      (.unknownRouter, .joined, .warning), (.networkSplit, .split([], parts: 2), .warning),
-      (.wellKnownNetworkKey, .wellKnownKey, .critical),
-      (.adoptionFailed, .adoptionFailed(.denied, isConfiguredForPreferred: false), .info),
-      (.adoptionFailed, .adoptionFailed(.timeout, isConfiguredForPreferred: false), .warning),
-      (.noPreferredNetwork, .noPreferred(isForgotten: false, networks: [], more: 0), .info),
-      (
-        .noPreferredNetwork, .noPreferred(isForgotten: false, networks: [.init(.of(1)), .init(.of(2))], more: 0),
-        .warning
-      ), (.preferredKeyDisputed, .daemon, .warning), (.homeMoved, .movedTo(routers: 2, of: 2, lost: 0), .warning),
-      (.preferredNetworkEmpty, .preferredEmpty(routers: 2, elsewhere: 0), .warning),
-      (.plaintextCredentials, .plaintext, .info), (.consentByHomeAssistant, .daemon, .info),
-      (.stateAltered, .daemon, .critical), (.anotherDaemon, .daemon, .critical),
-      (.discoveryAltered, .daemon, .critical), (.messagesDropped, .daemon, .warning), (.sessionLost, .daemon, .warning),
-      (.brokerAuthenticationFailed, .daemon, .critical), (.sessionTakenOver, .daemon, .critical),
-      (.storeDamaged, .daemon, .critical), (.storeReadOnly, .daemon, .critical), (.anchorAltered, .daemon, .critical),
-      (.homeAssistantDiffers, .otherPreferred, .warning), (.credentialsMissing, .sharedPartial, .warning),
-      (.agentNotWorking, .agentNotWorking(nil), .warning), (.staleDataset, .sharedOlder, .warning),
-      (.datasetConflict, .sharedConflict, .critical),
-    ]) func severity(_ name: AlertName, _ message: AlertFacts.Message, _ severity: AlertSeverity)
-  { #expect(AlertKey(name).severity(AlertFacts(message)) == severity) }
 }

@@ -41,195 +41,144 @@ import ThreadDataset
     var chosen: DatasetSummary?
     var source = SecretMove.Source.input
     var refusal: HomeRefusal?
+
+    init(
+      _ description: String, by requester: Requester? = nil, isApprover: Bool = false,
+      _ choice: HomeRequest.PreferredChoice, chosen: DatasetSummary? = nil, source: SecretMove.Source = .input,
+      refusal: HomeRefusal? = nil, after before: @escaping @Sendable (inout HomeScene) -> Void = { _ in }
+    ) {
+      testDescription = description
+      (self.requester, self.isApprover, self.before, self.choice) = (requester, isApprover, before, choice)
+      (self.chosen, self.source, self.refusal) = (chosen, source, refusal)
+    }
   }
+
+  /// Bob has other keys of network 2.
+  @Sendable private static func rekey(_ scene: inout HomeScene) {
+    scene.announce(4, .of(2, key: 66, at: 11), from: "bob")
+  }
+
+  /// A member reports new keys of network 1, which another one has not.
+  @Sendable private static func claim(_ scene: inout HomeScene) {
+    scene.announce(6, .of(1, at: 5), from: "hub")
+    scene.announce(1, .of(1, key: 2, at: 8), from: "anna")
+  }
+
+  private static func keys(_ seconds: UInt64, of owners: RecordKey..., areCurrent: Bool = false)
+    -> HomeRefusal.KnownKeys
+  { .init(areCurrent: areCurrent, seconds: seconds, owners: owners) }
 
   @Test(
     "What may be chosen, by whom",
     arguments: [
       // By dataset.
-      Choice(testDescription: "a dataset that nobody has", choice: .dataset(.of(7)), chosen: .of(7)),
+      Choice("a dataset that nobody has", .dataset(.of(7)), chosen: .of(7)),
+      Choice("an approver over MQTT", by: anna, isApprover: true, .dataset(.of(7)), chosen: .of(7)),
+      Choice("a login", by: anna, .dataset(.of(7)), refusal: .mayNotPrefer),
+      Choice("a program whose team has a member", by: machine, .dataset(.of(7)), chosen: .of(7)),
+      Choice("a program whose team has none", by: .program(of: "bob"), .dataset(.of(7)), refusal: .mayNotPrefer),
       Choice(
-        testDescription: "an approver over MQTT", requester: anna, isApprover: true, choice: .dataset(.of(7)),
-        chosen: .of(7)),
-      Choice(testDescription: "a login", requester: anna, choice: .dataset(.of(7)), refusal: .mayNotPrefer),
+        "a program whose team only names the network's id", by: .program(of: "bob"), .dataset(.of(7)),
+        refusal: .mayNotPrefer
+      ) { $0.announce(4, .of(1, key: 66, at: 9), from: "bob") },
       Choice(
-        testDescription: "a program whose team has a member", requester: machine, choice: .dataset(.of(7)),
-        chosen: .of(7)),
-      Choice(
-        testDescription: "a program whose team has none", requester: .program(of: "bob"), choice: .dataset(.of(7)),
-        refusal: .mayNotPrefer),
-      Choice(
-        testDescription: "a program whose team only names the network's id", requester: .program(of: "bob"),
-        before: { $0.announce(4, .of(1, key: 66, at: 9), from: "bob") }, choice: .dataset(.of(7)),
-        refusal: .mayNotPrefer),
-      Choice(
-        testDescription: "a program, of a network that is preferred by its id alone", requester: machine,
-        before: {
-          $0.publish(.announce, 5) { $0.thread.network = 8 }
-          $0.prefer(network: 8)
-          $0.announce(1, .of(8), from: "anna")
-        }, choice: .dataset(.of(7)), refusal: .mayNotPrefer),
+        "a program, of a network that is preferred by its id alone", by: machine, .dataset(.of(7)),
+        refusal: .mayNotPrefer
+      ) {
+        $0.publish(.announce, 5) { $0.thread.network = 8 }
+        $0.prefer(network: 8)
+        $0.announce(1, .of(8), from: "anna")
+      },
       // By Extended PAN ID.
+      Choice("the newest of a network", .network(2, router: nil), chosen: .of(2, at: 9), source: .record(.router(3))),
+      Choice("that of a router", .network(2, router: 2), chosen: .of(2, at: 3), source: .record(.router(2))),
+      Choice("that of a router on another network", .network(2, router: 4), refusal: .noCredentialsOfRouterForNetwork),
       Choice(
-        testDescription: "the newest of a network", choice: .network(2, router: nil), chosen: .of(2, at: 9),
-        source: .record(.router(3))),
+        "a network that only another team has, as a program", by: machine, .network(3, router: nil),
+        refusal: .noCredentialsOfNetwork),
       Choice(
-        testDescription: "that of a router", choice: .network(2, router: 2), chosen: .of(2, at: 3),
-        source: .record(.router(2))),
-      Choice(
-        testDescription: "that of a router on another network", choice: .network(2, router: 4),
+        "a router of another team, as a program", by: machine, .network(3, router: 4),
         refusal: .noCredentialsOfRouterForNetwork),
+      Choice("a network that is nowhere", .network(9, router: nil), refusal: .noCredentialsOfNetwork),
       Choice(
-        testDescription: "a network that only another team has, as a program", requester: machine,
-        choice: .network(3, router: nil), refusal: .noCredentialsOfNetwork),
+        "different keys of a network", .network(2, router: nil),
+        refusal: .severalKeys(2, [keys(9, of: .router(2), .router(3)), keys(11, of: .router(4))]), after: rekey),
       Choice(
-        testDescription: "a router of another team, as a program", requester: machine, choice: .network(3, router: 4),
-        refusal: .noCredentialsOfRouterForNetwork),
+        "different keys of a router and of the history", .network(2, router: nil),
+        refusal: .severalKeys(2, [keys(9, of: .router(2), .router(3)), keys(1, of: .former(2))])
+      ) {
+        $0.prefer(.of(2, key: 66))
+        $0.prefer(.of(7))
+      },
       Choice(
-        testDescription: "a network that is nowhere", choice: .network(9, router: nil), refusal: .noCredentialsOfNetwork
-      ),
+        "different keys of a router and a login that shares them", .network(2, router: nil),
+        refusal: .severalKeys(2, [keys(9, of: .router(2), .router(3)), keys(1, of: .shared("ha", 2))])
+      ) { $0.share(.of(2, key: 66)) },
       Choice(
-        testDescription: "different keys of a network",
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: nil),
-        refusal: .severalKeys(
-          2,
-          [
-            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
-            .init(areCurrent: false, seconds: 11, owners: [.router(4)]),
-          ])),
+        "different keys, by name", .name("net-2"),
+        refusal: .severalKeys(2, [keys(9, of: .router(2), .router(3)), keys(11, of: .router(4))]), after: rekey),
       Choice(
-        testDescription: "different keys of a router and of the history",
-        before: {
-          $0.prefer(.of(2, key: 66))
-          $0.prefer(.of(7))
-        }, choice: .network(2, router: nil),
-        refusal: .severalKeys(
-          2,
-          [
-            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
-            .init(areCurrent: false, seconds: 1, owners: [.former(2)]),
-          ])),
+        "different keys of others, as a program", by: machine, .network(2, router: nil), chosen: .of(2, at: 9),
+        source: .record(.router(3)), after: rekey),
       Choice(
-        testDescription: "different keys of a router and a login that shares them",
-        before: { $0.share(.of(2, key: 66)) }, choice: .network(2, router: nil),
-        refusal: .severalKeys(
-          2,
-          [
-            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
-            .init(areCurrent: false, seconds: 1, owners: [.shared("ha", 2)]),
-          ])),
+        "different keys, and a router is named", .network(2, router: 4), chosen: .of(2, key: 66, at: 11),
+        source: .record(.router(4)), after: rekey),
       Choice(
-        testDescription: "different keys, by name", before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") },
-        choice: .name("net-2"),
-        refusal: .severalKeys(
-          2,
-          [
-            .init(areCurrent: false, seconds: 9, owners: [.router(2), .router(3)]),
-            .init(areCurrent: false, seconds: 11, owners: [.router(4)]),
-          ])),
-      Choice(
-        testDescription: "different keys of others, as a program", requester: machine,
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: nil),
-        chosen: .of(2, at: 9), source: .record(.router(3))),
-      Choice(
-        testDescription: "different keys, and a router is named",
-        before: { $0.announce(4, .of(2, key: 66, at: 11), from: "bob") }, choice: .network(2, router: 4),
-        chosen: .of(2, key: 66, at: 11), source: .record(.router(4))),
-      Choice(
-        testDescription: "a network that was preferred, and no router has",
-        before: {
-          $0.prefer(.of(7))
-          $0.prefer(.of(6))
-        }, choice: .network(7, router: nil), chosen: .of(7), source: .record(.former(2))),
+        "a network that was preferred, and no router has", .network(7, router: nil), chosen: .of(7),
+        source: .record(.former(2))
+      ) {
+        $0.prefer(.of(7))
+        $0.prefer(.of(6))
+      },
       // The preferred one itself.
       Choice(
-        testDescription: "new keys that a member claims",
-        before: {
-          $0.announce(6, .of(1, at: 5), from: "hub")
-          $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .network(1, router: nil),
-        refusal: .severalKeys(
-          1,
-          [
-            .init(areCurrent: true, seconds: 5, owners: [.router(6)]),
-            .init(areCurrent: false, seconds: 8, owners: [.router(1)]),
-          ])),
+        "new keys that a member claims", .network(1, router: nil),
+        refusal: .severalKeys(1, [keys(5, of: .router(6), areCurrent: true), keys(8, of: .router(1))]), after: claim),
       Choice(
-        testDescription: "new keys that a member claims, and it is named",
-        before: {
-          $0.announce(6, .of(1, at: 5), from: "hub")
-          $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .network(1, router: 1), chosen: .of(1, key: 2, at: 8), source: .record(.router(1))),
+        "new keys that a member claims, and it is named", .network(1, router: 1), chosen: .of(1, key: 2, at: 8),
+        source: .record(.router(1)), after: claim),
       Choice(
-        testDescription: "new keys that a member claims, and the current ones are named",
-        before: {
-          $0.announce(6, .of(1, at: 5), from: "hub")
-          $0.announce(1, .of(1, key: 2, at: 8), from: "anna")
-        }, choice: .current, chosen: .of(1, at: 5)),
+        "new keys that a member claims, and the current ones are named", .current, chosen: .of(1, at: 5), after: claim),
       Choice(
-        testDescription: "new keys that no member claims",
-        before: { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") }, choice: .network(1, router: nil),
-        refusal: .severalKeys(
-          1,
-          [
-            .init(areCurrent: true, seconds: 5, owners: [.router(1)]),
-            .init(areCurrent: false, seconds: 8, owners: [.router(4)]),
-          ])),
+        "new keys that no member claims", .network(1, router: nil),
+        refusal: .severalKeys(1, [keys(5, of: .router(1), areCurrent: true), keys(8, of: .router(4))])
+      ) { $0.announce(4, .of(1, key: 66, at: 8), from: "bob") },
       Choice(
-        testDescription: "keys that it had before", before: { $0.prefer(.of(1, key: 66, at: 6)) },
-        choice: .network(1, router: nil),
-        refusal: .severalKeys(
-          1,
-          [
-            .init(areCurrent: true, seconds: 6, owners: []),
-            .init(areCurrent: false, seconds: 5, owners: [.router(1), .former(1)]),
-          ])),
+        "keys that it had before", .network(1, router: nil),
+        refusal: .severalKeys(1, [keys(6, areCurrent: true), keys(5, of: .router(1), .former(1))])
+      ) { $0.prefer(.of(1, key: 66, at: 6)) },
       Choice(
-        testDescription: "keys that somebody shares", before: { $0.share(.of(1, key: 66, at: 8)) },
-        choice: .network(1, router: nil),
-        refusal: .severalKeys(
-          1,
-          [
-            .init(areCurrent: true, seconds: 5, owners: [.router(1)]),
-            .init(areCurrent: false, seconds: 8, owners: [.shared("ha", 1)]),
-          ])),
-      Choice(
-        testDescription: "the same keys that somebody shares", before: { $0.share(.of(1, at: 8, channel: 20)) },
-        choice: .network(1, router: nil), chosen: .of(1, at: 5)),
-      Choice(
-        testDescription: "the current ones, as a program", requester: machine, choice: .current, refusal: .mayNotPrefer),
+        "keys that somebody shares", .network(1, router: nil),
+        refusal: .severalKeys(1, [keys(5, of: .router(1), areCurrent: true), keys(8, of: .shared("ha", 1))])
+      ) { $0.share(.of(1, key: 66, at: 8)) },
+      Choice("the same keys that somebody shares", .network(1, router: nil), chosen: .of(1, at: 5)) {
+        $0.share(.of(1, at: 8, channel: 20))
+      }, Choice("the current ones, as a program", by: machine, .current, refusal: .mayNotPrefer),
       // By name.
-      Choice(testDescription: "a name", choice: .name("net-3"), chosen: .of(3), source: .record(.router(4))),
-      Choice(
-        testDescription: "a name of the history", before: { $0.prefer(.of(7)) }, choice: .name("net-1"),
-        chosen: .of(1, at: 5), source: .record(.router(1))),
-      Choice(testDescription: "an unknown name", choice: .name("net"), refusal: .noNetworkOfName),
-      Choice(
-        testDescription: "a name that only another team has, as a program", requester: machine, choice: .name("net-3"),
-        refusal: .noNetworkOfName),
-      Choice(
-        testDescription: "a name of two networks", before: { $0.announce(4, .of(6, name: "net-2"), from: "bob") },
-        choice: .name("net-2"), refusal: .severalOfName([2, 6])),
+      Choice("a name", .name("net-3"), chosen: .of(3), source: .record(.router(4))),
+      Choice("a name of the history", .name("net-1"), chosen: .of(1, at: 5), source: .record(.router(1))) {
+        $0.prefer(.of(7))
+      }, Choice("an unknown name", .name("net"), refusal: .noNetworkOfName),
+      Choice("a name that only another team has, as a program", by: machine, .name("net-3"), refusal: .noNetworkOfName),
+      Choice("a name of two networks", .name("net-2"), refusal: .severalOfName([2, 6])) {
+        $0.announce(4, .of(6, name: "net-2"), from: "bob")
+      },
       // By the id of the history.
-      Choice(
-        testDescription: "a former network", before: { $0.prefer(.of(7)) }, choice: .former(id: 1),
-        chosen: .of(1, at: 5), source: .record(.former(1))),
-      Choice(testDescription: "an unknown id", choice: .former(id: 1), refusal: .unknownFormer),
-      Choice(
-        testDescription: "a former network, as a program", requester: machine,
-        before: {
-          $0.prefer(.of(7))
-          $0.announce(1, .of(7), from: "anna")
-        }, choice: .former(id: 1), refusal: .unknownFormer),
+      Choice("a former network", .former(id: 1), chosen: .of(1, at: 5), source: .record(.former(1))) {
+        $0.prefer(.of(7))
+      }, Choice("an unknown id", .former(id: 1), refusal: .unknownFormer),
+      Choice("a former network, as a program", by: machine, .former(id: 1), refusal: .unknownFormer) {
+        $0.prefer(.of(7))
+        $0.announce(1, .of(7), from: "anna")
+      },
       // Only seen.
       Choice(
-        testDescription: "a network that a router is on, and nothing is known of",
-        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } }, choice: .network(8, router: nil),
-        chosen: DatasetSummary(network: 8, name: ""), source: .nothing),
-      Choice(
-        testDescription: "the same, as a program", requester: machine,
-        before: { $0.publish(.announce, 5) { $0.thread.network = 8 } }, choice: .network(8, router: nil),
-        refusal: .noCredentialsOfNetwork),
+        "a network that a router is on, and nothing is known of", .network(8, router: nil),
+        chosen: DatasetSummary(network: 8, name: ""), source: .nothing
+      ) { $0.publish(.announce, 5) { $0.thread.network = 8 } },
+      Choice("the same, as a program", by: machine, .network(8, router: nil), refusal: .noCredentialsOfNetwork) {
+        $0.publish(.announce, 5) { $0.thread.network = 8 }
+      },
     ]) func choose(_ row: Choice) throws
   {
     var scene = Self.scene()
