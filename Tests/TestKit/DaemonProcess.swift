@@ -92,17 +92,4 @@ package final class DaemonProcess: Sendable {
     let line = status.split(separator: "\n").first { $0.hasPrefix(name) } ?? ""
     return (Int(line.filter(\.isNumber)) ?? 0) * 1024
   }
-
-  /// Time that it has kept a processor busy.
-  package var processorSeconds: Double {
-    get throws {
-      let status = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-      // After the name in brackets: state, and from the eleventh field on utime and stime, in ticks (proc(5)).
-      let fields = (status.split(separator: ")").last ?? "").split(separator: " ")
-      guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
-        throw Unexpected(description: "\(status) is no line of /proc")
-      }
-      return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-    }
-  }
 }

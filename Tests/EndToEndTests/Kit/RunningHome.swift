@@ -129,16 +129,4 @@ extension RunningHome {
     try await connection.send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
     return try RawAnswer(await connection.readToEnd())
   }
-
-  /// Waits until a state of the page has all of these.
-  func untilPage(_ parts: String...) async throws {
-    let connection = try await RawConnection(port: Int(port))
-    try await connection.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\(Self.shownToken)\r\n\r\n")
-    var text = ""
-    while !text.split(separator: "\n").contains(where: { line in parts.allSatisfy { line.contains($0) } }) {
-      let more = try await connection.read()
-      try #require(!more.isEmpty, "\(text)")
-      text += more
-    }
-  }
 }
