@@ -4,7 +4,7 @@ import ThreadRequests
 import ThreadkeeperSupport
 
 /// Why a command did not do what it was asked for, and what to do about it.
-package struct CommandFailure: Error, Sendable, Equatable {
+package struct CommandFailure: Error, Equatable {
   /// The exit status of the process.
   package let status: ExitStatus
   /// What went wrong, without a full stop and without any secret.
@@ -23,7 +23,7 @@ package struct CommandFailure: Error, Sendable, Equatable {
 }
 
 /// How a command ends, in the numbers of sysexits.h, so that scripts can tell failures apart.
-package enum ExitStatus: Int32, Sendable {
+package enum ExitStatus: Int32 {
   /// The command line is wrong.
   case usage = 64
   /// The input is wrong.

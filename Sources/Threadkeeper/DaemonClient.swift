@@ -7,7 +7,7 @@ import ThreadRequests
 import ThreadkeeperSupport
 
 /// The daemon that runs on a store, for commands that have something for it.
-struct DaemonClient: Sendable {
+struct DaemonClient {
   let settings: Settings
 
   /// It ended before it answered. What it was asked for may have been done, or not.

@@ -3,7 +3,7 @@ import Settings
 import ThreadRequests
 
 /// A home of a fleet, as commands name it: `17/smith`.
-package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
+package struct HomeAddress: Hashable, CustomStringConvertible {
   package static let shards = 1...65_535
 
   package let shard: Int
@@ -27,7 +27,7 @@ package struct HomeAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What a program that is built with fleets adds to the commands.
-package struct FleetParts: Sendable {
+package struct FleetParts {
   @TaskLocal static var current: FleetParts?
 
   let commands: [CommandGroup]

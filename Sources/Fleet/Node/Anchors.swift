@@ -5,7 +5,7 @@ import Synchronization
 
 /// Which generation of a shard there has been: retained at `<prefix>/fleet/anchor/<shard>`, outside of the database, so
 /// that a database that was rolled back is noticed.
-struct Anchor: Codable, Equatable, Sendable {
+struct Anchor: Codable, Equatable {
   let shard: Int
   let generation: Int64
   /// Keyed, in 64 hex digits: see `ShardKeys.anchorHash(of:)`.

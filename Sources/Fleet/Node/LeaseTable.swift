@@ -3,7 +3,7 @@ import KeychainCore
 import Threadkeeper
 
 /// All that a node asks the database for its leases. Blocks; one thread at a time.
-struct LeaseTable: Sendable {
+struct LeaseTable {
   let database: FleetDatabase
   /// Of this node.
   let node: String
@@ -11,7 +11,7 @@ struct LeaseTable: Sendable {
   let process: String
 
   /// How a shard is, for operators: written with each renewal.
-  struct Figures: Encodable, Sendable {
+  struct Figures: Encodable {
     let shard: Int
     let epoch: Int64
     /// Nil: as before.
@@ -23,7 +23,7 @@ struct LeaseTable: Sendable {
     var state: LeaseState?
   }
 
-  struct Claimed: Decodable, Sendable {
+  struct Claimed: Decodable {
     let shard: Int
     let epoch: Int64
     let homesVersion: Int64

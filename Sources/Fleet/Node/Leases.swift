@@ -28,19 +28,19 @@ struct Leases {
   static let pause = Duration.seconds(30)
 
   /// A shard by what was claimed of it.
-  struct Claim: Hashable, Sendable {
+  struct Claim: Hashable {
     let shard: Int
     let epoch: Int64
   }
 
   /// What the database knows of a lease that it has renewed.
-  struct Renewed: Sendable {
+  struct Renewed {
     let claim: Claim
     let homesVersion: Int64
     let isHeldBack: Bool
   }
 
-  enum Action: Equatable, Sendable {
+  enum Action: Equatable {
     /// With the homes of this version.
     case start(Claim, homes: Int64)
     case stop(Claim)
@@ -170,7 +170,7 @@ struct Leases {
 }
 
 /// How long a node relies on a lease, and how often it asks for what. Tests have times of their own.
-struct LeaseTimes: Sendable {
+struct LeaseTimes {
   /// Of this process's clock, from before the renewal was sent: less than the lease, for the drift of clocks.
   var limit = Duration.seconds(8)
   /// From one renewal of all leases to the next.
@@ -184,7 +184,7 @@ struct LeaseTimes: Sendable {
 }
 
 /// How a shard is, as `lease.state` has it.
-enum LeaseState: String, Encodable, Sendable {
+enum LeaseState: String, Encodable {
   /// Nobody serves it, and anybody may.
   case free
   case serving

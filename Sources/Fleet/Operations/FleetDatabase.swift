@@ -10,7 +10,7 @@ import Foundation
 #endif
 
 /// The database of a fleet, for commands: rows come as JSON, so that they need no reader of their own.
-struct FleetDatabase: Sendable {
+struct FleetDatabase {
   let pool: PostgresPool
   private let limit: Duration?
 

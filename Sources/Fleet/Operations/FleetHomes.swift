@@ -5,7 +5,7 @@ import Threadkeeper
 
 /// What a home of a fleet has otherwise than the settings of its node: keys as in the configuration, with texts as
 /// there. In the database as JSON: `{"alerts.hold": "60"}`.
-struct HomeOverrides: Codable, Equatable, Sendable {
+struct HomeOverrides: Codable, Equatable {
   /// The keys that a home may have.
   static let names = ["alerts.hold", "presence.offline_after", "preferred.on_mismatch"]
 
@@ -53,7 +53,7 @@ struct HomeOverrides: Codable, Equatable, Sendable {
 
 /// The homes of a fleet, which stand in its database.
 enum FleetHomes {
-  struct Row: Codable, Sendable {
+  struct Row: Codable {
     var shard: Int
     var name: String
     var settings: HomeOverrides
@@ -63,7 +63,7 @@ enum FleetHomes {
     }
   }
 
-  struct Added: Codable, Sendable {
+  struct Added: Codable {
     var added = 0
     /// Homes that were there and have other settings now.
     var changed = 0

@@ -6,7 +6,7 @@ import Threadkeeper
 
 /// Makes what a fleet needs and does not have yet: schema, shards, their key slots. What is there is never replaced.
 struct FleetInit {
-  struct Report: Encodable, Sendable {
+  struct Report: Encodable {
     var fleet: String
     var shards: Int
     /// How many are new.

@@ -2,8 +2,8 @@
 import Threadkeeper
 
 /// How a fleet is: as its database has it, in one look.
-struct FleetStatus: Codable, Sendable {
-  struct Shard: Codable, Sendable {
+struct FleetStatus: Codable {
+  struct Shard: Codable {
     var shard: Int
     /// Who has it now; nil: nobody.
     var node: String?
@@ -21,7 +21,7 @@ struct FleetStatus: Codable, Sendable {
     var state: String
   }
 
-  struct Node: Codable, Sendable {
+  struct Node: Codable {
     var name: String
     var address: String
     var version: String
@@ -35,7 +35,7 @@ struct FleetStatus: Codable, Sendable {
     var isSilent: Bool { seenAgo > 10 }
   }
 
-  struct Fleet: Codable, Sendable {
+  struct Fleet: Codable {
     var name: String
     var version: Int
   }

@@ -17,7 +17,7 @@ import Threadkeeper
 /// | 2 `home` names the new shard | that serves it, and the next move does step 3 |
 /// | 3 its records are deleted from the old shard | done |
 struct HomeMove {
-  struct Report: Encodable, Sendable {
+  struct Report: Encodable {
     var home: String
     var records: Int
     var baseTopic: String

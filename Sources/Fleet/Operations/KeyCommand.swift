@@ -5,7 +5,7 @@ import Threadkeeper
 import ThreadkeeperSupport
 
 /// A program that seals or unseals what opens a shard: from its standard input to its standard output.
-struct KeyCommand: Sendable {
+struct KeyCommand {
   /// More bytes, in either direction, are no key. Less than a pipe holds.
   private static let most = 16_384
 

@@ -8,7 +8,7 @@ import ThreadkeeperSupport
 /// Answers the HTTP server of a node: of its own shards from memory, of the fleet from the database. It changes nothing.
 struct FleetPage: PageSource {
   /// A shard that this process serves.
-  struct Served: Sendable {
+  struct Served {
     let shard: Int
     let bridge: Bridge
 
@@ -16,7 +16,7 @@ struct FleetPage: PageSource {
   }
 
   /// What keeps the whole node from its work, in words for people.
-  struct Problems: Sendable {
+  struct Problems {
     var database: String?
     var broker: String?
 

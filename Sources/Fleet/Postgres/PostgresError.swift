@@ -1,8 +1,8 @@
 #if Fleet
 
 /// What PostgreSQL, or the way to it, has refused.
-struct PostgresError: Error, Sendable {
-  enum Kind: Sendable {
+struct PostgresError: Error {
+  enum Kind {
     /// The server cannot be reached, or the connection was lost. What was sent may have been done.
     case connection
     /// Another process has the shard (SQLSTATE TK001).

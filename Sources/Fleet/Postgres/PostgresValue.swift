@@ -2,7 +2,7 @@
 import CLibPQ
 
 /// A parameter of a statement, in PostgreSQL's binary form with its type.
-struct PostgresValue: Sendable {
+struct PostgresValue {
   enum TypeID: Oid {
     case bytes = 17
     case int = 20

@@ -8,7 +8,7 @@ import SodiumCrypto
 /// What a key service seals:
 ///
 ///     form 1 | shard 4 | store id 16 | root key 32
-struct ShardKeys: Sendable {
+struct ShardKeys {
   private static let form: UInt8 = 1
   private static let length = 53
   private static let arena = KeyArena()

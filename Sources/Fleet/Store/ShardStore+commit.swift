@@ -100,7 +100,7 @@ extension ShardStore {
 
 /// The anchor.
 extension ShardStore {
-  enum AnchorFinding: Equatable, Sendable {
+  enum AnchorFinding: Equatable {
     /// It is of this state, or of an earlier one.
     case fits
     /// The shard has had a newer state, or another one of the same generation.

@@ -290,7 +290,7 @@ final class ShardStore: DaemonStore {
 }
 
 /// What the database has, as far as a store knows.
-struct ShardState: Sendable {
+struct ShardState {
   var manifest = Manifest()
   var rows: [Int64: RecordRow] = [:]
   /// Their states did not open, so what their rows say of secrets may not be true.

@@ -137,7 +137,7 @@ struct LoginCommand: AsyncParsableCommand {
 }
 
 /// The questions of `threadkeeper login`: search, ask, try, store.
-struct LoginSession: Sendable {
+struct LoginSession {
   private static let tries = 3
 
   let client: DaemonClient

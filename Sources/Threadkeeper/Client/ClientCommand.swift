@@ -187,7 +187,7 @@ struct ClientSealCommand: ParsableCommand {
 /// # …
 /// threadkeeper-client-key-1 <base64url of X25519 secret key | Ed25519 seed, 86 characters>
 /// ```
-struct ClientKeyFile: Sendable {
+struct ClientKeyFile {
   private static let word = "threadkeeper-client-key-1"
   /// Bytes; the file has some two hundred.
   private static let limit = 4_096

@@ -163,7 +163,7 @@ extension BrokerOptions {
 }
 
 /// Asks the daemon over the broker: seals and signs where the daemon's key is known, and opens the answer.
-struct ClientExchange: Sendable {
+struct ClientExchange {
   typealias Keys = (own: Identity, daemon: PublicIdentity)
 
   let broker: BrokerOptions

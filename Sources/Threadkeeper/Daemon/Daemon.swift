@@ -99,7 +99,7 @@ struct Daemon {
       // Not the same as "not found". The rest of the daemon works, and the broker's refusal alerts.
       let reason = (error as? KeychainError)?.message ?? "\(error)"
       logger.error("the stored login cannot be read", metadata: ["reason": "\(reason)"])
-      return LoginInUse(username: settings.mqtt.username, password: nil, source: .unreadable)
+      return LoginInUse(username: settings.mqtt.username, source: .unreadable)
     }
   }
 

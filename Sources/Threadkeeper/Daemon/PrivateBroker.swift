@@ -49,12 +49,6 @@ struct PrivateBroker: Service {
     } catch { throw CommandFailure(.unavailable, "\(error)") }
   }
 
-  private init(broker: EmbeddedBroker, ends: AsyncStream<EmbeddedBrokerError>, logger: Logger) {
-    self.broker = broker
-    self.ends = ends
-    self.logger = logger
-  }
-
   func run() async throws {
     var startedAt = ContinuousClock.now
     for await end in ends.cancelOnGracefulShutdown() {

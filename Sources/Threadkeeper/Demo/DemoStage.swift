@@ -270,7 +270,7 @@ struct DemoShow: Service {
 }
 
 /// The status page of the demonstration, on a free port of this machine, with a token of its own.
-struct DemoPage: Sendable {
+struct DemoPage {
   private let group: ServiceGroup
   private let ports: AsyncStream<Int>
   private let settings: Settings

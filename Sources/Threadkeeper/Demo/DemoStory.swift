@@ -245,11 +245,6 @@ struct AdvertisedRouter {
   let network: String
   private let id = RandomBytes.make(16)
 
-  init(name: String, network: String) {
-    self.name = name
-    self.network = network
-  }
-
   /// Its border agent id, under which the daemon lists it.
   var agent: String { Hexadecimal.encode(id) }
 

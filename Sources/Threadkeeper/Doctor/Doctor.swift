@@ -9,7 +9,7 @@ import Settings
 import ThreadkeeperSupport
 
 /// Looks at everything that threadkeeper needs, and changes nothing. Root looks as the store's owner, who can open it.
-struct Doctor: Sendable {
+struct Doctor {
   /// For what is asked of the broker: with the daemon's answer, the whole takes less than 30 seconds.
   private static let brokerLimit = Duration.seconds(12)
 

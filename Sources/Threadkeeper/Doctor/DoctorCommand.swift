@@ -75,8 +75,8 @@ struct DoctorCommand: AsyncParsableCommand {
 }
 
 /// What `doctor` answers.
-package struct DoctorReport: Encodable, Sendable {
-  struct Counts: Encodable, Equatable, Sendable {
+package struct DoctorReport: Encodable {
+  struct Counts: Encodable, Equatable {
     var ok = 0
     var note = 0
     var warning = 0
@@ -182,7 +182,7 @@ extension Finding {
 }
 
 /// One thing that `doctor` has looked at, and what a person can do about it.
-package struct Finding: Encodable, Equatable, Sendable {
+package struct Finding: Encodable, Equatable {
   package enum Result: String, Encodable, CaseIterable {
     case ok, note, warning, problem
     /// Nothing is known, and the text says why.

@@ -205,8 +205,8 @@ struct NetworksForgetCommand: AsyncParsableCommand {
 }
 
 /// A network, and the border routers that are on it.
-struct NetworkListing: Encodable, Sendable {
-  struct Router: Encodable, Sendable {
+struct NetworkListing: Encodable {
+  struct Router: Encodable {
     let borderAgentID: String
     let name: String?
     let vendor: String?

@@ -17,13 +17,7 @@ struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
   /// End with the newest record instead of waiting for more.
   var untilNow: Bool?
 
-  init(after: Int64? = nil, last: Int64? = nil, untilNow: Bool? = nil) {
-    self.after = after
-    self.last = last
-    self.untilNow = untilNow
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var records: [AuditEntry]
     /// The number of the last record that is complete with this reply, or that came before.
     var last: Int64
@@ -56,9 +50,8 @@ struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
 
 /// Goes through all records of the audit.
 struct VerifyAudit: ReadOperation {
-  init() {}
 
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var records: Int64
     /// Which one is missing, altered or not in its place; nil when all is well.
     var problem: String?
@@ -106,8 +99,8 @@ private struct AuditPage {
 }
 
 /// A record of the audit as it is shown, or a part of one on its way to a client.
-struct AuditEntry: Codable, Equatable, Sendable {
-  struct Change: Codable, Equatable, Sendable {
+struct AuditEntry: Codable, Equatable {
+  struct Change: Codable, Equatable {
     let action: String
     let subject: String
   }

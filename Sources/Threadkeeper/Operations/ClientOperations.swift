@@ -6,7 +6,7 @@ import Logging
 import Wire
 
 /// What is taken from a user of the broker.
-enum ClientTrust: String, CaseIterable, Codable, Sendable {
+enum ClientTrust: String, CaseIterable, Codable {
   /// What comes in plaintext is taken, too.
   case broker
   /// Only what this user has signed counts.
@@ -27,15 +27,7 @@ struct EnrollClient: Operation {
   /// What `clients list` says of it.
   var label: String?
 
-  init(home: String, user: String, line: String, trust: ClientTrust? = nil, label: String? = nil) {
-    self.home = home
-    self.user = user
-    self.line = line
-    self.trust = trust
-    self.label = label
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var client: ClientReport
     /// `enrolled` or `updated`.
     var change: String
@@ -69,9 +61,7 @@ struct ListClients: ReadOperation {
   /// Nil for all.
   var home: String?
 
-  init(home: String? = nil) { self.home = home }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var clients: [ClientReport]
     /// Users whose keys were revoked, and whose word in plaintext is not believed either.
     var revoked: [String]?
@@ -101,13 +91,7 @@ struct RevokeClient: OneTimeOperation {
   /// Nothing is kept of it: what it says in plaintext is believed again.
   var forgets: Bool
 
-  init(home: String, user: String, forgets: Bool) {
-    self.home = home
-    self.user = user
-    self.forgets = forgets
-  }
-
-  struct Reply: Codable, Sendable { var revoked: String }
+  struct Reply: Codable { var revoked: String }
 
   func perform(_ context: OperationContext) throws -> Reply {
     try context.checkIsServed { name, _ in name == self.home }
@@ -135,7 +119,7 @@ extension Username {
 }
 
 /// An enrolled user as commands print it.
-struct ClientReport: Codable, Sendable {
+struct ClientReport: Codable {
   var home: String
   var user: String
   var trust: String
@@ -160,7 +144,7 @@ struct ClientReport: Codable, Sendable {
 }
 
 /// What is public of a client's or the daemon's keys.
-struct PublicKeysReport: Codable, Sendable {
+struct PublicKeysReport: Codable {
   var line: String
   var fingerprint: String
   var keyFile: String?

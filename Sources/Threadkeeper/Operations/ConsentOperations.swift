@@ -10,7 +10,6 @@ import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
 struct ListConsents: ReadOperation {
-  init() {}
 
   func perform(_ context: OperationContext) throws -> ConsentReport.List {
     ConsentReport.List(context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
@@ -24,8 +23,6 @@ struct WatchConsents: StreamOperation, ReadOperation {
   /// From one look to the next.
   private static let interval = Duration.milliseconds(300)
 
-  init() {}
-
   func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     try sendChanges(every: Self.interval, to: replies) { try context.read { try ListConsents().perform(context) } }
   }
@@ -36,11 +33,6 @@ struct ApproveConsent: OneTimeOperation {
   var id: String
   var scope: ConsentScope
 
-  init(id: String, scope: ConsentScope) {
-    self.id = id
-    self.scope = scope
-  }
-
   func perform(_ context: OperationContext) throws -> ConsentReport.Decision {
     try context.decide(id) { .approve($0, scope == .always ? .always : .once) }
   }
@@ -49,8 +41,6 @@ struct ApproveConsent: OneTimeOperation {
 /// Refuses a program the credentials that it asks for.
 struct DenyConsent: OneTimeOperation {
   var id: String
-
-  init(id: String) { self.id = id }
 
   func perform(_ context: OperationContext) throws -> ConsentReport.Decision { try context.decide(id) { .deny($0) } }
 }
@@ -61,12 +51,7 @@ struct AskConsent: Operation {
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  init(home: String, borderAgentId: String) {
-    self.home = home
-    self.borderAgentId = borderAgentId
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var home: String
     var borderAgentId: String
   }
@@ -84,9 +69,8 @@ struct AskConsent: Operation {
 
 /// Who is given credentials without a question.
 struct ListGrants: ReadOperation {
-  init() {}
 
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var grants: [ConsentReport.Grant]
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.
     var formerHomes: [String]?
@@ -106,8 +90,6 @@ struct ListGrants: ReadOperation {
 /// Takes an "always" back. A second revocation finds nothing.
 struct RevokeGrant: OneTimeOperation {
   var id: String
-
-  init(id: String) { self.id = id }
 
   func perform(_ context: OperationContext) throws -> ConsentReport.Grant {
     let remedy = "`threadkeeper consent list --grants` shows what there is"
@@ -131,9 +113,7 @@ struct ListDecisions: ReadOperation {
   /// The most decisions; nil is all that are kept.
   var limit: Int?
 
-  init(limit: Int? = nil) { self.limit = limit }
-
-  struct Reply: Codable, Sendable { var history: [ConsentReport.Decision] }
+  struct Reply: Codable { var history: [ConsentReport.Decision] }
 
   func perform(_ context: OperationContext) throws -> Reply {
     let past = context.bridge.loop.homes.snapshot.decisions(limit: max(0, limit ?? .max))

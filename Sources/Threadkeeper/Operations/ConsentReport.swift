@@ -9,7 +9,7 @@ import Wire
 /// What operations about consent answer, and the commands print with `--json`.
 enum ConsentReport {
   /// Whose credentials are asked for.
-  struct Network: Codable, Hashable, Sendable {
+  struct Network: Codable, Hashable {
     let id: String
     let name: String
     /// Who has stored them; nil: they are those of the home's preferred network.
@@ -22,7 +22,7 @@ enum ConsentReport {
     }
   }
 
-  struct Router: Codable, Hashable, Sendable {
+  struct Router: Codable, Hashable {
     let agent: String
     /// What people call it; any login may choose it.
     let name: String?
@@ -37,7 +37,7 @@ enum ConsentReport {
   }
 
   /// Why what a person has agreed to was not given.
-  struct Obstacle: Codable, Hashable, Sendable {
+  struct Obstacle: Codable, Hashable {
     /// For programs: `hung_up`, `changed`, `not_enrolled`, `damaged_credentials`, `too_large`, `store`.
     let code: String
     /// For people: a sentence without a full stop.
@@ -45,7 +45,7 @@ enum ConsentReport {
   }
 
   /// Who asks, or has asked, for what.
-  struct Request: Codable, Sendable {
+  struct Request: Codable {
     var id: String
     var requester: String
     /// Of the key that the answer is sealed to; nil on this machine, where nothing is sealed.
@@ -60,19 +60,19 @@ enum ConsentReport {
     var createdAt: String
   }
 
-  struct Waiting: Codable, Sendable {
+  struct Waiting: Codable {
     /// One sentence: why it matters.
     var reason: String
     var expiresAt: String
   }
 
-  struct Granted: Codable, Sendable {
+  struct Granted: Codable {
     var grantedBy: String
     /// True: it covers nothing any more, as it is for another network key than the current one. Nil otherwise.
     var asksAgain: Bool?
   }
 
-  struct Decided: Codable, Sendable {
+  struct Decided: Codable {
     /// `approved`, `denied`, `expired`, `revoked`.
     var outcome: String
     var decidedAt: String
@@ -91,7 +91,7 @@ enum ConsentReport {
   /// What became of a request, or of a grant.
   typealias Decision = ConsentEntry<Decided>
 
-  struct List: Codable, Sendable {
+  struct List: Codable {
     var pending: [Pending]
     /// Of the history: as long as it is the same nothing was decided.
     var revision: String?
@@ -176,15 +176,16 @@ extension ConsentReport.Decision {
 }
 
 /// A request for consent and what is to be said of it, read as one and written as one JSON object.
-@dynamicMemberLookup struct ConsentEntry<More: Codable & Sendable>: Codable, Sendable {
+@dynamicMemberLookup struct ConsentEntry<More: Codable & Sendable> {
   var request: ConsentReport.Request
   var more: More
 
-  init(request: ConsentReport.Request, more: More) {
-    self.request = request
-    self.more = more
-  }
+  subscript<Value>(dynamicMember path: KeyPath<ConsentReport.Request, Value>) -> Value { request[keyPath: path] }
 
+  subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value { more[keyPath: path] }
+}
+
+extension ConsentEntry: Codable {
   init(from decoder: any Decoder) throws {
     request = try ConsentReport.Request(from: decoder)
     more = try More(from: decoder)
@@ -194,8 +195,4 @@ extension ConsentReport.Decision {
     try request.encode(to: encoder)
     try more.encode(to: encoder)
   }
-
-  subscript<Value>(dynamicMember path: KeyPath<ConsentReport.Request, Value>) -> Value { request[keyPath: path] }
-
-  subscript<Value>(dynamicMember path: KeyPath<More, Value>) -> Value { more[keyPath: path] }
 }

@@ -17,12 +17,6 @@ struct ShowCredential: Operation {
   var secret: Bool
   var access: VarlinkAccess { secret ? .owner : .reader }
 
-  init(home: String, borderAgentId: String, secret: Bool) {
-    self.home = home
-    self.borderAgentId = borderAgentId
-    self.secret = secret
-  }
-
   func perform(_ context: OperationContext) throws -> CredentialReport {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let (name, home) = try context.home(named: home)
@@ -49,13 +43,8 @@ struct AcceptCredentials: Operation {
   /// 16 hexadecimal digits; nil: the preferred network.
   var extPanId: String?
 
-  init(home: String, extPanId: String? = nil) {
-    self.home = home
-    self.extPanId = extPanId
-  }
-
   /// Also what `networks accept-credentials --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var home: String
     var extPanId: String
     var networkName: String
@@ -88,7 +77,7 @@ struct AcceptCredentials: Operation {
 }
 
 /// One credential as commands print it.
-struct CredentialReport: Codable, Sendable {
+struct CredentialReport: Codable {
   let home: String
   /// Nil of those that a login shares.
   let borderAgentId: String?
@@ -154,11 +143,6 @@ struct ShowPreferred: Operation {
   var secret: Bool
   var access: VarlinkAccess { secret ? .owner : .reader }
 
-  init(home: String, secret: Bool) {
-    self.home = home
-    self.secret = secret
-  }
-
   func perform(_ context: OperationContext) throws -> PreferredReport {
     let (name, home) = try context.home(named: home)
     guard let preferred = home.preferred else { throw Self.none(in: home) }
@@ -204,7 +188,7 @@ extension OperationContext {
 }
 
 /// The preferred network of a home as commands print it.
-struct PreferredReport: Codable, Sendable {
+struct PreferredReport: Codable {
   let home: String
   let networkName: String
   let extPanId: String

@@ -21,19 +21,12 @@ extension KeyOperation {
 }
 
 /// A store that is open: in the daemon, or in a command.
-struct OpenedStore: Sendable {
+struct OpenedStore {
   let keychain: Keychain
   let settings: Settings
   /// For whom, in the audit; nil is the process itself.
-  let actor: String?
-  let logger: Logger?
-
-  init(keychain: Keychain, settings: Settings, actor: String? = nil, logger: Logger? = nil) {
-    self.keychain = keychain
-    self.settings = settings
-    self.actor = actor
-    self.logger = logger
-  }
+  var actor: String?
+  var logger: Logger?
 
   /// What is at hand here: the key file of the settings, and what systemd hands over.
   fileprivate func tried(_ slots: [KeySlot]) throws -> [Int64: KeySlotReport.Opens] {
@@ -72,9 +65,8 @@ struct OpenedStore: Sendable {
 
 /// What opens the store.
 struct ListKeySlots: KeyOperation, ReadOperation {
-  init() {}
 
-  struct Reply: Codable, Sendable { var slots: [KeySlotReport] }
+  struct Reply: Codable { var slots: [KeySlotReport] }
 
   func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
@@ -89,12 +81,7 @@ struct AddKeySlot: KeyOperation, OneTimeOperation {
   /// What `keys list` says of it.
   var label: String?
 
-  init(secret: StoreSecret, label: String? = nil) {
-    self.secret = secret
-    self.label = label
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var slot: KeySlotReport
     /// The path of a key file that was made.
     var keyFileMade: String?
@@ -147,12 +134,7 @@ struct RemoveKeySlot: KeyOperation, OneTimeOperation {
   /// Also the last passphrase, or what leaves no slot that is known to open.
   var isConfirmed: Bool?
 
-  init(slot: Int64, isConfirmed: Bool) {
-    self.slot = slot
-    self.isConfirmed = isConfirmed
-  }
-
-  struct Reply: Codable, Sendable { var removed: [KeySlotReport] }
+  struct Reply: Codable { var removed: [KeySlotReport] }
 
   func perform(_ store: OpenedStore) throws -> Reply {
     let slots = try store.keychain.slots()
@@ -210,13 +192,7 @@ struct RotateKeys: KeyOperation, OneTimeOperation {
   /// Deletes the items for this device only whose device key is gone.
   var deletesDeviceItems: Bool?
 
-  init(secrets: [StoreSecret], isConfirmed: Bool? = nil, deletesDeviceItems: Bool? = nil) {
-    self.secrets = secrets
-    self.isConfirmed = isConfirmed
-    self.deletesDeviceItems = deletesDeviceItems
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var removed: [KeySlotReport]
     /// Those that are under new keys.
     var records: Int
@@ -271,8 +247,8 @@ struct RotateKeys: KeyOperation, OneTimeOperation {
 }
 
 /// A key slot as commands print it.
-struct KeySlotReport: Codable, Sendable {
-  enum Opens: String, Codable, Sendable {
+struct KeySlotReport: Codable {
+  enum Opens: String, Codable {
     case yes, no
     /// It takes something that is not at hand.
     case notTried = "not_tried"

@@ -7,7 +7,7 @@ import ThreadRequests
 
 /// The rows of a list, which the command prints with `--json`. Those of alerts, routers and networks are what is
 /// published on the broker.
-struct Rows<Row: Codable & Sendable>: Codable, Sendable {
+struct Rows<Row: Codable & Sendable>: Codable {
   var rows: [Row]
   /// Why there are none.
   var note: String?
@@ -56,8 +56,6 @@ struct ListAlerts: ListOperation {
   /// Also those that were resolved within the last day.
   var all: Bool
 
-  init(all: Bool) { self.all = all }
-
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
     let ways = RemedyWays(context.settings, isOnlyHome: homes.count == 1)
@@ -68,7 +66,6 @@ struct ListAlerts: ListOperation {
 
 /// Border routers; `note` says why there are none.
 struct ListRouters: ListOperation {
-  init() {}
 
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
@@ -96,7 +93,6 @@ struct ListRouters: ListOperation {
 
 /// Thread networks.
 struct ListNetworks: ListOperation {
-  init() {}
 
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     Rows(rows: context.homes.flatMap { name, home in home.networkStates(in: name).map { $0.jsonValue() } })
@@ -105,7 +101,6 @@ struct ListNetworks: ListOperation {
 
 /// Whose credentials are stored.
 struct ListCredentials: ListOperation {
-  init() {}
 
   func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
     let homes = context.homes
@@ -120,8 +115,6 @@ struct ListCredentials: ListOperation {
 /// The networks that were preferred before, the newest first.
 struct ListFormerNetworks: ListOperation {
   var home: String
-
-  init(home: String) { self.home = home }
 
   func list(_ context: OperationContext) throws -> Rows<FormerNetworkRecord> {
     Rows(rows: try context.home(named: home).home.former.map(FormerNetworkRecord.init))

@@ -8,13 +8,7 @@ struct StoreLogin: Operation {
   var username: String
   var password: String
 
-  init(broker: String, username: String, password: String) {
-    self.broker = broker
-    self.username = username
-    self.password = password
-  }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     /// `added` or `updated`.
     var stored: String
     /// Whether the daemon goes on with it; not while its settings have a password.
@@ -46,10 +40,8 @@ struct DeleteLogin: OneTimeOperation {
   /// As of `StoreLogin`.
   var broker: String
 
-  init(broker: String) { self.broker = broker }
-
   /// Also what `login --remove --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var broker: String
     /// The users whose logins are deleted.
     var deleted: [String]

@@ -64,7 +64,7 @@ let operations: [any Operation.Type] = [
 ]
 
 /// What operations work with.
-package struct OperationContext: Sendable {
+package struct OperationContext {
   let settings: Settings
   let bridge: Bridge
   let logins: BrokerLoginService
@@ -208,7 +208,7 @@ struct OperationHandler: LocalAPIHandler {
 
 private enum OperationFields: CodingKey { case operation, parameters, reply }
 
-private struct ReceivedOperation: Decodable, Sendable {
+private struct ReceivedOperation: Decodable {
   let operation: any Operation
 
   init(from decoder: any Decoder) throws {
@@ -221,7 +221,7 @@ private struct ReceivedOperation: Decodable, Sendable {
   }
 }
 
-private struct OperationReply: Encodable, Sendable {
+private struct OperationReply: Encodable {
   let reply: any Encodable & Sendable
 
   func encode(to encoder: any Encoder) throws {
@@ -231,8 +231,8 @@ private struct OperationReply: Encodable, Sendable {
 }
 
 /// An operation as a client sends it.
-struct OperationCall<Performed: Operation>: Encodable, Sendable {
-  struct Answer: Decodable, Sendable { let reply: Performed.Reply }
+struct OperationCall<Performed: Operation>: Encodable {
+  struct Answer: Decodable { let reply: Performed.Reply }
 
   private let operation = Performed.name
   private let parameters: Performed

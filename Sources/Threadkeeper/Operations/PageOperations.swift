@@ -8,19 +8,15 @@ struct OpenPage: Operation {
   /// Makes another token: the former one is refused from then on.
   var replacing: Bool
 
-  init(replacing: Bool) { self.replacing = replacing }
-
   /// Members of the daemon's group decide on the page. Only the owner replaces the token that others use.
   var access: VarlinkAccess { replacing ? .owner : .reader }
 
   /// Also what `page token --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var link: String
     var file: String
     /// Whether the token was made for this.
     var made: Bool
-
-    init(link: String, file: String, made: Bool) { (self.link, self.file, self.made) = (link, file, made) }
   }
 
   func perform(_ context: OperationContext) throws -> Reply {

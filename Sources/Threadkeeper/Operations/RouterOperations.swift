@@ -12,13 +12,8 @@ struct RemoveRouter: OneTimeOperation {
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  init(home: String, borderAgentId: String) {
-    self.home = home
-    self.borderAgentId = borderAgentId
-  }
-
   /// Also what `routers remove --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var home: String
     var borderAgentId: String
     /// Absent where nobody owned the id.
@@ -48,13 +43,8 @@ struct AcceptRouter: Operation {
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  init(home: String, borderAgentId: String) {
-    self.home = home
-    self.borderAgentId = borderAgentId
-  }
-
   /// Also what `routers accept --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var home: String
     var borderAgentId: String
     var changed: Bool
@@ -82,9 +72,7 @@ struct ExpectCredentialSharing: Operation {
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
 
-  init(borderAgentId: String) { self.borderAgentId = borderAgentId }
-
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     /// Whether it is listed.
     var known: Bool
   }
@@ -107,14 +95,8 @@ struct AcceptNetwork: Operation {
   /// False takes it back.
   var accepted: Bool
 
-  init(home: String, extPanId: String, accepted: Bool) {
-    self.home = home
-    self.extPanId = extPanId
-    self.accepted = accepted
-  }
-
   /// Also what `networks accept --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var home: String
     var extPanId: String
     var changed: Bool

@@ -10,7 +10,6 @@ import ThreadDataset
 
 /// Opens every item, every record and every line of the audit.
 struct VerifyStore: Operation {
-  init() {}
 
   func perform(_ context: OperationContext) throws -> VerificationOutcome {
     let keychain = try context.store.keychain(
@@ -34,10 +33,8 @@ struct ForgetDamaged: OneTimeOperation {
   /// Also one that the settings name no more; nil: all of the store.
   var home: String?
 
-  init(home: String? = nil) { self.home = home }
-
   /// Also what `store forget-damaged --json` prints.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     var forgotten: [VerificationOutcome.Damage]
     /// How much else cannot be read.
     var remaining: Int
@@ -62,10 +59,9 @@ struct ForgetDamaged: OneTimeOperation {
 
 /// Sends a copy of the store as a file, a part at a time. The outcome comes last.
 struct BackupStore: StreamOperation {
-  init() {}
 
   /// A part of what comes of it.
-  struct Reply: Codable, Sendable {
+  struct Reply: Codable {
     /// The next bytes of the file, as base64.
     var data: Data?
     /// The last one.
@@ -80,7 +76,7 @@ struct BackupStore: StreamOperation {
 }
 
 /// What a backup came to.
-struct BackupOutcome: Codable, Equatable, Sendable {
+struct BackupOutcome: Codable, Equatable {
   var storeId: String
   var records: Int
   var items: Int
@@ -104,9 +100,9 @@ struct BackupOutcome: Codable, Equatable, Sendable {
 }
 
 /// What a verification of the whole store found.
-struct VerificationOutcome: Codable, Equatable, Sendable {
+struct VerificationOutcome: Codable, Equatable {
   /// A record that does not open.
-  struct Damage: Codable, Equatable, Sendable {
+  struct Damage: Codable, Equatable {
     var number: Int64
     /// Nil for a record of no home.
     var home: String?

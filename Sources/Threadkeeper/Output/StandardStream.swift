@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 
 /// Standard output and standard error, unbuffered: a full disk is an error here, not a loss.
-package enum StandardStream: Int32, Sendable {
+package enum StandardStream: Int32 {
   case output = 1
   case error = 2
 
@@ -47,7 +47,7 @@ package enum StandardStream: Int32, Sendable {
 }
 
 /// Bold and colours for a person at a terminal; nothing at all for files, pipes and `NO_COLOR`.
-package struct TerminalStyle: Sendable {
+package struct TerminalStyle {
   /// Whether there is any style.
   let isOn: Bool
 

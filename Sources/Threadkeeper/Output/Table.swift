@@ -1,5 +1,5 @@
 /// Rows with aligned columns, as plain text.
-package struct Table: Sendable {
+package struct Table {
   private static let gap = "  "
   /// No column becomes narrower.
   private static let least = 8

@@ -5,8 +5,8 @@ import Settings
 import ThreadkeeperSupport
 
 /// What a person has to add to the broker, in steps with lines to copy.
-struct BrokerAdvice: Sendable {
-  struct Step: Sendable, Encodable, Equatable {
+struct BrokerAdvice {
+  struct Step: Encodable, Equatable {
     let what: String
     /// Commands, or lines of a file.
     let lines: [String]
@@ -192,7 +192,7 @@ struct BrokerAdvice: Sendable {
 }
 
 /// A Mosquitto on this machine, as far as its files can be read.
-struct HouseBroker: Sendable {
+struct HouseBroker {
   private static let limit = 1 << 22
 
   let options: MosquittoOptions

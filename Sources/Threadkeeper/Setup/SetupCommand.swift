@@ -145,10 +145,10 @@ struct SetupFlags: ParsableArguments {
 }
 
 /// What `setup` answers.
-struct SetupReport: Sendable, Encodable {
-  struct Broker: Sendable, Encodable {
+struct SetupReport: Encodable {
+  struct Broker: Encodable {
     /// Whether the broker's list allows what it has to and no more; unknown without its files.
-    enum Access: String, Sendable, Encodable { case complete, incomplete, unknown }
+    enum Access: String, Encodable { case complete, incomplete, unknown }
 
     /// `broker.local:1883`, or `embedded`.
     let address: String

@@ -5,9 +5,9 @@ import Settings
 import ThreadkeeperSupport
 
 /// The configuration file with the answers in it, and the settings that it then means.
-struct SetupDraft: Sendable {
+struct SetupDraft {
   /// A key of the settings that gets another value.
-  struct Change: Sendable, Equatable, Encodable {
+  struct Change: Equatable, Encodable {
     let key: String
     /// Never a secret.
     let from: String
@@ -99,7 +99,7 @@ struct SetupDraft: Sendable {
 }
 
 /// The configuration file that a command writes: a new one, or one whose owner and mode stay.
-struct SetupPlace: Sendable {
+struct SetupPlace {
   private static let limit = 1 << 20
 
   let path: String

@@ -3,7 +3,7 @@ import Glibc
 import Settings
 
 /// Gathers the answers: from options, else by questions with a default in brackets, else it says which option is missing.
-struct SetupQuestions: Sendable {
+struct SetupQuestions {
   static let tries = 3
 
   let flags: SetupFlags
@@ -24,7 +24,7 @@ struct SetupQuestions: Sendable {
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
   let makingLogin: @Sendable (Settings.MQTT) -> String?
 
-  struct Outcome: Sendable {
+  struct Outcome {
     /// The settings with the answers. Their password is the former one, or none.
     var settings: Settings
     var password: SecretText?

@@ -6,7 +6,7 @@ import Synchronization
 import ThreadkeeperSupport
 
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
-struct SetupSession: Sendable {
+struct SetupSession {
   let questions: SetupQuestions
   let options: SettingsOptions
   let place: SetupPlace

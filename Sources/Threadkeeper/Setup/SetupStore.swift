@@ -7,8 +7,8 @@ import Settings
 import ThreadkeeperSupport
 
 /// The store of the settings that are being set up.
-struct SetupStore: Sendable {
-  struct Result: Sendable {
+struct SetupStore {
+  struct Result {
     var madeStore = false
     var storedPassword = false
     var isRunning = false

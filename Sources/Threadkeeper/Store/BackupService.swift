@@ -10,7 +10,7 @@ import SodiumCrypto
 ///
 /// A backup is first written into a file in the store's directory, which has no name by the time it is sent. So a
 /// client that reads slowly holds up no transaction, and nothing is left when it goes.
-struct BackupService: Sendable {
+struct BackupService {
   /// Of a backup that is being written.
   private static let draftName = "backup"
   /// The most bytes of a piece, before base64: a message is at most 512 KiB.

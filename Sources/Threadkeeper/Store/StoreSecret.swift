@@ -5,8 +5,8 @@ import SodiumCrypto
 import ThreadRequests
 
 /// What opens a key slot, as it goes over the socket.
-struct StoreSecret: Codable, Sendable {
-  enum Kind: String, Codable, Sendable {
+struct StoreSecret: Codable {
+  enum Kind: String, Codable {
     case keyFile = "key_file"
     case passphrase
     case systemdCredential = "systemd_credential"
@@ -18,11 +18,6 @@ struct StoreSecret: Codable, Sendable {
   var kind: Kind
   /// The passphrase or the code, the path, the name.
   var value: String
-
-  init(kind: Kind, value: String) {
-    self.kind = kind
-    self.value = value
-  }
 
   /// What it may be, the likeliest first.
   func ways() throws(KeychainError) -> [KeySlotSecret] {

@@ -17,7 +17,7 @@ import ThreadkeeperSupport
 /// | accessible | after first unlock |
 ///
 /// `login` keeps one for each broker: a new one replaces that of another user.
-struct BrokerLoginStore: Sendable {
+struct BrokerLoginStore {
   static let group = "threadkeeper.internal"
   private static let authenticationType = "dflt"
 
@@ -57,7 +57,7 @@ struct BrokerLoginStore: Sendable {
 }
 
 extension BrokerLoginStore {
-  enum Change: String, Sendable { case added, updated }
+  enum Change: String { case added, updated }
 
   /// Stores a login, also over a damaged one, and deletes those of other users.
   @discardableResult func save(_ login: BrokerLogin, _ tx: WriteTransaction) throws(KeychainError) -> Change {
@@ -109,14 +109,9 @@ extension BrokerLoginStore {
 }
 
 /// A user name and its password.
-struct BrokerLogin: Sendable {
+struct BrokerLogin {
   let username: String
   let password: SecretBytes
-
-  init(username: String, password: SecretBytes) {
-    self.username = username
-    self.password = password
-  }
 
   /// The password as MQTT has it.
   var text: String { password.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
@@ -130,16 +125,10 @@ extension BrokerLogin: CustomStringConvertible, CustomReflectable {
 
 /// The broker that a password is for. One that was given for an encrypted connection is never found
 /// for one in plaintext.
-struct BrokerAddress: Sendable, Hashable, CustomStringConvertible {
+struct BrokerAddress: Hashable, CustomStringConvertible {
   let host: String
   let port: UInt16
   let isEncrypted: Bool
-
-  init(host: String, port: UInt16, isEncrypted: Bool) {
-    self.host = host
-    self.port = port
-    self.isEncrypted = isEncrypted
-  }
 
   /// Names the broker and how it is spoken to: `mqtts://broker.local:8883`.
   var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(self)".lowercased() }

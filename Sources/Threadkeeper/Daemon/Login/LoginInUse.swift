@@ -7,11 +7,13 @@ import SodiumCrypto
 import Synchronization
 
 /// The user name and password that the daemon goes to its broker with, and where they come from.
-struct LoginInUse: Sendable, Equatable {
+struct LoginInUse: Equatable {
   var username: String?
   var password: SecretText?
   var source: DaemonStatus.Login.Source
+}
 
+extension LoginInUse {
   /// Looks into the settings, and if they name no password, into the store.
   static func find(_ settings: Settings, _ keychain: Keychain) throws -> LoginInUse {
     let login = LoginInUse(settings.mqtt)
@@ -25,22 +27,14 @@ struct LoginInUse: Sendable, Equatable {
   /// What the settings say.
   init(_ mqtt: Settings.MQTT) {
     if mqtt.host.isEmbedded {
-      self.init(username: nil, password: nil, source: .embedded)
+      self.init(source: .embedded)
     } else {
       self.init(username: mqtt.username, password: mqtt.password, source: mqtt.password == nil ? .none : .settings)
     }
   }
 
-  init(username: String?, password: SecretText?, source: DaemonStatus.Login.Source) {
-    self.username = username
-    self.password = password
-    self.source = source
-  }
-
   init(_ login: BrokerLogin) {
-    username = login.username
-    password = SecretText(login.text)
-    source = .keychain
+    self.init(username: login.username, password: SecretText(login.text), source: .keychain)
   }
 
   /// What helps when the broker refuses it.
@@ -123,7 +117,7 @@ final class BrokerLoginService: Sendable {
       }
       guard !users.isEmpty else { return [] }
       logger.notice("the password for the broker is deleted")
-      use(LoginInUse(username: settings.mqtt.username, password: nil, source: .none))
+      use(LoginInUse(username: settings.mqtt.username, source: .none))
       return users
     }
   }

@@ -71,7 +71,7 @@ extension DaemonStatus {
 }
 
 /// Makes the changes of the page, as the commands of the daemon's own user do.
-struct PageChanges: Sendable {
+struct PageChanges {
   let context: OperationContext
 
   /// Writes the disk.

@@ -58,7 +58,7 @@ struct ClientSocket: Service {
 ///
 /// The daemon's own user and root ask as often as they like. They have the other socket too, and whoever
 /// may stop the daemon gains nothing by asking it too much.
-struct ClientAdmission: Sendable {
+struct ClientAdmission {
   /// For whom a user speaks.
   let team: @Sendable (UInt32) -> String?
   var owner: UInt32 = geteuid()

@@ -112,7 +112,7 @@ struct StatusHandler: LocalAPIHandler {
 
 /// The methods of `io.threadkeeper.Status`: the report of `threadkeeper status`, made by the daemon itself.
 enum StatusMethods {
-  struct Reply: Codable, Sendable { let status: DaemonStatus }
+  struct Reply: Codable { let status: DaemonStatus }
 
   static let get = VarlinkMethod<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Get", for: .reader)
   static let watch = VarlinkStream<VarlinkNothing, Reply>(VarlinkInterface.status.name, "Watch", for: .reader)
