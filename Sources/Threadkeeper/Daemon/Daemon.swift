@@ -9,15 +9,14 @@ import StatusPage
 
 /// The composition root: store, broker and bridge, put together from the settings.
 struct Daemon {
-  let settings: Settings
+  let operations: OperationContext
   let keychain: Keychain
-  let bridge: Bridge
   let privateBroker: PrivateBroker?
-  let login: LoginInUse
+  /// Of the broker.
   let port: UInt16
+  let page: PageServer?
   /// Nil where none wants notices.
   let serviceManager: ServiceManager?
-  let logger: Logger
 
   /// The private broker, where the settings want one.
   var embeddedBroker: EmbeddedBroker? { privateBroker?.broker }
@@ -25,11 +24,16 @@ struct Daemon {
   /// Opens the store, making it where there is none, and starts the private broker where one is
   /// wanted. `end` undoes it.
   ///
-  /// - Parameter ask: for what opens the store, where nothing at hand does.
-  static func start(_ settings: Settings, ask: @escaping StoreWays.Ask, logger: Logger) throws -> Daemon {
+  /// - Parameters:
+  ///   - logins: of the private broker.
+  ///   - ask: for what opens the store, where nothing at hand does.
+  static func start(
+    _ settings: Settings, logins: [EmbeddedBrokerConfiguration.Login] = EmbeddedBrokerConfiguration.Login.home,
+    ask: @escaping StoreWays.Ask, logger: Logger
+  ) throws -> Daemon {
     let keychain = try openOrCreate(settings, ask: ask, logger: logger)
     do {
-      let broker = try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logger: logger) : nil
+      let broker = try settings.mqtt.host.isEmbedded ? PrivateBroker.start(settings, logins, logger: logger) : nil
       let login = findLogin(settings, keychain, logger: logger)
       var connection = MosquittoConfiguration(settings.mqtt, embeddedBroker: broker?.broker)
       if login.source == .keychain {
@@ -44,9 +48,10 @@ struct Daemon {
         let bridge = try Bridge(
           configuration, connection: connection, clientID: clientID, store: SealedRecords(keychain),
           onTurn: { serviceManager?.turn($0) }, logger: logger)
+        let operations = OperationContext(settings: settings, bridge: bridge, login: login, logger: logger)
         return Daemon(
-          settings: settings, keychain: keychain, bridge: bridge, privateBroker: broker, login: login,
-          port: broker?.broker.port ?? connection.port, serviceManager: serviceManager, logger: logger)
+          operations: operations, keychain: keychain, privateBroker: broker,
+          port: broker?.broker.port ?? connection.port, page: PageServer(operations), serviceManager: serviceManager)
       } catch {
         broker?.stop()
         throw error
@@ -58,28 +63,35 @@ struct Daemon {
   }
 
   /// Runs until it is stopped (`StopSignals`), or until it cannot go on.
-  func run() async throws {
+  ///
+  /// - Parameter story: stands for the local network, and ends the daemon when it ends.
+  func run(playing story: (any Service)? = nil) async throws {
+    let (settings, bridge, logger) = (operations.settings, operations.bridge, operations.logger)
     if case .readOnly(let reason) = keychain.condition {
       logger.critical("the store is not as it was left", metadata: ["reason": "\(reason)"])
     }
     DaemonStatus.Teams(settings, bridge.loop.homes.snapshot).log(to: logger)
     ApproverNotice(settings: settings, snapshot: bridge.loop.homes.snapshot).log(to: logger)
-    let operations = OperationContext(settings: settings, bridge: bridge, login: login, logger: logger)
-    let page = PageServer(operations)
     let clients = ClientSocket(
       settings: settings, bridge: bridge,
       finished: { [figures = bridge.monitor.figures] in figures.localCalls.add($1, to: $0) }, logger: logger)
     let localAPI = LocalAPISocket(operations, port: port, page: page)
     let readers = localAPI.forReaders(environment: ProcessInfo.processInfo.environment)
-    let discovery = RouterDiscovery(intake: bridge.discovery, logger: logger)
-    let services: [any Service] =
-      (privateBroker.map { [$0] } ?? []) + [bridge, clients, localAPI, discovery, StartMemory(logger: logger)]
-      + (readers.map { [$0] } ?? []) + (page.map { [$0] } ?? [])  // The last one is stopped first.
-      + (serviceManager.map { [$0] } ?? [])
+    // The last one is stopped first.
+    let services: [(any Service)?] = [
+      privateBroker, bridge, clients, localAPI, story == nil ? bridge.discovery.map(RouterDiscovery.init) : nil,
+      StartMemory(logger: logger), readers, page, serviceManager,
+    ]
     var configuration = ServiceGroupConfiguration(
       // Without a name it is the description: all that is in a service, which takes a fifth of the start.
-      services: services.map { .init(service: $0, serviceName: "\(type(of: $0))") },
+      services: services.compactMap(\.self).map { .init(service: $0, serviceName: "\(type(of: $0))") },
       logger: Logger(label: "threadkeeper.services") { _ in SwiftLogNoOpLogHandler() })
+    if let story {
+      configuration.services.append(
+        .init(
+          service: story, successTerminationBehavior: .gracefullyShutdownGroup,
+          failureTerminationBehavior: .gracefullyShutdownGroup))
+    }
     StopSignals.stop(&configuration)
     let group = ServiceGroup(configuration: configuration)
     do { try await group.run() } catch let error as MosquittoError {

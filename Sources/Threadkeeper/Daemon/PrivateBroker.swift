@@ -15,24 +15,27 @@ struct PrivateBroker: Service {
   private let ends: AsyncStream<EmbeddedBrokerError>
   private let logger: Logger
 
-  /// Mosquitto's usual port where it is free and nothing else was asked for, otherwise any.
-  static func start(_ settings: Settings, logger: Logger) throws -> PrivateBroker {
+  /// Mosquitto's usual port where it is free and nothing else was asked for, otherwise any; any for 0.
+  static func start(_ settings: Settings, _ logins: [EmbeddedBrokerConfiguration.Login], logger: Logger) throws
+    -> PrivateBroker
+  {
     do throws(CommandFailure) { try PrivateDirectory.make(settings.stateDirectory) } catch {
       throw CommandFailure(error.status, error.message, remedy: "name another place with --state-directory")
     }
     let (ends, ended) = AsyncStream.makeStream(of: EmbeddedBrokerError.self)
     func start(port: UInt16?) throws(EmbeddedBrokerError) -> EmbeddedBroker {
       var configuration = EmbeddedBrokerConfiguration(
-        directory: settings.stateDirectory + "/broker", port: port, baseTopics: settings.homes.map(\.base))
+        directory: settings.stateDirectory + "/broker", port: port, baseTopics: settings.homes.map(\.base),
+        logins: logins)
       configuration.discoveryPrefix = settings.homeAssistant.prefix
       let broker = EmbeddedBroker(configuration, unexpectedEnd: { ended.yield($0) })
       try broker.start()
       return broker
     }
     func startAnywhere() throws(EmbeddedBrokerError) -> EmbeddedBroker {
-      do { return try start(port: settings.mqtt.port) } catch {
-        let isUsual = settings.mqtt.port == Settings.MQTT().port
-        guard error.reason == .portTaken, isUsual else { throw error }
+      let port = settings.mqtt.port
+      do { return try start(port: port == 0 ? nil : port) } catch {
+        guard error.reason == .portTaken, port == Settings.MQTT().port else { throw error }
         return try start(port: nil)
       }
     }
@@ -90,23 +93,17 @@ struct PrivateBroker: Service {
 
 /// Looks for border routers on the local network, and hands what is found to the bridge.
 struct RouterDiscovery: Service {
-  /// Nil where the settings want none.
-  let intake: DiscoveryIntake?
-  let logger: Logger
+  let intake: DiscoveryIntake
 
   func run() async throws {
-    if let intake {
-      let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
-      let codes = ServiceBrowser(type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
-      intake.start()
-      do { try browser.start() } catch let obstacle as DiscoveryObstacle { intake.receive(.unavailable(obstacle)) }
-      do { try codes.start() } catch let obstacle as DiscoveryObstacle { intake.receiveCode(.unavailable(obstacle)) }
-      try? await gracefulShutdown()
-      browser.stop()
-      codes.stop()
-      intake.stop()
-    } else {
-      try? await gracefulShutdown()
-    }
+    let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
+    let codes = ServiceBrowser(type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
+    intake.start()
+    do { try browser.start() } catch let obstacle as DiscoveryObstacle { intake.receive(.unavailable(obstacle)) }
+    do { try codes.start() } catch let obstacle as DiscoveryObstacle { intake.receiveCode(.unavailable(obstacle)) }
+    try? await gracefulShutdown()
+    browser.stop()
+    codes.stop()
+    intake.stop()
   }
 }

@@ -1,87 +1,191 @@
+import ArgumentParser
+import Bridge
 import Broker
 import FoundationEssentials
+import Glibc
 import Home
+import Logging
 import ServiceDiscovery
+import ServiceLifecycle
+import Settings
 import SodiumCrypto
-import Synchronization
+import StatusPage
 import ThreadDataset
 import Wire
 
-/// What the demo shows: a home with two routers, a third one on another network, and a fourth that is only seen by
+/// `threadkeeper demo`
+struct DemoCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo", abstract: "Watch the daemon work, with a private broker and simulated border routers.",
+    discussion: """
+      Begins with a link to the status page. On a terminal the page stays until you press Ctrl-C; otherwise \
+      it ends with the story, after less than a minute. Needs the program mosquitto, listens on 127.0.0.1 \
+      only, sends nothing on the local network, and leaves nothing behind.
+
+      Example:
+        threadkeeper demo
+      """)
+
+  func run() async throws {
+    StopSignals.ignoreOthers()
+    var services = ServiceGroupConfiguration(
+      services: [
+        .init(
+          service: DemoShow(), successTerminationBehavior: .gracefullyShutdownGroup,
+          failureTerminationBehavior: .gracefullyShutdownGroup)
+      ], logger: DemoShow.logger)
+    StopSignals.stop(&services)
+    let group = ServiceGroup(configuration: services)
+    do { try await group.run() } catch is CancellationError { throw ThreadkeeperCommand.stopped }
+  }
+}
+
+/// The demonstration as a service: who interrupts it, also while it starts, finds everything put away. All of it is in a
+/// temporary directory.
+private struct DemoShow: Service {
+  static let logger = Logger(label: "threadkeeper.demo") { _ in SwiftLogNoOpLogHandler() }
+
+  func run() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/threadkeeper-demo-\(UUID().uuidString)"
+    guard mkdir(directory, 0o700) == 0 else {
+      throw CommandFailure(
+        .cannotCreate, "the directory \(directory) cannot be made: \(String(cString: strerror(errno)))",
+        remedy: "set TMPDIR to a directory that this user may write to")
+    }
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    var settings = Settings(stateDirectory: directory)
+    settings.eachHome.alertsHold = DemoStory.hold
+    settings.homeAssistant.discovery = .off
+    // Any that is free.
+    (settings.mqtt.port, settings.http.port) = (0, 0)
+    settings.http.token = SecretText(PageToken.make())
+    let daemon = try Daemon.start(
+      settings,
+      logins: [.init("threadkeeper", role: .daemon), .init("monitor", role: .monitor)]
+        + DemoStory.routers.map { .init($0) }, ask: { _ in nil }, logger: Self.logger)
+    defer { daemon.end() }
+    try await daemon.run(playing: DemoStory(daemon))
+  }
+}
+
+/// What the daemon is played: a home with two routers, a third one on another network, and a fourth that is only seen by
 /// mDNS.
-struct DemoStory {
+struct DemoStory: Service {
+  /// Seconds for which a condition must last here; the default of 30 would make a long film.
+  static let hold = 2
   static let routers = ["hub", "speaker", "wifi-router"]
 
-  private let stage: DemoStage
+  private let daemon: Daemon
+  private let timeline: Timeline
+  private let audience: DemoClient
   private let home: DemoNetwork
   private let guests: DemoNetwork
   private let hub: SimulatedRouter
   private let speaker: SimulatedRouter
   private let wifi: SimulatedRouter
 
-  init(stage: DemoStage) throws {
-    self.stage = stage
+  init(_ daemon: Daemon) throws {
+    let timeline = Timeline()
+    (self.daemon, self.timeline) = (daemon, timeline)
+    audience = DemoClient(daemon, "monitor", subscribingTo: ["threadkeeper/#"]) { timeline.tell($0) }
     home = try DemoNetwork(name: "home", channel: 15)
     guests = try DemoNetwork(name: "guest-thread", channel: 20)
-    hub = SimulatedRouter("hub", "Hallway hub", agent: "a1b2c3d4e5f60701", stage)
-    speaker = SimulatedRouter("speaker", "Kitchen speaker", agent: "a1b2c3d4e5f60702", stage)
-    wifi = SimulatedRouter("wifi-router", "Wi-Fi router", agent: "a1b2c3d4e5f60703", stage)
+    func router(_ user: String, _ name: String, _ agent: String) -> SimulatedRouter {
+      SimulatedRouter(user: user, name: name, agent: agent, client: DemoClient(daemon, user), timeline: timeline)
+    }
+    hub = router("hub", "Hallway hub", "a1b2c3d4e5f60701")
+    speaker = router("speaker", "Kitchen speaker", "a1b2c3d4e5f60702")
+    wifi = router("wifi-router", "Wi-Fi router", "a1b2c3d4e5f60703")
   }
 
-  /// Tells it to its end: in some seconds, on a terminal in half a minute.
-  func tell() async throws {
-    if let link = await stage.link { stage.timeline.write("The status page of this demonstration: \(link)\n") }
-    stage.timeline.write(
+  private var bridge: Bridge { daemon.operations.bridge }
+
+  /// Tells it to its end: in some seconds, on a terminal in half a minute. There the page stays.
+  func run() async throws {
+    let clients = [audience, hub.client, speaker.client, wifi.client]
+    let running = clients.map { client in Task { try await client.run() } }
+    func end() async {
+      bridge.discovery?.stop()
+      for client in clients { client.stop() }
+      for task in running { _ = await task.result }
+    }
+    do {
+      try await cancelWhenGracefulShutdown {
+        try await tell()
+        guard StandardStream.output.isTerminal else { return }
+        timeline.write("The page stays until you press Ctrl-C.\n")
+        // All that was promised is done: Ctrl-C is no interruption now.
+        while (try? await Task.sleep(for: .seconds(3_600))) != nil {}
+      }
+    } catch {
+      await end()
+      throw error
+    }
+    await end()
+  }
+
+  private func tell() async throws {
+    // From then on everything that a router says will be heard.
+    try await until("the daemon and the audience to be connected") {
+      bridge.monitor.snapshot.intake.state == .running && $0.contains { $0.topic == "threadkeeper/bridge/state" }
+    }
+    if let link = try await link() { timeline.write("The status page of this demonstration: \(link)\n") }
+    timeline.write(
       "A private broker, an encrypted store, four simulated border routers. "
-        + "Alerts are held for \(DemoStage.hold) s here (30 s unless configured).\n")
-    if let pause = stage.pause { stage.timeline.write("It begins in \(pause) seconds.\n") }
-    let cast = [hub, speaker, wifi]
-    let running = cast.map { router in Task { try await router.client.run() } }
-    defer { cast.forEach { $0.client.stop() } }
+        + "Alerts are held for \(Self.hold) s here (30 s unless configured).\n")
+    if let pause { timeline.write("It begins in \(pause) seconds.\n") }
     try await settle()
     try await migrate()
     try await part()
     try await discover()
-    for router in cast { router.client.stop() }
-    for task in running { _ = await task.result }
-    try DemoSummary(stage: stage, keys: [home.key, guests.key]).tell()
+    try summarize()
+  }
+
+  /// Where a browser opens the page; waits until it is there.
+  private func link() async throws -> String? {
+    var http = daemon.operations.settings.http
+    guard let page = daemon.page, let token = http.token else { return nil }
+    while page.condition.current == .starting { try await Task.sleep(for: .milliseconds(10)) }
+    guard case .listening(let port) = page.condition.current else { return nil }
+    http.port = UInt16(clamping: port)
+    return PageToken.link(http, token: token.revealed)
   }
 
   private func settle() async throws {
-    try await stage.act("Two routers at home, one on another network")
+    try await act("Two routers at home, one on another network")
     hub.announce(home.dataset, ssid: "home-wifi")
-    try await stage.heard("preferred_changed", from: hub)
+    try await heard("preferred_changed", of: hub.agent)
     speaker.announce(home.dataset, ssid: "home-wifi")
-    try await stage.heard("dataset_stored", from: speaker)
+    try await heard("dataset_stored", of: speaker.agent)
     wifi.announce(guests.dataset, ssid: "home-wifi")
-    try await stage.heardAlert("alert_raised", "PreferredNetworkMismatch")
+    try await heard("alert_raised", of: "PreferredNetworkMismatch")
 
-    try await stage.act("The SSID changes: the router is checked against the preferred network")
+    try await act("The SSID changes: the router is checked against the preferred network")
     wifi.changeSSID(from: "home-wifi", to: "home-wifi-6")
-    try await stage.heard("ssid_changed", from: wifi)
+    try await heard("ssid_changed", of: wifi.agent)
 
-    try await stage.act("It is given the preferred network's credentials, and the alert resolves")
+    try await act("It is given the preferred network's credentials, and the alert resolves")
     wifi.change(home.dataset, "is on home now")
-    try await stage.heardAlert("alert_resolved", "PreferredNetworkMismatch")
+    try await heard("alert_resolved", of: "PreferredNetworkMismatch")
   }
 
   private func migrate() async throws {
-    try await stage.act("The home's dataset changes; the others follow in time, so no alert rises")
+    try await act("The home's dataset changes; the others follow in time, so no alert rises")
     let newer = try home.onChannel(25)
     hub.change(newer, "moves the network to channel 25")
-    try await stage.heard("preferred_changed", from: hub, count: 2)
+    try await heard("preferred_changed", of: hub.agent, count: 2)
     for router in [speaker, wifi] {
       router.change(newer, "follows to channel 25")
-      try await stage.heard("dataset_updated", from: router, count: router === wifi ? 2 : 1)
+      try await heard("dataset_updated", of: router.agent, count: router.agent == wifi.agent ? 2 : 1)
     }
   }
 
   private func part() async throws {
-    try await stage.act("A router leaves the Thread network")
+    try await act("A router leaves the Thread network")
     wifi.leave()
-    try await stage.heard("router_left", from: wifi)
+    try await heard("router_left", of: wifi.agent)
     let topic = "threadkeeper/router/\(wifi.agent)"
-    try await stage.until("the retained state of the router that left is gone") {
+    try await until("the retained state of the router that left is gone") {
       $0.last { $0.topic == topic }?.payload.isEmpty == true
     }
   }
@@ -90,174 +194,90 @@ struct DemoStory {
 extension DemoStory {
   /// Last, so that the page still shows two networks when a person opens it.
   private func discover() async throws {
-    try await stage.act("Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
+    try await act("Another router is seen by mDNS. Its record is simulated: nothing is sent on your network")
     let box = AdvertisedRouter(name: "TV box (simulated)", network: "tv-thread")
-    stage.timeline.line("mdns", "a record of \(box.name), on \(box.network)")
-    stage.discover(box.record)
-    try await stage.heard("router_discovered", from: box.agent)
+    timeline.line("mdns", "a record of \(box.name), on \(box.network)")
+    // What a search of the local network would have found.
+    bridge.discovery?.receive(.found(box.record))
+    bridge.discovery?.receive(.listed)
+    try await heard("router_discovered", of: box.agent)
     // Of severity info: a device of another maker often has a network of its own, on purpose.
-    try await stage.heardAlert("alert_raised", box.agent)
-    stage.timeline.write(
+    try await heard("alert_raised", of: box.agent)
+    timeline.write(
       "          Accept \(box.network) on the page, and the alert ends.\n"
         + "          The command in its remedy is for a home of your own.\n")
   }
 }
 
-/// A Thread network with random keys.
-struct DemoNetwork {
-  let key: NetworkKey
-  let dataset: OperationalDataset
+/// The story goes on when the daemon has said what it must say.
+extension DemoStory {
+  private static let limit = Duration.seconds(15)
 
-  init(name: String, channel: UInt16) throws {
-    var random = SystemRandomNumberGenerator()
-    dataset = try OperationalDataset(
-      completing: [.networkName(name), .channel(Channel(number: channel))], from: &random)
-    guard let key = dataset.networkKey else { throw CommandFailure(.software, "the demonstration's dataset is wrong") }
-    self.key = key
+  /// - Parameter subject: the name of an alert, or a border agent id.
+  private func heard(_ event: String, of subject: String, count: Int = 1) async throws {
+    try await until("\(event) of \(subject)") { $0.count { $0.isEvent(event) && $0.says(subject) } >= count }
   }
 
-  /// The same network, a second newer.
-  func onChannel(_ number: UInt16) throws -> OperationalDataset {
-    guard let timestamp = dataset.activeTimestamp?.later() else { return dataset }
-    return try dataset.replacing(.activeTimestamp(timestamp), .channel(Channel(number: number)))
-  }
-}
+  /// Seconds before each act, so that a person can follow on the page; nil where no person watches.
+  private var pause: Int? { StandardStream.output.isTerminal ? 4 : nil }
 
-/// Tells what happens in one line each: what the routers do, and what the daemon says to it.
-final class Timeline: Sendable {
-  private let start = ContinuousClock.now
-  private let style = TerminalStyle(of: .output)
-  private let output = Mutex(())
-
-  func heading(_ text: String) { write("\n" + style.bold(text) + "\n") }
-
-  func write(_ text: String) {
-    // Where standard output is closed, nobody watches.
-    output.withLock { _ in try? StandardStream.output.write(text) }
+  /// Begins the next part of the story.
+  private func act(_ heading: String) async throws {
+    if let pause { try await Task.sleep(for: .seconds(pause)) }
+    timeline.heading(heading)
   }
 
-  /// Events and alerts of the daemon, in words.
-  func tell(_ message: IncomingMessage) {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    guard message.topic.hasSuffix("bridge/event") || message.topic.hasSuffix("bridge/event/alert"),
-      let event = try? decoder.decode(Heard.self, from: Data(message.payload))
-    else { return }
-    let words = event.words.printable
-    switch event.eventType {
-    case "alert_raised": line("daemon", style.red(words))
-    case "alert_resolved": line("daemon", style.green(words))
-    default: line("daemon", words)
-    }
-  }
-
-  /// What somebody does or says.
-  func line(_ who: String, _ text: String) {
-    let elapsed = ContinuousClock.now - start
-    let tenths = elapsed / .milliseconds(100)
-    let clock = "\(Int(tenths) / 10).\(Int(tenths) % 10)s"
-    let padding = String(repeating: " ", count: max(0, 6 - clock.count))
-    let name = who + String(repeating: " ", count: max(0, 12 - who.count))
-    write("\(padding)\(clock)  \(name) \(text)\n")
-  }
-
-  /// The fields of an event that the timeline tells.
-  private struct Heard: Decodable {
-    let eventType: String
-    let borderAgentId, networkName, alertname, severity, summary, ssid, preferred: String?
-    let differs: [String]?
-
-    var words: String {
-      let router = borderAgentId ?? ""
-      let changes = differs.map { " (\($0.listed))" } ?? ""
-      return switch eventType {
-      case "router_discovered": "event: router \(router) is seen on the local network"
-      case "router_announced": "event: router \(router) is here"
-      case "router_online": "event: router \(router) is back"
-      case "router_left": "event: router \(router) left; its credentials are deleted"
-      case "dataset_stored": "event: credentials of \(networkName ?? "") stored, encrypted"
-      case "dataset_updated": "event: credentials updated to \(networkName ?? "")\(changes)"
-      case "preferred_changed": "event: \(networkName ?? "") is the preferred network"
-      case "ssid_changed": "event: SSID is now \(ssid ?? ""); preferred network: \(preferred ?? "none")"
-      case "alert_raised": "ALERT \(alertname ?? "") (\(severity ?? "")): \(summary ?? "")"
-      case "alert_updated": "ALERT \(alertname ?? "") changed: \(summary ?? "")"
-      case "alert_resolved": "RESOLVED \(alertname ?? ""): \(summary ?? "")"
-      default: "event: \(eventType)"
+  private func until(_ what: String, _ condition: ([IncomingMessage]) -> Bool) async throws {
+    let deadline = ContinuousClock.now + Self.limit
+    while !condition(audience.messages) {
+      guard ContinuousClock.now < deadline else {
+        throw CommandFailure(.software, "the demonstration waited for \(what) in vain")
       }
+      try await Task.sleep(for: .milliseconds(10))
     }
   }
 }
 
-/// A border router that publishes what it would if it could.
-final class SimulatedRouter: Sendable {
-  let user: String
-  let name: String
-  let agent: String
-  let client: DemoClient
-  private let timeline: Timeline
+extension DemoStory {
+  /// What is left at the end, counted and looked for, not claimed.
+  private func summarize() throws {
+    guard let found = bridge.loop.homes.home("home") else { return }
+    let counts = HomeCounts(found)
+    let messages = audience.messages
+    let (raised, resolved) = (
+      messages.count { $0.isEvent("alert_raised") }, messages.count { $0.isEvent("alert_resolved") }
+    )
+    let keys = [home.key, guests.key]
+    let directory = daemon.operations.settings.store.path
+    let files = try FileManager.default.contentsOfDirectory(atPath: directory).compactMap {
+      FileManager.default.contents(atPath: directory + "/" + $0).map { Array($0) }
+    }
+    let leaks = (messages.map(\.payload) + files).count { bytes in keys.contains { bytes.holds($0) } }
+    timeline.heading("Summary")
+    timeline.write(
+      """
+        routers            \(counts.routers.listed)
+        networks           \(counts.networks)
+        credentials        \(counts.credentials), encrypted
+        preferred network  \(found.preferred?.dataset.name ?? "none")
+        alerts             \(raised) raised, \(resolved) resolved
+        network keys found in \(messages.count) published messages and in the store's files: \(leaks)
 
-  init(_ user: String, _ name: String, agent: String, _ stage: DemoStage) {
-    self.user = user
-    self.name = name
-    self.agent = agent
-    timeline = stage.timeline
-    client = DemoClient(DemoStage.connection(stage.broker, user: user))
-  }
-
-  func announce(_ dataset: OperationalDataset, ssid: String) {
-    timeline.line(user, "announces itself on \(dataset.networkName ?? "")")
-    publish(kind: .announce, dataset: dataset)
-    publish(kind: .ssid, ssid: ssid)
-  }
-
-  func change(_ dataset: OperationalDataset, _ words: String) {
-    timeline.line(user, words)
-    publish(kind: .dataset, dataset: dataset)
-  }
-
-  func changeSSID(from old: String, to new: String) {
-    timeline.line(user, "changes its SSID from \(old) to \(new)")
-    publish(kind: .ssid, ssid: new, previous: old)
-  }
-
-  func leave() {
-    timeline.line(user, "leaves")
-    publish(kind: .leave)
-  }
-
-  private func publish(
-    kind: RouterMessage.Kind, dataset: OperationalDataset? = nil, ssid: String? = nil, previous: String? = nil
-  ) {
-    var event = InboundEvent(kind)
-    event.agent = BorderAgentID(hex: agent)
-    event.dataset = dataset.map { WireDataset($0.bytes) }
-    event.message.name = name
-    event.message.ssid = ssid
-    event.message.previousSSID = previous
-    client.publish("threadkeeper/in/\(user)/\(kind.word)", String(decoding: event.json(), as: UTF8.self))
+      """)
+    guard leaks == 0 else { throw CommandFailure(.software, "a network key was found where none may be") }
   }
 }
 
-/// A border router as it would advertise itself on the local network, with random ids.
-struct AdvertisedRouter {
-  let name: String
-  /// The name of its Thread network: at most 16 bytes.
-  let network: String
-  private let id = RandomBytes.make(16)
+extension IncomingMessage {
+  /// Of the home, or of an alert.
+  fileprivate func isEvent(_ type: String) -> Bool { topic.hasPrefix("threadkeeper/bridge/event") && says(type) }
+  fileprivate func says(_ word: String) -> Bool { String(decoding: payload, as: UTF8.self).contains("\"\(word)\"") }
+}
 
-  /// Its border agent id, under which the daemon lists it.
-  var agent: String { Hexadecimal.encode(id) }
-
-  var record: ServiceRecord {
-    // The Thread interface is active, and so is the border agent: bits 3 and 4.
-    let state: [UInt8] = [0, 0, 0, 0b1_0001]
-    let values: [(String, [UInt8])] = [
-      ("id", id), ("xa", RandomBytes.make(8)), ("xp", RandomBytes.make(8)), ("nn", Array(network.utf8)),
-      ("vn", Array("Example".utf8)), ("mn", Array("TV box".utf8)), ("tv", Array("1.3.0".utf8)), ("sb", state),
-      ("at", [0, 0, 0, 0, 0, 1, 0, 0]), ("pt", RandomBytes.make(4)),
-    ]
-    return ServiceRecord(
-      name: name, host: "\(agent).local", port: 49_191,
-      text: TXTRecord(entries: values.map { Array("\($0)=".utf8) + $1 }))
+extension [UInt8] {
+  /// Whether a key is in there, as bytes or as hex.
+  fileprivate func holds(_ key: NetworkKey) -> Bool {
+    let text = Array(key.revealedHex.utf8)
+    return contains(key.bytes) || contains(text) || contains(Array(key.revealedHex.uppercased().utf8))
   }
 }
