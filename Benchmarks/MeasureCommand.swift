@@ -17,10 +17,10 @@ struct MeasureCommand: AsyncParsableCommand {
   enum Name: String, CaseIterable, ExpressibleByArgument {
     case live, backlog, store, latency, memory, recovery
     /// Only when it is named.
-    case local, codec, page, rotation, homes, fleet
+    case local, codec, page, rotation, homes, fleet, agent
     case million = "fleet-million"
 
-    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes, .fleet, .million].contains(self) }
+    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes, .fleet, .agent, .million].contains(self) }
   }
 
   @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.") var quick = false
@@ -34,8 +34,8 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but local, codec, page, rotation, homes, and those of a fleet.", valueName: "part")) var only:
-    [Name] = []
+        + "Default: all but local, codec, page, rotation, homes, agent, and those of a fleet.", valueName: "part"))
+  var only: [Name] = []
 
   @Option(help: ArgumentHelp("Write the page to this file, when all is measured in full.", valueName: "file"))
   var write: String?
@@ -97,6 +97,7 @@ struct MeasureCommand: AsyncParsableCommand {
       case .rotation: parts.append(try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())
       case .homes: parts.append(try await HomesMeasurement(workspace: workspace, size: size).run())
       case .fleet: parts += try await FleetMeasurement(workspace: workspace, tools: tools, size: size).run()
+      case .agent: parts.append(try AgentMeasurement(workspace: workspace, size: size).run())
       case .million: parts.append(try FleetSimulation(workspace: workspace, tools: tools, isQuick: quick).run())
       }
     }
