@@ -69,7 +69,8 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
 /// "Failed" is `denied`, `expired`, `timeout`, `disagreement`, `damagedCredentials`, or the reason that the router
 /// itself gives. "A key obstacle" is `notEnrolled` or `damagedKeys`. "Ends" and "restarts" withdraw a question that
 /// waits and note that what was agreed to is not given; then there is no adoption, or one that is `due`. "Needed" is an
-/// adoption where there is a mismatch that no alert of the home explains, in a home that has not moved.
+/// adoption where there is a mismatch that no alert of the home explains, in a home that has not moved; and where the
+/// router is behind on the preferred network, once that is raised.
 ///
 /// | state | event | next state |
 /// |---|---|---|
@@ -207,10 +208,14 @@ extension Adoption {
     isRaised: Bool, isSSIDNew: Bool
   ) -> Decision {
     guard isEnabled, let now, check.isMismatch else { return adoption == nil ? .keep : .end }
-    // One that is behind on the preferred network follows by itself, and of two that differ at the same age a person
-    // must choose one.
-    var needsAdoption = false
-    if case .mismatch = check { needsAdoption = !isToStay }
+    // One that is behind on the preferred network mostly follows by itself, before that is an alert. Of two that differ
+    // at the same age a person must choose one.
+    let needsAdoption =
+      switch check {
+      case .mismatch: !isToStay
+      case .stale: !isToStay && isRaised
+      case .none, .match, .conflict: false
+      }
     guard let adoption else { return needsAdoption && (isRaised || isSSIDNew) ? .begin : .keep }
     if adoption.state.needsKey, let obstacle = now.key.obstacle { return needsAdoption ? .fail(obstacle) : .end }
     let isSame = adoption.terms.map(now.isSame(as:)) == true
@@ -251,8 +256,13 @@ extension Adoption {
     var report = Report.disagreement
     if incoming?.isSame(as: terms.preferred) == true {
       report = isAttached ? .confirmed : .configured
-    } else if incoming.map({ terms.reported?.isSame(as: $0) == true }) ?? true {
+    } else if incoming.map(isKnown) ?? true {
       report = .notYet
+    }
+    /// What it reported before; where the preferred dataset is stored for it, that was an older one.
+    func isKnown(_ incoming: DatasetSummary) -> Bool {
+      terms.reported?.isSame(as: incoming) == true
+        || terms.reported?.isSame(as: terms.preferred) == true && incoming.relation(to: terms.preferred) == .older
     }
     if state == .sent { return isAwaited ? report : nil }
     return report == .confirmed || report == .configured ? report : nil

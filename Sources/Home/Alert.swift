@@ -268,7 +268,7 @@ package struct AlertFacts: Hashable, Sendable {
     /// Whether the router of such an alert needs the preferred credentials, once it is raised.
     func isMismatch(_ name: AlertName) -> Bool {
       switch self {
-      case .lostNetwork, .offline(.noNetwork): true
+      case .lostNetwork, .offline(.noNetwork), .behind, .reportsOlder: true
       default: name == .preferredNetworkMismatch
       }
     }

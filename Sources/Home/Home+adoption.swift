@@ -17,7 +17,11 @@ extension Home {
     }
     let isAwaited = isAwaited(router)
     let counting = router.adoption?.state == .sent && !isAwaited ? nil : router.adoption?.terms
-    let key = AlertKey(router.hasNoNetwork ? .borderRouterOffline : .preferredNetworkMismatch, .router(router.agent))
+    let alert: AlertName =
+      if router.hasNoNetwork { .borderRouterOffline } else if case .stale = check { .staleDataset } else {
+        .preferredNetworkMismatch
+      }
+    let key = AlertKey(alert, .router(router.agent))
     let decision = Adoption.decide(
       router.adoption, isMismatch ? check : .none, situation(of: router, counting), isEnabled: isEnabled,
       isAwaited: isAwaited, isToStay: isToStay(router), isRaised: alerts[key]?.phase == .firing, isSSIDNew: isSSIDNew)
@@ -173,10 +177,11 @@ extension Home {
 
   /// What is to be given to a router now; nil where it needs none, or is to stay where it is.
   private func target(of router: Router) -> (preferred: DatasetSummary, reported: DatasetSummary?)? {
-    guard let preferred = preferredCredentials, case .mismatch = verdict(of: router), !isToStay(router) else {
-      return nil
+    guard let preferred = preferredCredentials, !isToStay(router) else { return nil }
+    return switch verdict(of: router) {
+    case .mismatch, .stale: (preferred, router.dataset)
+    case .none, .match, .conflict: nil
     }
-    return (preferred, router.dataset)
   }
 
   /// Asks whether a router may be given the preferred credentials; not where "always" was approved.

@@ -227,7 +227,12 @@ extension Home {
       event.types.insert(.preferredChanged)
     }
     event.note(change, of: incoming)
-    router.conflict = if case .conflict(let differs) = change { differs } else { [] }
+    router.reportDiffers =
+      switch change {
+      case .conflict(let differs): differs
+      case .ignoreOlder: stored.map(incoming.knownDifferences) ?? []
+      case .store, .keep, .update, .move: []
+      }
     router.credential =
       switch change {
       case .ignoreOlder: .stale
@@ -304,7 +309,8 @@ extension Home {
       routers.see(router.agent, at: now)
       // One that is configured with what it was sent may report now that it is attached.
       if router.adoption != nil, router.threadState != nil || router.currentNetwork != nil {
-        _ = reportOfAdoption(router.dataset, nil, &router, stored)
+        // What is stored for it is not what it has where it has reported an older one.
+        _ = reportOfAdoption(router.credential == .stale ? nil : router.dataset, nil, &router, stored)
       }
     } else {
       router.takeOffline(message.offlineReason, httpStatus: message.httpStatus, at: now)

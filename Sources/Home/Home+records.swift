@@ -252,7 +252,7 @@ extension Router: Recorded {
     try coder.field(&router.ssid)
     try coder.field(&router.dataset)
     try coder.field(&router.credential)
-    try coder.field(&router.conflict)
+    try coder.field(&router.reportDiffers)
     try coder.field(&router.lacks)
     try coder.field(&router.credentialCreatedAt)
     try coder.field(&router.credentialChangedAt)

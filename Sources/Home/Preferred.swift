@@ -54,6 +54,10 @@ package enum PreferredCheck: Hashable, Sendable {
     } else {
       self.init(router.dataset, preferred: preferred, current: router.currentNetwork)
     }
+    // It reports an older dataset than the preferred one that is stored for it.
+    if self == .match, preferred?.hasCredentials == true, router.credential == .stale, !router.reportDiffers.isEmpty {
+      self = .stale(router.reportDiffers)
+    }
     if self == .match, router.mustAttach { self = .mismatch([]) }
   }
 

@@ -36,8 +36,8 @@ package struct Router: Hashable, Sendable {
   /// What is stored for it; its secrets lie in the store under the router's record.
   package var dataset: DatasetSummary?
   package var credential = CredentialState.missing
-  /// In what the dataset differs that it reported last, where that is a conflict.
-  package var conflict: DatasetDifferences = []
+  /// In what the dataset differs that it reported last, where that is a conflict, or older.
+  package var reportDiffers: DatasetDifferences = []
   /// What the dataset lacks that it announced itself with last. It is stored where a Matter device can attach with it,
   /// and no complete one is stored.
   package var lacks: [TLVType] = []

@@ -88,14 +88,19 @@ struct RouterAlerts {
   private var order: AdoptionState? { shownAdoption == .agreed ? .agreed : nil }
 
   private var stale: AlertFacts? {
-    if case .stale(let differs) = check { return facts(.behind, differs: differs.isEmpty ? nil : differs) }
-    return router.credential == .stale ? facts(.reportsOlder) : nil
+    guard case .stale(let differs) = check else { return router.credential == .stale ? facts(.reportsOlder) : nil }
+    var facts = facts(hasPreferred ? .reportsOlder : .behind, differs: differs.isEmpty ? nil : differs)
+    facts.adoption = shownAdoption
+    return facts
   }
+
+  /// Whether the preferred dataset is stored for it.
+  private var hasPreferred: Bool { router.dataset.flatMap { stored in preferred.map(stored.isSame) } == true }
 
   private var conflict: AlertFacts? {
     if case .conflict(let differs) = check { return facts(.sameAge, differs: differs) }
     guard router.credential == .conflict else { return nil }
-    return facts(.reportsConflict, differs: router.conflict.isEmpty ? nil : router.conflict)
+    return facts(.reportsConflict, differs: router.reportDiffers.isEmpty ? nil : router.reportDiffers)
   }
 
   /// The record of a router has no credentials, or it has announced itself with a dataset that is not complete.
@@ -138,7 +143,8 @@ struct RouterAlerts {
 
   private var adoptionFailed: AlertFacts? {
     guard let adoption = router.adoption, adoption.state.hasFailed else { return nil }
-    var facts = facts(.adoptionFailed(adoption.state, isConfiguredForPreferred: isConfiguredForPreferred))
+    let isConfigured = hasPreferred && router.credential != .stale
+    var facts = facts(.adoptionFailed(adoption.state, isConfiguredForPreferred: isConfigured))
     facts.user = adoption.terms?.user ?? router.user
     return facts
   }

@@ -69,6 +69,39 @@ import ThreadDataset
     return scene
   }
 
+  @Test(
+    "A router that stays behind on the preferred network is asked about once that is an alert",
+    arguments: [true, false]) func behind(hadPreferred: Bool) throws
+  {
+    var scene = HomeScene { $0.settings.adoptTimeout = 300 }
+    scene.announce(2, .home, from: "hub")
+    scene.enroll("anna")
+    // As where it was restored: then the preferred dataset stays stored for it.
+    if hadPreferred { scene.announce(1, .home, from: "anna") }
+    let older = DatasetSummary.of(1, at: 4, channel: 20)
+    scene.announce(1, older, from: "anna")
+    #expect(scene.router(1)?.credential == (hadPreferred ? .stale : .stored))
+    #expect(scene.verdict(of: 1) == .stale(.channel))
+    var following = scene
+    following.live(20)
+    following.report(.home)
+    following.live(60)
+    #expect(following.waiting.isEmpty && following.state == nil, "it has followed in time")
+
+    scene.live(30)
+    #expect(scene.routerAlerts == [.staleDataset] && scene.state == .due)
+    scene.live(1)
+    #expect(scene.waiting.first?.subject.router?.differs == .channel)
+    scene.approve()
+    scene.live(1)
+    scene.report(older)
+    scene.publish(.heartbeat, 1, from: "anna") { $0.thread = ThreadReport(state: .router, network: 1) }
+    #expect(scene.state == .sent, "it says what it said before")
+    scene.report(.home)
+    #expect(scene.state == nil && scene.dataset == .home && scene.router(1)?.credential == .stored)
+    #expect(scene.routerAlerts.isEmpty && scene.verdict(of: 1) == .match)
+  }
+
   @Test("A router on the preferred network is asked about with what differs") func differs() {
     for other in [DatasetSummary.of(1, key: 7, at: 9), .of(1, at: 9, channel: 20)] {
       var scene = HomeScene.adopting()

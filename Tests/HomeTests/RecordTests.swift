@@ -32,7 +32,7 @@ import ThreadDataset
     router.ssid = "ssid"
     router.dataset = .of(1)
     router.credential = .conflict
-    router.conflict = .pskc
+    router.reportDiffers = .pskc
     router.lacks = [.pskc, .channelMask]
     router.credentialCreatedAt = now
     router.credentialChangedAt = now

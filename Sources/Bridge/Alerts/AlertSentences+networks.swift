@@ -62,7 +62,7 @@ extension AlertSentences {
   var behind: (String, String) {
     (
       "\(name) still uses an older dataset of the preferred network \(preferredName)",
-      "If \(name) is online and does not follow within minutes, give it the current dataset while Thread "
+      adoption ?? "If \(name) is online and does not follow within minutes, give it the current dataset while Thread "
         + "is disabled there: from another channel it cannot follow by itself."
     )
   }
@@ -70,7 +70,7 @@ extension AlertSentences {
   var reportsOlder: (String, String) {
     (
       "\(name) reported an older dataset of \(configured) than it had before",
-      "Check whether \(name) was restored or reset; give it the current dataset of \(configured)."
+      adoption ?? "Check whether \(name) was restored or reset; give it the current dataset of \(configured)."
     )
   }
 
