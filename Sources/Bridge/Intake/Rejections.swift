@@ -23,7 +23,8 @@ extension Rejection {
     .missingField, field: "seq", message: "a sealed event needs a `seq` in its envelope, because it has no end")
 
   static let damagedEnrolment = Rejection(
-    .damagedEnrolment, message: "the enrolment of this user is damaged; `threadkeeper clients enroll` replaces it")
+    .damagedEnrolment, field: "sealed",
+    message: "the enrolment of this user is damaged; `threadkeeper clients enroll` replaces it")
 
   /// A message that has ended the process.
   static func ended(_ times: UInt8) -> Rejection {

@@ -65,7 +65,7 @@ package struct SealedExchange: Sendable {
     _ sealed: SealedText, from user: ExactName, in home: Home, topic: String, _ requests: inout SealedRequests,
     at now: WireTime
   ) throws(AnswerFailure) -> [UInt8] {
-    guard let identity else { throw .unreadableKeys }
+    guard let identity else { throw .noKeys }
     let keys = try keys(of: user, in: home)
     guard let envelope = try? JSONEncoder().encode(sealed) else { throw AnswerFailure(EnvelopeRefusal.notAnEnvelope) }
     let opened: OpenedEnvelope
@@ -91,7 +91,7 @@ package struct SealedExchange: Sendable {
     throws(AnswerFailure) -> [UInt8]
   {
     guard let client = home.clients[user], !client.isRevoked else { throw .noKey }
-    guard let identity else { throw .unreadableKeys }
+    guard let identity else { throw .noKeys }
     let keys = try keys.read(client.line)
     do throws(SealingError) { return try Envelope.seal(body, to: keys, from: identity, at: place.place(at: now)) } catch
     {
@@ -118,7 +118,7 @@ private final class EnrolledKeys: Sendable {
 
   func read(_ line: String) throws(AnswerFailure) -> PublicIdentity {
     if let keys = known.withLock({ $0[line] }) { return keys }
-    guard let keys = try? PublicIdentity(line: line) else { throw .unreadableKeys }
+    guard let keys = try? PublicIdentity(line: line) else { throw .damagedEnrolment }
     known.withLock {
       if $0.count >= Self.most { $0.removeAll() }
       $0[line] = keys
@@ -130,9 +130,6 @@ private final class EnrolledKeys: Sendable {
 extension AnswerFailure {
   static let clientNotEnrolled = AnswerFailure(
     .notEnrolled, field: "sealed", "nobody is enrolled for this user; `threadkeeper clients enroll` does it")
-
-  static let unreadableKeys = AnswerFailure(
-    .damagedEnrolment, field: "sealed", message: "the enrolment of this user, or the daemon's own keys, cannot be read")
 }
 
 extension WireTime {
