@@ -33,8 +33,7 @@ final class IntakeConnection: MosquittoHandler {
 
   func connected(_ session: MosquittoSession) {
     logger.info("intake connected", metadata: ["session_present": "\(session.sessionPresent)"])
-    monitor.update { $0.intakeLogin = .accepted }
-    if monitor.noteAccepted(.intake) { logger.warning("\(MutualEnds.reason)") }
+    if monitor.accepted(.intake) { logger.warning("\(MutualEnds.reason)") }
     // A loss that is still owed is not made good by a session that was found since.
     owedSession.withLock { $0 = $0 == false ? false : session.sessionPresent }
     do { try noteOwedSession() } catch { storeFailed(error) }
@@ -58,7 +57,7 @@ final class IntakeConnection: MosquittoHandler {
   /// Only now is everything that is published also received.
   func subscribed(refused: [SubscriptionRefusal]) {
     monitor.update {
-      $0.isIntakeConnected = true
+      $0.intakeLink.isConnected = true
       $0.listeningSince = $0.storeProblem == nil ? clock.now() : nil
       $0.lastConnectionProblem = nil
     }
@@ -76,7 +75,7 @@ final class IntakeConnection: MosquittoHandler {
     }
     // A batch is on disk, so the broker is reached: it sends what waited in the session before it answers the
     // subscription.
-    monitor.update { $0.isIntakeConnected = true }
+    monitor.update { $0.intakeLink.isConnected = true }
     if hadFailed, monitor.storeWorks(at: clock.now(), inBatch: true) { logger.notice("the store can be written again") }
   }
 
@@ -87,22 +86,19 @@ final class IntakeConnection: MosquittoHandler {
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
 
   func sessionRegained() {
-    monitor.update { $0.intakeTakeover = nil }
+    monitor.regained(.intake)
     logger.notice("the intake session is no longer contested")
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
-    if monitor.noteEnd(.intake, event) { logger.warning("\(MutualEnds.reason)") }
-    let isRefusalNews = monitor.noteRefusal(event, at: \.intakeLogin)
-    let isTakeoverNews = monitor.noteTakeover(event, of: \.intakeTakeover)
+    let end = monitor.ended(.intake, event)
+    if end.areMutual { logger.warning("\(MutualEnds.reason)") }
     monitor.update {
       $0.intakeReconnects += 1
-      $0.lastConnectionProblem = event.error.message
-      $0.isIntakeConnected = false
       $0.listeningSince = nil
     }
     // A store that takes no message has a line of its own, once for all attempts.
-    let isNews = isRefusalNews && isTakeoverNews && event.error.reason != .handler
+    let isNews = end.isNews && event.error.reason != .handler
     logger.log(level: isNews ? .warning : .debug, "intake disconnected", metadata: ["reason": "\(event.error.message)"])
   }
 

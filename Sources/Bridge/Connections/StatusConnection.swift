@@ -21,6 +21,8 @@ final class StatusConnection: MosquittoHandler {
   private let logger: Logger
   private let lastDropped = Mutex<Int64?>(nil)
   private let look = Mutex(Look.waits)
+  /// Each is logged once, until the broker takes all.
+  private let refusedFilters = Mutex(Noticed<String>())
 
   /// Nothing is published before the broker has shown whose the base topics are. It sends what it keeps with its
   /// answers to the subscriptions, so before it acknowledges the greeting that comes after them.
@@ -49,11 +51,10 @@ final class StatusConnection: MosquittoHandler {
   func connected(_ session: MosquittoSession) {
     logger.info("status connected", metadata: ["session_present": "\(session.sessionPresent)"])
     monitor.update {
-      $0.isStatusConnected = true
+      $0.statusLink.isConnected = true
       $0.statusConnections += 1
-      $0.statusLogin = .accepted
     }
-    if monitor.noteAccepted(.status) { logger.warning("\(MutualEnds.reason)") }
+    if monitor.accepted(.status) { logger.warning("\(MutualEnds.reason)") }
     refusals.restart()
     look.withLock { $0 = .waits }
     publisher.connected(sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
@@ -62,7 +63,11 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func subscribed(refused: [SubscriptionRefusal]) {
-    if let first = refused.first {
+    let isNews = refusedFilters.withLock { known in
+      if refused.isEmpty { known.end { _ in true } }
+      return refused.first.map { known.begins($0.filter) } == true
+    }
+    if let first = refused.first, isNews {
       logger.warning(
         "the broker refuses subscriptions, so what it keeps cannot be compared",
         metadata: ["filter": "\(first.filter)", "reason": "\(first.error.message)"])
@@ -140,23 +145,17 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func sessionRegained() {
-    monitor.update { $0.statusTakeover = nil }
+    monitor.regained(.status)
     logger.notice("the status session is no longer contested")
   }
 
   func disconnected(_ event: MosquittoDisconnection) {
-    if monitor.noteEnd(.status, event) { logger.warning("\(MutualEnds.reason)") }
-    let isRefusalNews = monitor.noteRefusal(event, at: \.statusLogin)
-    let isTakeoverNews = monitor.noteTakeover(event, of: \.statusTakeover)
+    let end = monitor.ended(.status, event)
+    if end.areMutual { logger.warning("\(MutualEnds.reason)") }
     publisher.disconnected()
-    monitor.update {
-      $0.isStatusConnected = false
-      $0.lastConnectionProblem = event.error.message
-    }
     refusals.restart()
     logger.log(
-      level: isRefusalNews && isTakeoverNews ? .warning : .debug, "status disconnected",
-      metadata: ["reason": "\(event.error.message)"])
+      level: end.isNews ? .warning : .debug, "status disconnected", metadata: ["reason": "\(event.error.message)"])
   }
 
   /// Logs what the publisher has noticed.

@@ -63,7 +63,7 @@ package struct BatchNews: Sendable {
   }
 
   /// - Parameter pace: bounds the lines by time, however many batches there are.
-  func log(to logger: Logger, _ pace: inout PacedLines<Matter>, at now: WireTime) {
+  func log(to logger: Logger, _ pace: inout Noticed<Matter>, at now: WireTime) {
     var left: [Matter: Int] = [:]
     var skipped = 0
     for matter in Matter.allCases {
@@ -82,7 +82,7 @@ package struct BatchNews: Sendable {
 
   /// The same without a bound in time.
   func log(to logger: Logger) {
-    var pace = PacedLines<Matter>()
+    var pace = Noticed<Matter>()
     log(to: logger, &pace, at: WireTime(milliseconds: 0))
   }
 }

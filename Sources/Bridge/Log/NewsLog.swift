@@ -7,11 +7,11 @@ import Synchronization
 final class NewsLog: Sendable {
   let ways: RemedyWays
   private let logger: Logger
-  private let pace = Mutex(PacedLines<BatchNews.Matter>())
+  private let pace = Mutex(Noticed<BatchNews.Matter>())
   private let rejections = Mutex(RejectionLines())
 
   private struct RejectionLines {
-    var pace = PacedLines<String>()
+    var pace = Noticed<String>()
     /// The last of each code that no line has counted yet.
     var examples: [String: Rejections] = [:]
   }

@@ -6,35 +6,35 @@ extension BridgeMonitor {
   // MARK: Logins and sessions
 
   /// The user name or the password is another one from now on.
-  func loginChanged() { update { ($0.intakeLogin, $0.statusLogin) = (.unknown, .unknown) } }
+  func loginChanged() { update { ($0.intakeLink.login, $0.statusLink.login) = (.unknown, .unknown) } }
 
-  /// Takes note when a connection was not made because the broker refuses the login.
+  /// The broker has accepted a connection.
   ///
-  /// - Returns: whether the end of the connection is news. A login that is refused again for the
-  ///   same reason is not: it is tried for as long as the daemon runs.
-  func noteRefusal(_ event: MosquittoDisconnection, at connection: WritableKeyPath<Snapshot, Login> & Sendable) -> Bool
-  {
-    // A connection that was let in is lost for another reason, whatever it is called.
-    guard event.error.reason == .credentials, !event.wasConnected else { return true }
-    let refused = Login.refused(event.error.message)
-    return update { snapshot in
-      defer { snapshot[keyPath: connection] = refused }
-      return snapshot[keyPath: connection] != refused
+  /// - Returns: whether it is news that the two take over each other's session.
+  func accepted(_ link: MutualEnds.Link) -> Bool {
+    update { snapshot in
+      snapshot[keyPath: link.path].login = .accepted
+      return snapshot.noteMutualEnds { $0.accepted(link, at: .now) }
     }
   }
 
-  /// Notes that another client took over the session of a connection.
+  /// A connection has ended, or was not made.
   ///
-  /// - Returns: whether this end of the connection is worth a line of the log: the first of a contest is.
-  func noteTakeover(_ event: MosquittoDisconnection, of connection: WritableKeyPath<Snapshot, String?> & Sendable)
-    -> Bool
-  {
-    guard event.error.reason == .sessionTakenOver else { return true }
-    return update { snapshot in
-      defer { snapshot[keyPath: connection] = event.error.message }
-      return snapshot[keyPath: connection] == nil
+  /// - Returns: whether that is worth a line of the log, and whether it is news that the two take over each other's
+  ///   session.
+  func ended(_ link: MutualEnds.Link, _ event: MosquittoDisconnection) -> (isNews: Bool, areMutual: Bool) {
+    update { snapshot in
+      snapshot.lastConnectionProblem = event.error.message
+      let isNews = snapshot[keyPath: link.path].end(event)
+      return (isNews, event.wasConnected && snapshot.noteMutualEnds { $0.ended(link, at: .now) })
     }
   }
+
+  /// A session has been the daemon's own for long enough.
+  func regained(_ link: MutualEnds.Link) { update { $0[keyPath: link.path].takeover = nil } }
+
+  /// To be called now and then.
+  func settleMutualEnds() { update { $0.mutualEnds.tick(at: .now) } }
 
   // MARK: Altered topics
 
@@ -76,27 +76,12 @@ extension BridgeMonitor {
   }
 }
 
-extension BridgeMonitor {
-  // MARK: The two connections and each other
-
-  /// - Returns: whether it is news that they take over each other's session.
-  func noteAccepted(_ link: MutualEnds.Link) -> Bool { noteMutualEnds { $0.accepted(link, at: .now) } }
-
-  /// The same for the end of one that the broker had accepted.
-  func noteEnd(_ link: MutualEnds.Link, _ event: MosquittoDisconnection) -> Bool {
-    event.wasConnected && noteMutualEnds { $0.ended(link, at: .now) }
+extension BridgeMonitor.Snapshot {
+  fileprivate mutating func noteMutualEnds(_ change: (inout MutualEnds) -> Void) -> Bool {
+    let wasOpen = mutualEnds.isOpen
+    change(&mutualEnds)
+    return !wasOpen && mutualEnds.isOpen
   }
-
-  private func noteMutualEnds(_ change: @Sendable (inout MutualEnds) -> Void) -> Bool {
-    update { snapshot in
-      let wasOpen = snapshot.mutualEnds.isOpen
-      change(&snapshot.mutualEnds)
-      return !wasOpen && snapshot.mutualEnds.isOpen
-    }
-  }
-
-  /// To be called now and then.
-  func settleMutualEnds() { update { $0.mutualEnds.tick(at: .now) } }
 }
 
 /// Whether the daemon's own two connections take over each other's session. A broker that gives all clients of a login
@@ -108,7 +93,13 @@ extension BridgeMonitor {
 /// ```
 /// Neither of them alone can distinguish that from a broker that restarts.
 struct MutualEnds: Sendable {
-  enum Link: Sendable { case intake, status }
+  enum Link: Sendable {
+    case intake, status
+
+    fileprivate var path: WritableKeyPath<BridgeMonitor.Snapshot, BridgeMonitor.Link> {
+      self == .intake ? \.intakeLink : \.statusLink
+    }
+  }
 
   /// An end of one and the arrival of the other that are so near belong together; the broker does both at once, and the
   /// threads of the connections find out in any order.

@@ -53,10 +53,10 @@ extension BridgeMonitor {
   @discardableResult func storeWorks(at now: WireTime, inBatch: Bool) -> Bool {
     update {
       guard let problem = $0.storeProblem, !$0.isReadFailing else { return false }
-      let isQuiet = $0.isIntakeConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
+      let isQuiet = $0.intakeLink.isConnected && problem.seen.adding(seconds: Self.quietSeconds) <= now
       guard inBatch || !problem.stopsIntake || isQuiet else { return false }
       $0.storeProblem = nil
-      if $0.isIntakeConnected { $0.listeningSince = now }
+      if $0.intakeLink.isConnected { $0.listeningSince = now }
       return true
     }
   }

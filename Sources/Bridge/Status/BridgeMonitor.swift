@@ -14,27 +14,49 @@ package final class BridgeMonitor: Sendable {
     case refused(String)
   }
 
+  /// One of the two connections, as far as this process knows.
+  package struct Link: Sendable {
+    package var isConnected = false
+    /// What the broker answered last. That it is away changes nothing.
+    var login = Login.unknown
+    /// Why the session counts as taken over, until it has been the daemon's own for long enough.
+    var takeover: String?
+
+    /// It has ended, or was not made.
+    ///
+    /// - Returns: whether that is news. A login that is refused again for the same reason is not, for it is tried as
+    ///   long as the daemon runs; nor is another turn of a contest about the session.
+    mutating func end(_ event: MosquittoDisconnection) -> Bool {
+      isConnected = false
+      switch event.error.reason {
+      // A connection that was let in is lost for another reason, whatever it is called.
+      case .credentials where !event.wasConnected:
+        let refused = Login.refused(event.error.message)
+        defer { login = refused }
+        return login != refused
+      case .sessionTakenOver:
+        defer { takeover = event.error.message }
+        return takeover == nil
+      default: return true
+      }
+    }
+  }
+
   package struct Snapshot: Sendable {
-    /// The two connections, as far as this process knows.
-    package var isIntakeConnected = false
+    package var intakeLink = Link()
+    package var statusLink = Link()
     /// Since when everything that routers publish has been received and kept. A router that is not listened to is not
     /// silent.
     package var listeningSince: WireTime?
-    package var isStatusConnected = false
     /// Connections of the status connection since the start.
     var statusConnections: Int64 = 0
     package var lastConnectionProblem: String?
     package var storeProblem: StoreProblem?
     /// Stored messages cannot be read.
     var isReadFailing = false
-    /// What the broker answered last to each of the two connections. That the broker is away changes nothing.
-    var intakeLogin = Login.unknown
-    var statusLogin = Login.unknown
-    /// Why a session counts as taken over, until it has been the daemon's own for long enough.
-    var intakeTakeover: String?
-    var statusTakeover: String?
     var mutualEnds = MutualEnds()
-    package var takeover: String? { mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover ?? statusTakeover }
+    package var takeover: String? { intakeTakeover ?? statusLink.takeover }
+    private var intakeTakeover: String? { mutualEnds.isOpen ? MutualEnds.reason : intakeLink.takeover }
     package var intakeReconnects: Int64 = 0
     package var received: Int64 = 0
     package var rejected: Int64 = 0
@@ -54,14 +76,13 @@ package final class BridgeMonitor: Sendable {
 
     package var intake: DaemonStatus.Intake {
       if let storeProblem { return .init(.backingOff, storeProblem.reason) }
-      if isIntakeConnected { return .init(.running, takeover ?? anotherDaemon) }
-      let takeover = mutualEnds.isOpen ? MutualEnds.reason : intakeTakeover
-      return takeover.map { .init(.backingOff, $0) } ?? .init(.connecting, lastConnectionProblem)
+      if intakeLink.isConnected { return .init(.running, takeover ?? anotherDaemon) }
+      return intakeTakeover.map { .init(.backingOff, $0) } ?? .init(.connecting, lastConnectionProblem)
     }
 
     /// Refused as long as one of the connections is, accepted when both are.
     package var login: Login {
-      switch (intakeLogin, statusLogin) {
+      switch (intakeLink.login, statusLink.login) {
       case (.refused(let words), _), (_, .refused(let words)): .refused(words)
       case (.accepted, .accepted): .accepted
       default: .unknown

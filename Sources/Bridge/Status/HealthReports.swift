@@ -41,7 +41,7 @@ final class HealthReports: Sendable {
 
   func publish(at now: WireTime) {
     let known = monitor.snapshot
-    guard known.isStatusConnected else { return }
+    guard known.statusLink.isConnected else { return }
     let isDue = state.withLock { state in
       guard state.published != known.intake || state.next.map({ $0 <= now }) ?? true else { return false }
       state.published = known.intake

@@ -71,8 +71,13 @@ final class RefusedPublications: Sendable {
     /// One of them.
     private var last: String?
     private var devices: Refusal?
-    /// What the log has named of what is refused.
-    private var logged: [Refusal.Kind: Set<String>] = [:]
+    /// What the log has named of it.
+    private var logged = Noticed<Matter>()
+
+    private struct Matter: Hashable {
+      let kind: Refusal.Kind
+      let reason: String
+    }
 
     /// Topics before devices.
     var refused: Refusal? {
@@ -92,19 +97,19 @@ final class RefusedPublications: Sendable {
         (topics[topic], last) = (error, topic)
       }
       let reason = kind == .topic ? error.reason.rawValue : refusal.remedy
-      return logged[kind, default: []].insert(reason).inserted ? refusal : nil
+      return logged.begins(Matter(kind: kind, reason: reason)) ? refusal : nil
     }
 
     /// - Returns: whether it was refused before. Of a topic: by the access list, all of which may be another one then.
     mutating func take(_ topic: String, _ kind: Refusal.Kind) -> Bool {
       if kind != .topic {
         if devices?.kind == kind { devices = nil }
-        return logged.removeValue(forKey: kind) != nil
+        return logged.end { $0.kind == kind } > 0
       }
       let isRegained = topics.removeValue(forKey: topic)?.reason == .notAuthorized
       if isRegained {
         topics.removeAll()
-        logged[.topic] = nil
+        logged.end { $0.kind == .topic }
       }
       if last == topic { last = topics.keys.min() }
       return isRegained

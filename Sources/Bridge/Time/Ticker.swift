@@ -125,7 +125,8 @@ final class Ticker: Sendable {
     let known = monitor.snapshot
     loop.acknowledged(upTo: parts.publisher.published)
     try loop.tick(
-      Link(connection: known.isStatusConnected ? known.statusConnections : nil, listeningSince: known.listeningSince))
+      Link(
+        connection: known.statusLink.isConnected ? known.statusConnections : nil, listeningSince: known.listeningSince))
     if !state.areBasesEmpty, parts.publisher.hasEmptiedBases {
       try loop.basesAreEmpty()
       state.areBasesEmpty = true

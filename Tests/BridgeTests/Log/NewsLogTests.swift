@@ -117,7 +117,7 @@ private struct NewsScene {
   }
 
   @Test("Ten lines in ten seconds about each matter, and then how many there were more") func pace() {
-    var pace = PacedLines<BatchNews.Matter>()
+    var pace = Noticed<BatchNews.Matter>()
     func take(_ wanted: Int, _ matter: BatchNews.Matter, at seconds: Int64) -> [Int] {
       let (lines, count) = pace.take(
         wanted, of: matter, counting: wanted, atMost: matter.lines, at: WireTime(milliseconds: seconds * 1_000))
@@ -216,11 +216,11 @@ private struct NewsScene {
   }
 }
 
-@Suite("Lines of the log that are paced") struct PacedLinesTests {
+@Suite("What is noticed, said once and counted") struct NoticedTests {
   private let now = WireTime(milliseconds: 1_000_000_000)
 
   @Test("One line of a matter in ten seconds counts all, also after the clock was set back") func lines() {
-    var lines = PacedLines<String>()
+    var lines = Noticed<String>()
     func take(_ count: Int, of matter: String = "a", after seconds: Int = 0) -> Int {
       lines.take(1, of: matter, counting: count, at: now.adding(seconds: seconds)).count
     }
@@ -238,8 +238,16 @@ private struct NewsScene {
     #expect(take(1, after: -899) == 0)
   }
 
+  @Test("What stays as it is is said once, until it was over") func untilOver() {
+    var noticed = Noticed<String>()
+    #expect(noticed.begins("a") && !noticed.begins("a") && noticed.begins("b"))
+    #expect(noticed.end { $0 == "a" } == 2)
+    #expect(noticed.end { $0 == "a" } == 0)
+    #expect(noticed.begins("a") && !noticed.begins("b"))
+  }
+
   @Test("Without a line to write, what has happened waits for the next one") func waiting() {
-    var lines = PacedLines<String>()
+    var lines = Noticed<String>()
     #expect(lines.take(0, of: "a", counting: 3, atMost: 2, at: now) == (0, 0))
     #expect(lines.take(1, of: "a", counting: 1, atMost: 2, at: now) == (1, 4))
     #expect(lines.take(5, of: "a", counting: 5, atMost: 2, at: now) == (1, 5))

@@ -251,7 +251,7 @@ import ThreadDataset
     snapshot.publicationsRefused = 13
     snapshot.intakeReconnects = 14
     var running = snapshot
-    running.isIntakeConnected = true
+    running.intakeLink.isConnected = true
     var connecting = snapshot
     connecting.lastConnectionProblem = awkward
     var backingOff = snapshot

@@ -32,7 +32,7 @@ import Testing
     monitor.storeFailed("full", at: now, inBatch: true)
     let later = now.adding(seconds: BridgeMonitor.quietSeconds)
     #expect(!monitor.storeWorks(at: later, inBatch: false))
-    monitor.update { $0.isIntakeConnected = true }
+    monitor.update { $0.intakeLink.isConnected = true }
     #expect(!monitor.storeWorks(at: later.adding(seconds: -1), inBatch: false))
     #expect(monitor.storeWorks(at: later, inBatch: false))
     #expect(monitor.snapshot.intake.state == .running)
@@ -49,7 +49,7 @@ import Testing
 
   @Test("When the clock jumps, it is quiet since then") func clockJump() {
     monitor.storeFailed("full", at: now.adding(seconds: 100), inBatch: true)
-    monitor.update { $0.isIntakeConnected = true }
+    monitor.update { $0.intakeLink.isConnected = true }
     monitor.clockJumped(to: now)
     #expect(!monitor.storeWorks(at: now.adding(seconds: 1), inBatch: false))
     #expect(monitor.storeWorks(at: now.adding(seconds: BridgeMonitor.quietSeconds), inBatch: false))
@@ -100,7 +100,7 @@ import Testing
     }
     #expect(says(#""intake":"connecting""#, #""networks":3"#, #""alerts_active":2"#))
     #expect(!says(#""reason""#))
-    monitor.update { $0.isIntakeConnected = true }
+    monitor.update { $0.intakeLink.isConnected = true }
     #expect(says(#""intake":"running""#))
     monitor.storeFailed("full", at: now, inBatch: true)
     #expect(says(#""intake":"backing_off""#, #""reason":"full""#, #""alerts_active":2"#))
@@ -114,18 +114,17 @@ import Testing
   }
 
   @Test("A session that is taken over is news once, and the reason until it is the daemon's again") func takeover() {
-    for connection in [\BridgeMonitor.Snapshot.intakeTakeover, \.statusTakeover] {
+    for link in [MutualEnds.Link.intake, .status] {
       let monitor = BridgeMonitor()
       let taken = refusal("same client id", reason: .sessionTakenOver, wasConnected: true)
-      #expect(monitor.noteTakeover(taken, of: connection))
-      #expect(!monitor.noteTakeover(taken, of: connection))
-      #expect(monitor.noteTakeover(refusal(), of: connection))
+      #expect(monitor.ended(link, taken) == (true, false))
+      #expect(monitor.ended(link, taken) == (false, false))
+      #expect(monitor.ended(link, refusal()).isNews)
       #expect(monitor.snapshot.takeover == "same client id")
-      let isIntake = connection == \.intakeTakeover
-      #expect(monitor.snapshot.intake.state == (isIntake ? .backingOff : .connecting))
-      monitor.update { $0.isIntakeConnected = true }
+      #expect(monitor.snapshot.intake.state == (link == .intake ? .backingOff : .connecting))
+      monitor.update { $0.intakeLink.isConnected = true }
       #expect(monitor.snapshot.intake == .init(.running, "same client id"))
-      monitor.update { $0[keyPath: connection] = nil }
+      monitor.regained(link)
       #expect(monitor.snapshot.takeover == nil && monitor.snapshot.intake.reason == nil)
     }
   }
@@ -145,26 +144,23 @@ import Testing
   }
 
   @Test("A login that is refused again for the same reason is no news") func refusedLogin() {
-    #expect(monitor.noteRefusal(refusal(), at: \.intakeLogin))
-    #expect(!monitor.noteRefusal(refusal(), at: \.intakeLogin))
-    #expect(monitor.noteRefusal(refusal(), at: \.statusLogin))
-    #expect(monitor.noteRefusal(refusal("other words"), at: \.intakeLogin))
+    #expect(monitor.ended(.intake, refusal()).isNews)
+    #expect(!monitor.ended(.intake, refusal()).isNews)
+    #expect(monitor.ended(.status, refusal()).isNews)
+    #expect(monitor.ended(.intake, refusal("other words")).isNews)
     #expect(monitor.snapshot.login == .refused("other words"))
     monitor.loginChanged()
     #expect(monitor.snapshot.login == .unknown)
-    #expect(monitor.noteRefusal(refusal("other words"), at: \.intakeLogin))
+    #expect(monitor.ended(.intake, refusal("other words")).isNews)
   }
 
   @Test("Only a connection that was not made for the login's sake counts as refused") func otherEnds() {
-    #expect(monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin))
-    #expect(monitor.noteRefusal(refusal(wasConnected: true), at: \.intakeLogin))
+    #expect(monitor.ended(.intake, refusal(reason: .nothingListens)).isNews)
+    #expect(monitor.ended(.intake, refusal(wasConnected: true)).isNews)
     #expect(monitor.snapshot.login == .unknown)
-    monitor.update {
-      $0.intakeLogin = .accepted
-      $0.statusLogin = .accepted
-    }
+    for link in [MutualEnds.Link.intake, .status] { #expect(!monitor.accepted(link)) }
     #expect(monitor.snapshot.login == .accepted)
-    _ = monitor.noteRefusal(refusal(reason: .nothingListens), at: \.intakeLogin)
+    #expect(monitor.ended(.intake, refusal(reason: .nothingListens)).isNews)
     #expect(monitor.snapshot.login == .accepted)
   }
 }

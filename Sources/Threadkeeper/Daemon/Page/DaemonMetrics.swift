@@ -26,7 +26,7 @@ package struct DaemonMetrics {
     var states = [
       gauge(
         "broker_connected", "Whether both connections to the broker are up.",
-        known.isIntakeConnected && known.isStatusConnected),
+        known.intakeLink.isConnected && known.statusLink.isConnected),
       gauge("intake_running", "Whether events are taken up.", status.intake.state == .running),
       gauge("store_writable", "Whether the store can be written.", status.isStoreWritable),
       Metric(.gauge, "threadkeeper_outbox_events", "Events that wait for the broker.", Double(status.waiting)),

@@ -57,7 +57,7 @@ struct PageFacts: PageSource {
     let known = status.monitor
     return Readiness([
       .init(
-        "broker", ok: known.isStatusConnected && known.isIntakeConnected,
+        "broker", ok: known.statusLink.isConnected && known.intakeLink.isConnected,
         reason: known.lastConnectionProblem ?? "the daemon connects to its broker"),
       .init("store", ok: status.isStoreWritable, reason: known.storeProblem?.reason ?? context.store.condition.words),
       .init("intake", ok: status.intake.state == .running, reason: status.intake.reason),

@@ -24,8 +24,8 @@ extension DaemonStatus {
     broker.host = BrokerAddress(settings.mqtt)?.host ?? "127.0.0.1"
     broker.embedded = settings.mqtt.host.isEmbedded
     broker.port = port ?? settings.mqtt.port
-    broker.state = monitor.isStatusConnected ? .connected : .connecting
-    broker.problem = monitor.isStatusConnected ? nil : monitor.lastConnectionProblem
+    broker.state = monitor.statusLink.isConnected ? .connected : .connecting
+    broker.problem = monitor.statusLink.isConnected ? nil : monitor.lastConnectionProblem
     self.login = Login(login.username, passwordFrom: login.source)
     page = Page(settings.http, besideStore: settings.store.path, context.page)
     add(context.bridge.loop.homes.snapshot, settings, context.store)

@@ -1,8 +1,12 @@
 import Home
 
-/// Lines of the log about each of a few matters: the first ones at once, more after ten seconds, and then with the
-/// count of all that there were meanwhile. A pure value.
-struct PacedLines<Matter: Hashable & Sendable>: Sendable {
+/// What was noticed of a few matters, each said once and counted. A pure value.
+///
+/// | a matter that | is said | and then again |
+/// |---|---|---|
+/// | comes in floods: `take` | at once, so many lines | after ten seconds, with the count of all that there was meanwhile |
+/// | stays as it is: `begins` | at once | when it was over: `end` |
+struct Noticed<Matter: Hashable & Sendable>: Sendable {
   private static var milliseconds: Int64 { 10_000 }
 
   private struct Period {
@@ -35,5 +39,18 @@ struct PacedLines<Matter: Hashable & Sendable>: Sendable {
     period.left -= lines
     defer { period.count = 0 }
     return (lines, period.count)
+  }
+
+  /// - Returns: whether it was not known.
+  mutating func begins(_ matter: Matter) -> Bool {
+    periods[matter, default: Period()].count += 1
+    return periods[matter]?.count == 1
+  }
+
+  /// - Returns: how often it was noticed; 0 where it was not known.
+  @discardableResult mutating func end(where isOver: (Matter) -> Bool) -> Int {
+    let over = periods.filter { isOver($0.key) }
+    for matter in over.keys { periods[matter] = nil }
+    return over.values.reduce(0) { $0 + $1.count }
   }
 }
