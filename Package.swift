@@ -63,6 +63,7 @@ let package = Package(
     // Floor 0: system libraries, and what is pure.
     // Without pkg-config: what it says of avahi has a flag that SwiftPM warns about in every build.
     .systemLibrary(name: "CLibAvahi", providers: [.apt(["libavahi-client-dev"])]),
+    .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLibMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
     .systemLibrary(name: "CLibSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CLibSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -74,7 +75,7 @@ let package = Package(
     .target(name: "Home", dependencies: ["ThreadDataset", "ThreadkeeperSupport"]),
 
     // Floor 1: the messages; what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the
-    // local socket, avahi-daemon.
+    // local socket, avahi-daemon, a border router.
     .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
     .target(name: "ThreadRequests", dependencies: ["ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
@@ -85,6 +86,7 @@ let package = Package(
         "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
       ]), .target(name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport", "Wire"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
+    .target(name: "MeshCoP", dependencies: ["CLibCrypto", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport"]),
     // libmicrohttpd, loaded when it is needed: see its header.
     .target(name: "CLibMicroHTTPD"),
 
@@ -206,6 +208,10 @@ let package = Package(
       exclude: ["Golden"]),
     .testTarget(
       name: "ServiceDiscoveryTests", dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
+    .testTarget(
+      name: "MeshCoPTests",
+      dependencies: ["MeshCoP", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"],
+      resources: [.copy("Recorded")]),
     .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
     .testTarget(
