@@ -1,0 +1,305 @@
+import SodiumCrypto
+
+/// The client of DTLS 1.2 (RFC 6347) with the one suite TLS_ECJPAKE_WITH_AES_128_CCM_8, as a value: datagrams and the
+/// time come in, and it says what follows. It has no socket and no clock, and makes no random bytes later.
+///
+/// | state | message | then |
+/// |---|---|---|
+/// | `hello` | HelloVerifyRequest, at most 3 | the same ClientHello with its cookie |
+/// | | ServerHello with two keys and their proofs | `keyExchange` |
+/// | `keyExchange` | ServerKeyExchange with the second round | `helloDone` |
+/// | `helloDone` | ServerHelloDone | ClientKeyExchange, ChangeCipherSpec, Finished; `finished` |
+/// | `finished` | Finished in epoch 1 | `open` |
+/// | | fatal alert 20 in plaintext | ended: `refused` |
+/// | `open` | data in epoch 1 | is received |
+/// | any | another handshake message; an invalid one | fatal alert; ended: `protocolError` |
+/// | any | fatal alert, close_notify; in `open` in epoch 1 only | ended: `closed` |
+/// | all but `open` | nothing for 1, 2, 4 s | the last flight again |
+/// | | nothing for 8 s | ended: `noAnswer` |
+///
+/// A record that is malformed, of another epoch, not authentic or a repetition is dropped (section 4.1.2.7). In epoch 0
+/// nothing is authentic, so no window is kept there: one forged record would shut out all others. Repetitions have
+/// sequence numbers of messages that were taken. A ChangeCipherSpec says nothing that the epoch does not.
+package struct Channel: Sendable {
+  /// What follows from an input.
+  package enum Event: Sendable {
+    case send([UInt8])
+    /// The router has proved that it has the secret.
+    case opened
+    case received(SecretBytes)
+    case ended(BorderAgentError)
+  }
+
+  private enum State { case hello, keyExchange, helloDone, finished, open, ended }
+
+  private static let mostCookies = 3
+
+  private var state = State.hello
+  private var hello: ClientHello
+  private var cookies = 0
+  /// Until the keys are there.
+  private var keyExchange: KeyExchange?
+  private var keys: SessionKeys?
+  private var serverRandom: [UInt8] = []
+  /// From the last ClientHello on, each with its header.
+  private var transcript: [UInt8] = []
+
+  private var assembly = HandshakeAssembly()
+  private var nextMessage: UInt16 = 0
+  /// By epoch.
+  private var nextNumber: [UInt64] = [0, 1 << 48]
+  private var window = ReplayWindow()
+  private var flight: [(type: ContentType, epoch: Int, bytes: [UInt8])] = []
+  private var retry: Retry
+
+  /// - Parameters:
+  ///   - secret: the PSKc's 16 bytes, or the digits of a code.
+  ///   - random: 192 bytes are taken: what `KeyExchange` takes, and the random value of the hello.
+  /// - Throws: `BorderAgentError.cannotStart`.
+  package init(secret: SecretBytes, random: RandomSource, at now: ContinuousClock.Instant) throws(BorderAgentError) {
+    do throws(KeyExchangeError) {
+      let keyExchange = try KeyExchange(.client, secret: secret, random: random)
+      var bytes = [UInt8](repeating: 0, count: 32)
+      bytes.withUnsafeMutableBytes { random($0) }
+      hello = ClientHello(random: bytes, firstRound: keyExchange.firstRound)
+      self.keyExchange = keyExchange
+    } catch { throw .cannotStart(error) }
+    retry = Retry(at: now)
+  }
+
+  /// When `tick` is to be called.
+  package var deadline: ContinuousClock.Instant? { state == .open || state == .ended ? nil : retry.deadline }
+
+  /// What is waited for; nil once the channel is open.
+  package var step: BorderAgentError.Step? {
+    switch state {
+    case .hello: .hello
+    case .keyExchange, .helloDone: .keyExchange
+    case .finished: .finished
+    case .open, .ended: nil
+    }
+  }
+
+  /// Sends the first ClientHello.
+  package mutating func start(at now: ContinuousClock.Instant) -> [Event] { [.send(sendHello(at: now))] }
+
+  /// Takes a datagram of the router.
+  package mutating func receive(_ datagram: [UInt8], at now: ContinuousClock.Instant) -> [Event] {
+    var events: [Event] = []
+    for record in Record.split(datagram) {
+      guard state != .ended else { break }
+      do throws(BorderAgentError) { events += try receive(record, at: now) } catch { events += end(error) }
+    }
+    return events
+  }
+
+  /// Sends the last flight again, or gives up, when it is time.
+  package mutating func tick(at now: ContinuousClock.Instant) -> [Event] {
+    guard let step, let due = retry.due(at: now) else { return [] }
+    if due == .again { return [.send(sendFlight())] }
+    return (close().map { [.send($0)] } ?? []) + [.ended(.noAnswer(step))]
+  }
+
+  /// The datagram with data, once the channel is open.
+  package mutating func protect(_ data: [UInt8]) -> [UInt8]? { state == .open ? write(.applicationData, 1, data) : nil }
+
+  /// Ends the session from here: a router keeps one that is not closed for minutes.
+  ///
+  /// - Returns: the datagram with close_notify (RFC 5246, section 7.2.1); nil where the router has no session.
+  package mutating func close() -> [UInt8]? {
+    defer { forget() }
+    return state == .hello || state == .ended ? nil : write(.alert, writeEpoch, [1, 0])
+  }
+
+  // MARK: What comes in
+
+  private mutating func receive(_ record: Record, at now: ContinuousClock.Instant) throws(BorderAgentError) -> [Event] {
+    switch record.epoch {
+    case 0 where state != .open: return try receive(record.type, record.body, epoch: 0, at: now)
+    case 1 where state == .finished || state == .open:
+      guard window.isNew(record.number), let plaintext = keys?.open(record, from: .server) else { return [] }
+      window.insert(record.number)
+      if ContentType(rawValue: record.type) == .applicationData {
+        // What overtakes the Finished comes again: nothing has been asked.
+        return state == .open ? [.received(plaintext)] : []
+      }
+      return try receive(record.type, plaintext.withUnsafeBytes { ArraySlice($0) }, epoch: 1, at: now)
+    default: return []
+    }
+  }
+
+  private mutating func receive(
+    _ type: UInt8, _ bytes: ArraySlice<UInt8>, epoch: UInt16, at now: ContinuousClock.Instant
+  ) throws(BorderAgentError) -> [Event] {
+    switch ContentType(rawValue: type) {
+    case .alert:
+      var reader = ByteReader(bytes)
+      guard let level = reader.number(1), let alert = reader.number(1), reader.isAtEnd else { return [] }
+      if level == 2, alert == 20, epoch == 0, state == .finished { throw .refused }
+      if level == 2 || alert == 0 { throw .closed(alert: UInt8(alert)) }
+      return []
+    case .handshake where state != .open:
+      assembly.take(bytes, epoch: epoch)
+      var events: [Event] = []
+      while state != .open, let (message, epoch) = assembly.takeNext() {
+        retry.extend(at: now)
+        events += try receive(message, epoch: epoch, at: now)
+      }
+      return events
+    default: return []
+    }
+  }
+
+  private mutating func receive(_ message: HandshakeMessage, epoch: UInt16, at now: ContinuousClock.Instant)
+    throws(BorderAgentError) -> [Event]
+  {
+    guard let type = HandshakeType(rawValue: message.type) else {
+      throw .invalid("handshake message \(message.type)", "there is none of this number")
+    }
+    // RFC 5246, section 7.4.1.1: not part of the handshake.
+    if type == .helloRequest { return [] }
+    guard (epoch == 1) == (type == .finished) else { throw .invalid(type.name, "it is in the wrong epoch") }
+    switch (state, type) {
+    case (.hello, .helloVerifyRequest):
+      try receiveCookie(message.body)
+      return [.send(sendHello(at: now))]
+    case (.hello, .serverHello):
+      let server = try ServerHello(message.body)
+      try Self.check(type) { () throws(KeyExchangeError) in try keyExchange?.receiveFirstRound(server.firstRound) }
+      serverRandom = server.random
+      state = .keyExchange
+    case (.keyExchange, .serverKeyExchange):
+      guard let secondRound = ServerKeyExchange.secondRound(message.body) else {
+        throw .invalid(type.name, "it is not on the curve P-256")
+      }
+      keys = try Self.check(type) { () throws(KeyExchangeError) in
+        guard let premasterSecret = try keyExchange?.premasterSecret(from: secondRound) else { throw .tooEarly }
+        return try SessionKeys(premasterSecret: premasterSecret, clientRandom: hello.random, serverRandom: serverRandom)
+      }
+      state = .helloDone
+    case (.helloDone, .serverHelloDone):
+      guard message.body.isEmpty else { throw .invalid(type.name, "it is not empty") }
+      transcript += message.bytes
+      return [.send(try sendFinished(at: now))]
+    case (.finished, .finished):
+      let expected = try Self.check(type) { () throws(KeyExchangeError) in
+        try keys?.verifyData(.server, after: transcript)
+      }
+      guard SecretBytes(copying: message.body) == expected else { throw .invalid(type.name, "its hash is wrong") }
+      state = .open
+      (flight, transcript) = ([], [])
+      return [.opened]
+    default: throw .invalid(type.name, "it comes out of order")
+    }
+    transcript += message.bytes
+    return []
+  }
+
+  /// RFC 6347, section 4.3.2.
+  private mutating func receiveCookie(_ body: [UInt8]) throws(BorderAgentError) {
+    let part = HandshakeType.helloVerifyRequest.name
+    var reader = ByteReader(body)
+    guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else {
+      throw .invalid(part, "it is no cookie")
+    }
+    cookies += 1
+    guard cookies <= Self.mostCookies else { throw .invalid(part, "it comes again and again") }
+    hello.cookie = Array(cookie)
+  }
+
+  private static func check<R>(_ type: HandshakeType, _ body: () throws(KeyExchangeError) -> R) throws(BorderAgentError)
+    -> R
+  { do throws(KeyExchangeError) { return try body() } catch { throw .invalid(type.name, error) } }
+
+  // MARK: What goes out
+
+  private mutating func sendHello(at now: ContinuousClock.Instant) -> [UInt8] {
+    let message = self.message(.clientHello, hello.body)
+    transcript = message
+    return send([(.handshake, 0, message)], at: now)
+  }
+
+  private mutating func sendFinished(at now: ContinuousClock.Instant) throws(BorderAgentError) -> [UInt8] {
+    let secondRound = try Self.check(.clientKeyExchange) { () throws(KeyExchangeError) in
+      try keyExchange?.secondRound() ?? []
+    }
+    keyExchange = nil
+    let key = message(.clientKeyExchange, secondRound)
+    transcript += key
+    let verifyData = try Self.check(.finished) { () throws(KeyExchangeError) in
+      try keys?.verifyData(.client, after: transcript)
+    }
+    let finished = message(.finished, verifyData?.withUnsafeBytes { [UInt8]($0) } ?? [])
+    transcript += finished
+    state = .finished
+    return send([(.handshake, 0, key), (.changeCipherSpec, 0, [1]), (.handshake, 1, finished)], at: now)
+  }
+
+  private mutating func message(_ type: HandshakeType, _ body: [UInt8]) -> [UInt8] {
+    defer { nextMessage += 1 }
+    return HandshakeMessage(type: type.rawValue, sequence: nextMessage, body: body).bytes
+  }
+
+  private mutating func send(
+    _ flight: [(type: ContentType, epoch: Int, bytes: [UInt8])], at now: ContinuousClock.Instant
+  ) -> [UInt8] {
+    self.flight = flight
+    retry = Retry(at: now)
+    return sendFlight()
+  }
+
+  /// One datagram: the longest flight has 504 bytes.
+  private mutating func sendFlight() -> [UInt8] {
+    var datagram: [UInt8] = []
+    for part in flight { datagram += write(part.type, part.epoch, part.bytes) }
+    return datagram
+  }
+
+  private var writeEpoch: Int { state == .finished || state == .open ? 1 : 0 }
+
+  private mutating func write(_ type: ContentType, _ epoch: Int, _ bytes: [UInt8]) -> [UInt8] {
+    let number = nextNumber[epoch]
+    nextNumber[epoch] += 1
+    guard epoch == 1 else { return Record.write(type, number, bytes) }
+    let body = bytes.withUnsafeBytes { keys?.seal($0, type.rawValue, number, from: .client) }
+    return body.map { Record.write(type, number, $0) } ?? []
+  }
+
+  /// Tells the router where it is the one that is wrong: fatal alert illegal_parameter.
+  private mutating func end(_ error: BorderAgentError) -> [Event] {
+    var events = [Event.ended(error)]
+    if case .protocolError = error { events.insert(.send(write(.alert, writeEpoch, [2, 47])), at: 0) }
+    forget()
+    return events
+  }
+
+  private mutating func forget() { (state, keyExchange, keys, flight, transcript) = (.ended, nil, nil, [], []) }
+}
+
+/// When something is sent again that has no answer (RFC 6347, section 4.2.4.1): after 1 s, 2 s, 4 s.
+struct Retry: Sendable {
+  enum Due { case again, giveUp }
+
+  private static let firstPause = Duration.seconds(1)
+  private static let limit = Duration.seconds(8)
+
+  private var pause = Retry.firstPause
+  private var next: ContinuousClock.Instant
+  private var end: ContinuousClock.Instant
+
+  /// For what is sent now for the first time.
+  init(at now: ContinuousClock.Instant) { (next, end) = (now + Self.firstPause, now + Self.limit) }
+
+  var deadline: ContinuousClock.Instant { min(next, end) }
+
+  /// A part of the answer has come.
+  mutating func extend(at now: ContinuousClock.Instant) { end = now + Self.limit }
+
+  mutating func due(at now: ContinuousClock.Instant) -> Due? {
+    if now >= end { return .giveUp }
+    guard now >= next else { return nil }
+    pause *= 2
+    next = now + pause
+    return .again
+  }
+}

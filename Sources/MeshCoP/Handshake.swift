@@ -1,0 +1,172 @@
+import SodiumCrypto
+
+/// The messages of a handshake (RFC 5246, section 7.4; HelloVerifyRequest: RFC 6347, section 4.3.2).
+enum HandshakeType: UInt8, Sendable {
+  case helloRequest = 0
+  case clientHello = 1
+  case serverHello = 2
+  case helloVerifyRequest = 3
+  case serverKeyExchange = 12
+  case serverHelloDone = 14
+  case clientKeyExchange = 16
+  case finished = 20
+
+  /// For errors.
+  var name: String {
+    switch self {
+    case .helloRequest: "HelloRequest"
+    case .clientHello: "ClientHello"
+    case .serverHello: "ServerHello"
+    case .helloVerifyRequest: "HelloVerifyRequest"
+    case .serverKeyExchange: "ServerKeyExchange"
+    case .serverHelloDone: "ServerHelloDone"
+    case .clientKeyExchange: "ClientKeyExchange"
+    case .finished: "Finished"
+    }
+  }
+}
+
+/// One message (RFC 6347, section 4.2.2).
+///
+/// ```
+/// | type | length, 3 | sequence, 2 | offset of the fragment, 3 | length of the fragment, 3 | fragment |
+/// ```
+struct HandshakeMessage: Sendable {
+  static let headerLength = 12
+
+  var type: UInt8
+  var sequence: UInt16
+  var body: [UInt8]
+
+  /// As one fragment, which is how the Finished messages count it.
+  var bytes: [UInt8] {
+    let length = bigEndian(body.count, 3)
+    return [type] + length + sequence.bigEndianBytes + [0, 0, 0] + length + body
+  }
+}
+
+/// Puts fragments together to messages, in the order of their sequence numbers.
+struct HandshakeAssembly: Sendable {
+  /// Of all messages that are not complete or not taken: more than any flight of a border router.
+  static let mostBytes = 4_096
+  /// How far ahead of the next message one may be.
+  private static let mostAhead: UInt16 = 4
+
+  private struct Part {
+    var type: UInt8
+    var epoch: UInt16
+    var body: [UInt8]
+    var has: [Bool]
+    var missing: Int
+  }
+
+  private(set) var next: UInt16 = 0
+  private var parts: [UInt16: Part] = [:]
+
+  /// Takes the fragments of one record. What does not fit to what has come is dropped, as are messages that have been
+  /// taken.
+  mutating func take(_ bytes: some Collection<UInt8>, epoch: UInt16) {
+    var reader = ByteReader(bytes)
+    while let type = reader.number(1), let length = reader.number(3), let sequence = reader.number(2),
+      let offset = reader.number(3), let fragment = reader.counted(by: 3)
+    {
+      let number = UInt16(sequence)
+      guard number >= next, number - next < Self.mostAhead, Int(offset) + fragment.count <= length else { continue }
+      let known = parts.values.reduce(0) { $0 + $1.body.count }
+      if parts[number] == nil, known + Int(length) <= Self.mostBytes {
+        parts[number] = Part(
+          type: UInt8(type), epoch: epoch, body: .init(repeating: 0, count: Int(length)),
+          has: .init(repeating: false, count: Int(length)), missing: Int(length))
+      }
+      guard var part = parts[number], part.type == type, part.epoch == epoch, part.body.count == length else {
+        continue
+      }
+      for (place, byte) in zip(Int(offset)..., fragment) where !part.has[place] {
+        (part.body[place], part.has[place]) = (byte, true)
+        part.missing -= 1
+      }
+      parts[number] = part
+    }
+  }
+
+  /// The next message, when it is complete.
+  mutating func takeNext() -> (message: HandshakeMessage, epoch: UInt16)? {
+    guard let part = parts[next], part.missing == 0 else { return nil }
+    parts[next] = nil
+    defer { next += 1 }
+    return (HandshakeMessage(type: part.type, sequence: next, body: part.body), part.epoch)
+  }
+}
+
+/// What the client's hello says (RFC 5246, section 7.4.1.2; draft-cragie-tls-ecjpake-01, section 7.2).
+///
+/// ```
+/// | FE FD | random, 32 | session, counted | cookie, counted | suites: C0 FF | compression: none
+/// | extensions: 0100 ecjpake_key_kp_pair, 000A supported_groups: P-256, 000B ec_point_formats: uncompressed |
+/// ```
+struct ClientHello: Sendable {
+  var random: [UInt8]
+  var cookie: [UInt8] = []
+  var firstRound: [UInt8]
+
+  var body: [UInt8] {
+    let extensions =
+      Extension.write(.keyPairs, firstRound) + Extension.write(.groups, [0x00, 0x02, 0x00, 0x17])
+      + Extension.write(.pointFormats, [0x01, 0x00])
+    return [0xFE, 0xFD] + random + [0, UInt8(cookie.count)] + cookie + [0x00, 0x02, 0xC0, 0xFF, 0x01, 0x00]
+      + bigEndian(extensions.count, 2) + extensions
+  }
+}
+
+/// An extension of a hello (RFC 5246, section 7.4.1.4): its number, and its data with two bytes of length.
+enum Extension: UInt16 {
+  case groups = 0x000A
+  case pointFormats = 0x000B
+  case keyPairs = 0x0100
+
+  static func write(_ name: Extension, _ data: [UInt8]) -> [UInt8] {
+    name.rawValue.bigEndianBytes + bigEndian(data.count, 2) + data
+  }
+}
+
+/// What is used of the server's hello (RFC 5246, section 7.4.1.3).
+struct ServerHello {
+  var random: [UInt8]
+  var firstRound: [UInt8]
+
+  /// - Throws: `BorderAgentError.protocolError`.
+  init(_ body: [UInt8]) throws(BorderAgentError) {
+    var reader = ByteReader(body)
+    guard let version = reader.number(2), let random = reader.bytes(32), let session = reader.counted(),
+      let suite = reader.number(2), let compression = reader.number(1),
+      var extensions = reader.counted(by: 2).map(ByteReader.init)
+    else { throw .invalid("ServerHello", "it is too short") }
+    guard reader.isAtEnd else { throw .invalid("ServerHello", "bytes follow its end") }
+    guard version == 0xFEFD else { throw .invalid("ServerHello", "it is not DTLS 1.2") }
+    guard session.count <= 32 else { throw .invalid("ServerHello", "its session id is too long") }
+    guard suite == 0xC0FF, compression == 0 else {
+      throw .invalid("ServerHello", "it has another cipher suite, or compression")
+    }
+    var found: [UInt64: ArraySlice<UInt8>] = [:]
+    while let name = extensions.number(2), let data = extensions.counted(by: 2) {
+      guard found.updateValue(data, forKey: name) == nil else {
+        throw .invalid("ServerHello", "an extension is there twice")
+      }
+    }
+    guard extensions.isAtEnd else { throw .invalid("ServerHello", "its extensions are cut off") }
+    guard let firstRound = found[UInt64(Extension.keyPairs.rawValue)] else {
+      throw .invalid("ServerHello", "its keys are missing")
+    }
+    (self.random, self.firstRound) = (Array(random), Array(firstRound))
+  }
+}
+
+/// The named curve before a server's second round (RFC 4492, section 5.4).
+enum ServerKeyExchange {
+  static let curve: [UInt8] = [0x03, 0x00, 0x17]
+
+  /// - Returns: what follows; nil for another curve.
+  static func secondRound(_ body: [UInt8]) -> ArraySlice<UInt8>? {
+    body.starts(with: curve) ? body.dropFirst(curve.count) : nil
+  }
+}

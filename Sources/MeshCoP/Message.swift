@@ -1,0 +1,100 @@
+import SodiumCrypto
+
+/// A question to a border agent: a confirmable POST of CoAP (RFC 7252, section 3) without content, and its answer.
+///
+/// ```
+/// | version 1, type, length of the token | code | message id, 2 | token, 2 | options | FF | payload |
+/// ```
+struct Question: Sendable {
+  /// What an answer says (RFC 7252, section 5.2).
+  enum Reading {
+    /// - acknowledgement: what is to be sent, for an answer that came by itself.
+    case answer(code: UInt8, payload: [UInt8], acknowledgement: [UInt8]?)
+    /// The answer comes by itself.
+    case accepted
+    /// A reset: the router does not know what this is.
+    case rejected
+    /// It belongs to something else.
+    case other
+    case invalid(String)
+  }
+
+  /// 2.04 Changed, which answers a POST.
+  static let changed: UInt8 = 0x44
+
+  private static let post: UInt8 = 0x02
+  private static let uriPath = 11
+
+  private enum Kind: UInt8 { case confirmable, nonConfirmable, acknowledgement, reset }
+
+  let path: [String]
+  private let identifier: [UInt8]
+  private let token: [UInt8]
+
+  /// - Parameter random: 4 bytes are taken: the token, then the message id.
+  init(path: [String], random: RandomSource) {
+    var bytes: [UInt8] = [0, 0, 0, 0]
+    bytes.withUnsafeMutableBytes { random($0) }
+    (self.path, token, identifier) = (path, Array(bytes[..<2]), Array(bytes[2...]))
+  }
+
+  var bytes: [UInt8] {
+    var bytes = Self.head(.confirmable, Self.post, tokenLength: token.count) + identifier + token
+    var last = 0
+    for segment in path {
+      bytes += [UInt8(Self.uriPath - last) << 4 | UInt8(segment.utf8.count)] + segment.utf8
+      last = Self.uriPath
+    }
+    return bytes
+  }
+
+  func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
+    var reader = ByteReader(bytes)
+    guard let head = reader.number(1), let code = reader.number(1), let identifier = reader.bytes(2),
+      let token = reader.bytes(Int(head & 0x0F)), head >> 6 == 1, token.count <= 8
+    else { return .invalid("it is no message of CoAP") }
+    let isOwn = identifier.elementsEqual(self.identifier)
+    switch Kind(rawValue: UInt8(head >> 4 & 3)) {
+    case .reset: return isOwn ? .rejected : .other
+    case .acknowledgement where !isOwn: return .other
+    case .acknowledgement where code == 0: return .accepted
+    case let kind:
+      guard token.elementsEqual(self.token), code >> 5 >= 2 else { return .other }
+      guard let payload = Self.payload(&reader) else { return .invalid("its options are invalid, or must be known") }
+      let acknowledgement = Self.head(.acknowledgement, 0, tokenLength: 0) + identifier
+      return .answer(code: UInt8(code), payload: payload, acknowledgement: kind == .confirmable ? acknowledgement : nil)
+    }
+  }
+
+  private static func head(_ kind: Kind, _ code: UInt8, tokenLength: Int) -> [UInt8] {
+    [1 << 6 | kind.rawValue << 4 | UInt8(tokenLength), code]
+  }
+
+  /// Skips the options (RFC 7252, section 3.1).
+  ///
+  /// - Returns: nil where they are invalid, or one is critical: there is none that would change what a dataset says.
+  private static func payload(_ reader: inout ByteReader) -> [UInt8]? {
+    var option: UInt64 = 0
+    while let byte = reader.number(1) {
+      if byte == 0xFF {
+        let payload = Array(reader.remainder())
+        return payload.isEmpty ? nil : payload
+      }
+      guard let delta = extended(byte >> 4, &reader), let length = extended(byte & 0x0F, &reader),
+        reader.bytes(Int(length)) != nil
+      else { return nil }
+      option += delta
+      guard option & 1 == 0 else { return nil }
+    }
+    return []
+  }
+
+  private static func extended(_ nibble: UInt64, _ reader: inout ByteReader) -> UInt64? {
+    switch nibble {
+    case 13: reader.number(1).map { $0 + 13 }
+    case 14: reader.number(2).map { $0 + 269 }
+    case 15: nil
+    default: nibble
+    }
+  }
+}
