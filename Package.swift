@@ -189,6 +189,10 @@ let package = Package(
         "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset",
         "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
       ], path: "Tests/TestKit"),
+    // The border agent of a router.
+    .target(
+      name: "BorderAgentDouble", dependencies: ["MeshCoP", "SodiumCrypto", "ThreadkeeperSupport"],
+      path: "Tests/BorderAgentDouble"),
     // Looks for services, and publishes some, as a process of its own: where D-Bus is, libdbus reads once in a process.
     .executableTarget(
       name: "service-probe", dependencies: ["CLibAvahi", "ServiceDiscovery", "ThreadDataset"],

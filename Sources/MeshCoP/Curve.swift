@@ -12,19 +12,13 @@ enum P256 {
   /// Bytes of a point: 4, x, y (SEC 1, 2.3.3, uncompressed).
   static let pointLength = 65
 
-  // Nobody changes it after it is made.
-  nonisolated(unsafe) private static let shared = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
-
-  static func group() throws(KeyExchangeError) -> OpaquePointer {
-    guard let shared else { throw .libraryFailed }
-    return shared
-  }
-
+  // Nobody changes it after it is made. libcrypto's functions fail where it is missing.
+  nonisolated(unsafe) fileprivate static let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
   /// How many points there are, which is a prime number.
-  fileprivate static func order() throws(KeyExchangeError) -> OpaquePointer {
-    guard let order = EC_GROUP_get0_order(try group()) else { throw .libraryFailed }
-    return order
-  }
+  nonisolated(unsafe) fileprivate static let order = group.flatMap { EC_GROUP_get0_order($0) }
+
+  /// To be called before all else.
+  static func check() throws(KeyExchangeError) { guard order != nil else { throw .libraryFailed } }
 }
 
 /// A number modulo the order of P-256. It is zeroed when released.
@@ -43,7 +37,6 @@ final class Scalar: @unchecked Sendable {
   /// A random number from 1 to the order less one.
   convenience init(random: RandomSource) throws(KeyExchangeError) {
     try self.init()
-    let order = try P256.order()
     var isFilled = true
     repeat {
       isFilled = withScratchMemory(P256.length) { memory in
@@ -51,7 +44,7 @@ final class Scalar: @unchecked Sendable {
         return BN_bin2bn(memory.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(memory.count), number) != nil
       }
       guard isFilled else { throw .libraryFailed }
-    } while BN_is_zero(number) == 1 || BN_cmp(number, order) >= 0
+    } while BN_is_zero(number) == 1 || BN_cmp(number, P256.order) >= 0
   }
 
   /// Bytes as a big-endian number, modulo the order.
@@ -60,8 +53,7 @@ final class Scalar: @unchecked Sendable {
     guard BN_bin2bn(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), number) != nil else {
       throw .libraryFailed
     }
-    let order = try P256.order()
-    try Self.compute { BN_div(nil, number, number, order, $0) }
+    try Self.compute { BN_div(nil, number, number, P256.order, $0) }
   }
 
   /// Bytes as a big-endian number that is smaller than the order.
@@ -70,7 +62,7 @@ final class Scalar: @unchecked Sendable {
     guard bytes.withUnsafeBufferPointer({ BN_bin2bn($0.baseAddress, Int32($0.count), number) }) != nil else {
       throw .libraryFailed
     }
-    guard BN_cmp(number, try P256.order()) < 0 else { throw .numberTooLarge }
+    guard BN_cmp(number, P256.order) < 0 else { throw .numberTooLarge }
   }
 
   var isZero: Bool { BN_is_zero(number) == 1 }
@@ -83,14 +75,14 @@ final class Scalar: @unchecked Sendable {
   }
 
   func times(_ other: Scalar) throws(KeyExchangeError) -> Scalar {
-    let (product, order) = (try Scalar(), try P256.order())
-    try Self.compute { BN_mod_mul(product.number, number, other.number, order, $0) }
+    let product = try Scalar()
+    try Self.compute { BN_mod_mul(product.number, number, other.number, P256.order, $0) }
     return product
   }
 
   func minus(_ other: Scalar) throws(KeyExchangeError) -> Scalar {
-    let (difference, order) = (try Scalar(), try P256.order())
-    try Self.compute { BN_mod_sub(difference.number, number, other.number, order, $0) }
+    let difference = try Scalar()
+    try Self.compute { BN_mod_sub(difference.number, number, other.number, P256.order, $0) }
     return difference
   }
 
@@ -108,7 +100,7 @@ final class Point: @unchecked Sendable {
   private let isGenerator: Bool
 
   private init(isGenerator: Bool = false) throws(KeyExchangeError) {
-    guard let point = EC_POINT_new(try P256.group()) else { throw .libraryFailed }
+    guard let point = EC_POINT_new(P256.group) else { throw .libraryFailed }
     (self.point, self.isGenerator) = (point, isGenerator)
   }
 
@@ -116,7 +108,7 @@ final class Point: @unchecked Sendable {
 
   static func generator() throws(KeyExchangeError) -> Point {
     let generator = try Point(isGenerator: true)
-    guard let source = EC_GROUP_get0_generator(try P256.group()), EC_POINT_copy(generator.point, source) == 1 else {
+    guard let source = EC_GROUP_get0_generator(P256.group), EC_POINT_copy(generator.point, source) == 1 else {
       throw .libraryFailed
     }
     return generator
@@ -128,18 +120,17 @@ final class Point: @unchecked Sendable {
       throw .notUncompressed
     }
     try self.init()
-    let group = try P256.group()
-    let result = bytes.withUnsafeBufferPointer { EC_POINT_oct2point(group, point, $0.baseAddress, $0.count, nil) }
-    guard result == 1, EC_POINT_is_on_curve(group, point, nil) == 1 else { throw .notOnCurve }
+    let result = bytes.withUnsafeBufferPointer { EC_POINT_oct2point(P256.group, point, $0.baseAddress, $0.count, nil) }
+    guard result == 1, EC_POINT_is_on_curve(P256.group, point, nil) == 1 else { throw .notOnCurve }
     try checkIsFinite()
   }
 
   func times(_ scalar: Scalar) throws(KeyExchangeError) -> Point {
-    let (product, group) = (try Point(), try P256.group())
+    let product = try Point()
     let result =
       isGenerator
-      ? EC_POINT_mul(group, product.point, scalar.number, nil, nil, nil)
-      : EC_POINT_mul(group, product.point, nil, point, scalar.number, nil)
+      ? EC_POINT_mul(P256.group, product.point, scalar.number, nil, nil, nil)
+      : EC_POINT_mul(P256.group, product.point, nil, point, scalar.number, nil)
     guard result == 1 else { throw .libraryFailed }
     try product.checkIsFinite()
     return product
@@ -147,28 +138,26 @@ final class Point: @unchecked Sendable {
 
   func plus(_ other: Point) throws(KeyExchangeError) -> Point {
     let sum = try Point()
-    guard EC_POINT_add(try P256.group(), sum.point, point, other.point, nil) == 1 else { throw .libraryFailed }
+    guard EC_POINT_add(P256.group, sum.point, point, other.point, nil) == 1 else { throw .libraryFailed }
     try sum.checkIsFinite()
     return sum
   }
 
   func minus(_ other: Point) throws(KeyExchangeError) -> Point {
-    let (negative, group) = (try Point(), try P256.group())
-    guard EC_POINT_copy(negative.point, other.point) == 1, EC_POINT_invert(group, negative.point, nil) == 1 else {
+    let negative = try Point()
+    guard EC_POINT_copy(negative.point, other.point) == 1, EC_POINT_invert(P256.group, negative.point, nil) == 1 else {
       throw .libraryFailed
     }
     return try plus(negative)
   }
 
-  func isEqual(to other: Point) throws(KeyExchangeError) -> Bool {
-    EC_POINT_cmp(try P256.group(), point, other.point, nil) == 0
-  }
+  func isEqual(to other: Point) -> Bool { EC_POINT_cmp(P256.group, point, other.point, nil) == 0 }
 
   /// 65 bytes, uncompressed.
   func bytes() throws(KeyExchangeError) -> [UInt8] {
-    let group = try P256.group()
     let bytes = [UInt8](unsafeUninitializedCapacity: P256.pointLength) { buffer, count in
-      count = EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, buffer.baseAddress, P256.pointLength, nil)
+      count = EC_POINT_point2oct(
+        P256.group, point, POINT_CONVERSION_UNCOMPRESSED, buffer.baseAddress, P256.pointLength, nil)
     }
     guard bytes.count == P256.pointLength else { throw .libraryFailed }
     return bytes
@@ -176,12 +165,12 @@ final class Point: @unchecked Sendable {
 
   /// SHA-256 of the coordinate x in 32 bytes.
   func hashOfX() throws(KeyExchangeError) -> SecretBytes {
-    let group = try P256.group()
     return try SecretBytes(capacity: P256.length) { hash throws(KeyExchangeError) in
       let isHashed = withScratchMemory(P256.pointLength) { memory in
         let bytes = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, memory.count, nil) == memory.count,
-          let bytes
+        guard
+          EC_POINT_point2oct(P256.group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, memory.count, nil)
+            == memory.count, let bytes
         else { return false }
         return SHA256(bytes + 1, P256.length, hash.baseAddress?.assumingMemoryBound(to: UInt8.self)) != nil
       }
@@ -191,7 +180,7 @@ final class Point: @unchecked Sendable {
   }
 
   private func checkIsFinite() throws(KeyExchangeError) {
-    guard EC_POINT_is_at_infinity(try P256.group(), point) == 0 else { throw .atInfinity }
+    guard EC_POINT_is_at_infinity(P256.group, point) == 0 else { throw .atInfinity }
   }
 }
 

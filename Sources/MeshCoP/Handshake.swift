@@ -1,7 +1,7 @@
 import SodiumCrypto
 
 /// The messages of a handshake (RFC 5246, section 7.4; HelloVerifyRequest: RFC 6347, section 4.3.2).
-enum HandshakeType: UInt8, Sendable {
+package enum HandshakeType: UInt8, Sendable {
   case helloRequest = 0
   case clientHello = 1
   case serverHello = 2
@@ -11,19 +11,8 @@ enum HandshakeType: UInt8, Sendable {
   case clientKeyExchange = 16
   case finished = 20
 
-  /// For errors.
-  var name: String {
-    switch self {
-    case .helloRequest: "HelloRequest"
-    case .clientHello: "ClientHello"
-    case .serverHello: "ServerHello"
-    case .helloVerifyRequest: "HelloVerifyRequest"
-    case .serverKeyExchange: "ServerKeyExchange"
-    case .serverHelloDone: "ServerHelloDone"
-    case .clientKeyExchange: "ClientKeyExchange"
-    case .finished: "Finished"
-    }
-  }
+  /// As the RFC has it, for errors.
+  var name: String { "\(self)".prefix(1).uppercased() + "\(self)".dropFirst() }
 }
 
 /// One message (RFC 6347, section 4.2.2).
@@ -31,22 +20,26 @@ enum HandshakeType: UInt8, Sendable {
 /// ```
 /// | type | length, 3 | sequence, 2 | offset of the fragment, 3 | length of the fragment, 3 | fragment |
 /// ```
-struct HandshakeMessage: Sendable {
+package struct HandshakeMessage: Sendable {
   static let headerLength = 12
 
-  var type: UInt8
-  var sequence: UInt16
-  var body: [UInt8]
+  package var type: UInt8
+  package var sequence: UInt16
+  package var body: [UInt8]
+
+  package init(type: UInt8, sequence: UInt16, body: [UInt8]) {
+    (self.type, self.sequence, self.body) = (type, sequence, body)
+  }
 
   /// As one fragment, which is how the Finished messages count it.
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     let length = bigEndian(body.count, 3)
     return [type] + length + sequence.bigEndianBytes + [0, 0, 0] + length + body
   }
 }
 
 /// Puts fragments together to messages, in the order of their sequence numbers.
-struct HandshakeAssembly: Sendable {
+package struct HandshakeAssembly: Sendable {
   /// Of all messages that are not complete or not taken: more than any flight of a border router.
   static let mostBytes = 4_096
   /// How far ahead of the next message one may be.
@@ -60,12 +53,14 @@ struct HandshakeAssembly: Sendable {
     var missing: Int
   }
 
-  private(set) var next: UInt16 = 0
+  package var next: UInt16 = 0
   private var parts: [UInt16: Part] = [:]
+
+  package init() {}
 
   /// Takes the fragments of one record. What does not fit to what has come is dropped, as are messages that have been
   /// taken.
-  mutating func take(_ bytes: some Collection<UInt8>, epoch: UInt16) {
+  package mutating func take(_ bytes: some Collection<UInt8>, epoch: UInt16) {
     var reader = ByteReader(bytes)
     while let type = reader.number(1), let length = reader.number(3), let sequence = reader.number(2),
       let offset = reader.number(3), let fragment = reader.counted(by: 3)
@@ -90,7 +85,7 @@ struct HandshakeAssembly: Sendable {
   }
 
   /// The next message, when it is complete.
-  mutating func takeNext() -> (message: HandshakeMessage, epoch: UInt16)? {
+  package mutating func takeNext() -> (message: HandshakeMessage, epoch: UInt16)? {
     guard let part = parts[next], part.missing == 0 else { return nil }
     parts[next] = nil
     defer { next += 1 }

@@ -39,6 +39,7 @@ package struct KeyExchange: Sendable {
   ///   - random: five numbers are taken: two keys, the nonces of their proofs, the nonce of the second round.
   /// - Throws: `KeyExchangeError`: the secret is a multiple of the curve's order, such as 0.
   package init(_ role: Role, secret: SecretBytes, random: RandomSource) throws(KeyExchangeError) {
+    try P256.check()
     self.role = role
     self.secret = try secret.withUnsafeBytes { bytes throws(KeyExchangeError) in try Scalar(reducing: bytes) }
     guard !self.secret.isZero else { throw .unusableSecret }
@@ -144,7 +145,7 @@ private enum ProvenKey {
     let challenge = try challenge(point, commitment, base, identity)
     // A response or a challenge of 0 would be a point at infinity. Nobody honest ever has one.
     let sum = try base.times(response).plus(point.times(challenge))
-    guard try sum.isEqual(to: commitment) else { throw .wrongProof }
+    guard sum.isEqual(to: commitment) else { throw .wrongProof }
     return point
   }
 

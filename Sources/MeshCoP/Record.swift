@@ -11,20 +11,20 @@ package enum ContentType: UInt8, Sendable { case changeCipherSpec = 20, alert, h
 /// ```
 /// Epoch 0 is in plaintext. In epoch 1 the body is epoch and sequence number again, the ciphertext, and a tag of 8
 /// bytes (RFC 6655, section 3).
-struct Record {
+package struct Record {
   static let headerLength = 13
   /// More than any message of a border router, and less than Ethernet carries.
-  static let mostDatagramBytes = 1_500
+  package static let mostDatagramBytes = 1_500
 
-  var type: UInt8
+  package var type: UInt8
   /// The epoch in the upper 16 bits, the sequence number in the others.
-  var number: UInt64
-  var body: ArraySlice<UInt8>
+  package var number: UInt64
+  package var body: ArraySlice<UInt8>
 
-  var epoch: UInt16 { UInt16(number >> 48) }
+  package var epoch: UInt16 { UInt16(number >> 48) }
 
   /// The records of a datagram, up to the first that is invalid: RFC 6347, section 4.1.2.7, drops such without a word.
-  static func split(_ datagram: [UInt8]) -> [Record] {
+  package static func split(_ datagram: [UInt8]) -> [Record] {
     guard datagram.count <= mostDatagramBytes else { return [] }
     var (reader, records) = (ByteReader(datagram), [Record]())
     while let type = reader.number(1), let version = reader.number(2), let number = reader.number(8),
@@ -37,7 +37,7 @@ struct Record {
     return records
   }
 
-  static func write(_ type: ContentType, _ number: UInt64, _ body: some Collection<UInt8>) -> [UInt8] {
+  package static func write(_ type: ContentType, _ number: UInt64, _ body: some Collection<UInt8>) -> [UInt8] {
     [type.rawValue, 0xFE, 0xFD] + number.bigEndianBytes + bigEndian(body.count, 2) + body
   }
 }
@@ -66,8 +66,8 @@ struct ReplayWindow {
 }
 
 /// The keys of epoch 1, and what the two Finished messages say (RFC 5246, sections 6.3, 7.4.9 and 8.1).
-struct SessionKeys: Sendable {
-  enum Side: String, Sendable { case client, server }
+package struct SessionKeys: Sendable {
+  package enum Side: String, Sendable { case client, server }
 
   private static let keyLength = 16
   private static let implicitNonceLength = 4
@@ -79,7 +79,7 @@ struct SessionKeys: Sendable {
   private let keyBlock: SecretBytes
 
   /// - Throws: `KeyExchangeError.libraryFailed`.
-  init(premasterSecret: SecretBytes, clientRandom: [UInt8], serverRandom: [UInt8]) throws(KeyExchangeError) {
+  package init(premasterSecret: SecretBytes, clientRandom: [UInt8], serverRandom: [UInt8]) throws(KeyExchangeError) {
     masterSecret = try Self.pseudorandom(48, premasterSecret, "master secret", clientRandom + serverRandom)
     let count = 2 * (Self.keyLength + Self.implicitNonceLength)
     keyBlock = try Self.pseudorandom(count, masterSecret, "key expansion", serverRandom + clientRandom)
@@ -88,14 +88,14 @@ struct SessionKeys: Sendable {
   /// What is in the Finished message of a side, 12 bytes.
   ///
   /// - Parameter messages: of the handshake up to it, each with its header.
-  func verifyData(_ side: Side, after messages: [UInt8]) throws(KeyExchangeError) -> SecretBytes {
+  package func verifyData(_ side: Side, after messages: [UInt8]) throws(KeyExchangeError) -> SecretBytes {
     try Self.pseudorandom(12, masterSecret, "\(side) finished", SHA256Hash.hash(messages))
   }
 
   /// The body of a record of epoch 1.
   ///
   /// - Returns: nil where libcrypto fails.
-  func seal(_ plaintext: UnsafeRawBufferPointer, _ type: UInt8, _ number: UInt64, from side: Side) -> [UInt8]? {
+  package func seal(_ plaintext: UnsafeRawBufferPointer, _ type: UInt8, _ number: UInt64, from side: Side) -> [UInt8]? {
     guard let context = context(side, number, isSealing: true, tag: nil) else { return nil }
     defer { EVP_CIPHER_CTX_free(context) }
     let start = Self.explicitNonceLength
@@ -115,7 +115,7 @@ struct SessionKeys: Sendable {
   /// The plaintext of a record of epoch 1.
   ///
   /// - Returns: nil where it is empty, or not what the side has sealed.
-  func open(_ record: Record, from side: Side) -> SecretBytes? {
+  package func open(_ record: Record, from side: Side) -> SecretBytes? {
     let body = Array(record.body.dropFirst(Self.explicitNonceLength))
     let count = body.count - Self.tagLength
     guard count > 0, record.body.starts(with: record.number.bigEndianBytes),

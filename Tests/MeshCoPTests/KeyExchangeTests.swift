@@ -77,7 +77,7 @@ struct KeyExchangeTests {
     try server.receiveFirstRound(client.firstRound)
     var round = server.firstRound
     fault.apply(&round, own: client.firstRound)
-    #expect(throws: fault.error) { try client.receiveFirstRound(round) }
+    #expect(Self.failure { try client.receiveFirstRound(round) } == fault.error)
     guard fault == .exchanged else { return }
     #expect(throws: KeyExchangeError.wrongProof) { try client.premasterSecret(from: server.secondRound()) }
   }
@@ -92,7 +92,7 @@ struct KeyExchangeTests {
     var round = try server.secondRound()
     guard ![.oneKey, .exchanged].contains(fault) else { return }
     fault.apply(&round, own: try client.secondRound())
-    #expect(throws: fault.error) { try client.premasterSecret(from: round) }
+    #expect(Self.failure { _ = try client.premasterSecret(from: round) } == fault.error)
   }
 
   @Test("Points that add up to the one at infinity are refused") func cancellingPoints() throws {
@@ -129,6 +129,11 @@ struct KeyExchangeTests {
     let secret = SecretBytes(copying: Array("123456789".utf8))
     let client = try KeyExchange(.client, secret: secret, random: KnownRandom(zero + full + rest).fill)
     #expect(client.firstRound == (try Self.side(.client, "123456789", seed: 1)).firstRound)
+  }
+
+  private static func failure(_ body: () throws -> Void) -> KeyExchangeError? {
+    do { try body() } catch { return error as? KeyExchangeError }
+    return nil
   }
 
   private static func subtract(_ right: [UInt8], from left: [UInt8]) -> [UInt8] {

@@ -1,0 +1,80 @@
+import Glibc
+import SodiumCrypto
+import ThreadkeeperSupport
+
+/// Reads border routers over UDP, each in a conversation of 20 s at most, on the caller's thread.
+package struct BorderAgentClient: Sendable {
+  private let address: String
+  private let port: UInt16
+
+  /// - Parameters:
+  ///   - address: of IPv4 or IPv6, where it is link-local with its interface, as `fe80::1%eth0`. No name.
+  ///   - port: as `_meshcop._udp` or `_meshcop-e._udp` announces it.
+  package init(address: String, port: UInt16) { (self.address, self.port) = (address, port) }
+
+  /// - Parameters:
+  ///   - secret: the PSKc's 16 bytes, or the nine digits of a code.
+  ///   - signal: ends it at once.
+  /// - Throws: `BorderAgentError`.
+  package func read(with secret: SecretBytes, until signal: WakeSignal? = nil) throws(BorderAgentError) -> RouterReading
+  {
+    // libcrypto leaves numbers there.
+    defer { wipeDeadStack() }
+    let socket = try connect()
+    defer { close(socket) }
+    var conversation = try Conversation(secret: secret, random: RandomBytes.fill, at: .now)
+    var events = conversation.start(at: .now)
+    // A port may be closed for a moment only, so what the system reports counts when it is reported twice.
+    var obstacles: [Int32] = []
+    while true {
+      for event in events {
+        switch event {
+        case .send(let datagram): if send(socket, datagram, datagram.count, 0) < 0 { obstacles.append(errno) }
+        case .ended(.success(let reading)): return reading
+        case .ended(.failure(let error)): throw error
+        }
+      }
+      var polled = [socket, signal?.descriptor ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      _ = poll(&polled, nfds_t(polled.count), (conversation.deadline - .now).pollMilliseconds)
+      events = signal?.isRaised == true ? conversation.stop() : []
+      if polled[0].revents != 0 {
+        if let datagram = receive(from: socket) {
+          obstacles = []
+          events += conversation.receive(datagram, at: .now)
+        } else if errno != EAGAIN {
+          obstacles.append(errno)
+        }
+      }
+      if obstacles.count > 1 { throw .unreachable(obstacles[1]) }
+      events += conversation.tick(at: .now)
+    }
+  }
+
+  /// - Returns: nil with `errno`.
+  private func receive(from socket: Int32) -> [UInt8]? {
+    // One byte more than is taken, so that none is taken that is cut off.
+    var datagram = [UInt8](repeating: 0, count: Record.mostDatagramBytes + 1)
+    let count = recv(socket, &datagram, datagram.count, 0)
+    return count < 0 ? nil : Array(datagram[..<count])
+  }
+
+  /// Only datagrams from there arrive.
+  private func connect() throws(BorderAgentError) -> Int32 {
+    var (hints, list) = (addrinfo(), nil as UnsafeMutablePointer<addrinfo>?)
+    hints.ai_flags = AI_NUMERICHOST
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    guard getaddrinfo(address, "\(port)", &hints, &list) == 0, let entry = list?.pointee else {
+      throw .unreachable(EADDRNOTAVAIL)
+    }
+    defer { freeaddrinfo(list) }
+    let kind = SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+    let descriptor = socket(entry.ai_family, Int32(kind), 0)
+    guard descriptor >= 0 else { throw .unreachable(errno) }
+    guard Glibc.connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 else {
+      let code = errno
+      close(descriptor)
+      throw .unreachable(code)
+    }
+    return descriptor
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import MeshCoP
+import Testing
+import ThreadDataset
+
+/// No secret is in what a log or a debugger's `dump` would show.
+struct SecretTests {
+  @Test("Nothing that is printed of a conversation has a secret", arguments: RecordedConversation.all) func printed(
+    _ recorded: RecordedConversation
+  ) throws {
+    let names = ["x1", "x2", "v_of_x1", "v_of_x2", "v_of_client_key_exchange"]
+    var secrets = names.map { recorded.value($0) } + [recorded.secretBytes.withUnsafeBytes { Array($0) }]
+    if let active = recorded.answers.first.flatMap({ try? OperationalDataset(hex: $0.payload) }) {
+      secrets += [active.networkKey, active.pskc].compactMap { $0?.hex }.compactMap { Hexadecimal.decode($0) }
+    }
+    var (client, _) = try recorded.client(answeredBy: 0)
+    var texts: [String] = []
+    for datagram in recorded.datagrams.filter(\.isFromRouter) {
+      let events = client.receive(datagram.bytes, at: RecordedConversation.beginning)
+      for value in [client, events] as [Any] {
+        var text = "\(value) \(String(reflecting: value)) "
+        dump(value, to: &text)
+        texts.append(text)
+      }
+    }
+    for secret in secrets {
+      let hex = Hexadecimal.encode(secret)
+      // As `dump` has bytes: each in a line.
+      let numbers = secret.map(String.init).joined(separator: " ")
+      for text in texts {
+        #expect(!text.lowercased().contains(hex))
+        let inText = text.split { !$0.isNumber }.joined(separator: " ")
+        #expect(!inText.contains(numbers))
+      }
+    }
+  }
+
+  @Test("A conversation costs the client less than 10 ms of processor") func cost() throws {
+    let recorded = try #require(RecordedConversation.all.first { $0.name == "pending" })
+    let times = try (0..<5).map { _ in
+      let start = Self.processorTime
+      _ = try recorded.replay()
+      return Self.processorTime - start
+    }
+    #expect((times.min() ?? .zero) < .milliseconds(10), "\(times)")
+  }
+
+  private static var processorTime: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+}
