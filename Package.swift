@@ -177,8 +177,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Bridge", "Broker", "Home", "LocalAPI", "Security", "ServiceDiscovery", "Settings", "SodiumCrypto",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "BorderAgentDouble", "Bridge", "Broker", "Home", "LocalAPI", "MeshCoP", "Security", "ServiceDiscovery",
+        "Settings", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
       ], path: "Tests/Fuzz/Targets"), .testTarget(name: "FuzzTargetsTests", dependencies: ["FuzzTargets"]),
 
     // Tests: a target for each target, and what they share.

@@ -5,9 +5,9 @@ import SodiumCrypto
 /// ```
 /// | version 1, type, length of the token | code | message id, 2 | token, 2 | options | FF | payload |
 /// ```
-struct Question: Sendable {
+package struct Question: Sendable {
   /// What an answer says (RFC 7252, section 5.2).
-  enum Reading {
+  package enum Reading {
     /// - acknowledgement: what is to be sent, for an answer that came by itself.
     case answer(code: UInt8, payload: [UInt8], acknowledgement: [UInt8]?)
     /// The answer comes by itself.
@@ -32,13 +32,13 @@ struct Question: Sendable {
   private let token: [UInt8]
 
   /// - Parameter random: 4 bytes are taken: the token, then the message id.
-  init(path: [String], random: RandomSource) {
+  package init(path: [String], random: RandomSource) {
     var bytes: [UInt8] = [0, 0, 0, 0]
     bytes.withUnsafeMutableBytes { random($0) }
     (self.path, token, identifier) = (path, Array(bytes[..<2]), Array(bytes[2...]))
   }
 
-  var bytes: [UInt8] {
+  package var bytes: [UInt8] {
     var bytes = Self.head(.confirmable, Self.post, tokenLength: token.count) + identifier + token
     var last = 0
     for segment in path {
@@ -48,7 +48,7 @@ struct Question: Sendable {
     return bytes
   }
 
-  func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
+  package func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
     var reader = ByteReader(bytes)
     guard let head = reader.number(1), let code = reader.number(1), let identifier = reader.bytes(2),
       let token = reader.bytes(Int(head & 0x0F)), head >> 6 == 1, token.count <= 8

@@ -1,3 +1,4 @@
+import BorderAgentDouble
 import MeshCoP
 import SodiumCrypto
 import Testing

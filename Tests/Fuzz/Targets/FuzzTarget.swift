@@ -1,7 +1,7 @@
 /// What is fuzzed: everything that reads bytes from others. The raw value is its name on the command line, and of the
 /// folder with its seeds in `Tests/Fuzz/Corpus`.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case dataset, json, topic, event, envelope, varlink, settings, mdns, secitem
+  case dataset, json, topic, event, envelope, varlink, settings, mdns, meshcop, secitem
 
   /// Reads one input with the decoder of the daemon, and checks what has to hold for any bytes.
   ///
@@ -16,6 +16,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .varlink: try VarlinkFuzz.check(bytes)
     case .settings: try SettingsFuzz.check(bytes)
     case .mdns: try AdvertisementFuzz.check(bytes)
+    case .meshcop: try MeshCoPFuzz.check(bytes)
     case .secitem: try SecItemFuzz.check(bytes)
     }
   }
