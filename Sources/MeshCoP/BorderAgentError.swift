@@ -27,8 +27,8 @@ package enum BorderAgentError: Error, Equatable, Sendable, CustomStringConvertib
 
   package var description: String {
     switch self {
-    case .noAnswer(let step): "The border router does not answer: \(step.awaited) has not come within 8 s."
-    case .tooSlow(let step): "The border router is too slow: \(step.awaited) has not come within 20 s."
+    case .noAnswer(let step): "The border router does not answer: \(step.rawValue) has not come within 8 s."
+    case .tooSlow(let step): "The border router is too slow: \(step.rawValue) has not come within 20 s."
     case .refused: "The border router does not have these credentials, or the code is wrong."
     case .protocolError(let part, let flaw): "The border router's \(part) is invalid: \(flaw)."
     case .closed(0): "The border router closed the connection."
@@ -36,18 +36,6 @@ package enum BorderAgentError: Error, Equatable, Sendable, CustomStringConvertib
     case .unreachable(let code): "The border router can't be reached: \(String(cString: strerror(code)))."
     case .stopped: "The border router was not read, because the reading was stopped."
     case .cannotStart(let error): "No connection to the border router can be made: \(error)."
-    }
-  }
-}
-
-extension BorderAgentError.Step {
-  fileprivate var awaited: String {
-    switch self {
-    case .hello: "its ServerHello"
-    case .keyExchange: "the rest of its ServerHello flight"
-    case .finished: "its Finished"
-    case .activeDataset: "its active dataset"
-    case .pendingDataset: "its pending dataset"
     }
   }
 }

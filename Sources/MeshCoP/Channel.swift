@@ -143,73 +143,64 @@ package struct Channel: Sendable {
       var events: [Event] = []
       while state != .open, let (message, epoch) = assembly.takeNext() {
         retry.extend(at: now)
-        events += try receive(message, epoch: epoch, at: now)
+        guard let type = HandshakeType(rawValue: message.type) else {
+          throw .invalid("handshake message \(message.type)", "there is none of this number")
+        }
+        do { events += try receive(message, type, epoch: epoch, at: now) } catch {
+          throw error as? BorderAgentError ?? .invalid(type.name, error as? KeyExchangeError ?? .libraryFailed)
+        }
       }
       return events
     default: return []
     }
   }
 
-  private mutating func receive(_ message: HandshakeMessage, epoch: UInt16, at now: ContinuousClock.Instant)
-    throws(BorderAgentError) -> [Event]
-  {
-    guard let type = HandshakeType(rawValue: message.type) else {
-      throw .invalid("handshake message \(message.type)", "there is none of this number")
-    }
+  /// - Throws: `BorderAgentError`, `KeyExchangeError`.
+  private mutating func receive(
+    _ message: HandshakeMessage, _ type: HandshakeType, epoch: UInt16, at now: ContinuousClock.Instant
+  ) throws -> [Event] {
     // RFC 5246, section 7.4.1.1: not part of the handshake.
     if type == .helloRequest { return [] }
-    guard (epoch == 1) == (type == .finished) else { throw .invalid(type.name, "it is in the wrong epoch") }
+    func flaw(_ flaw: String) -> BorderAgentError { .protocolError(part: type.name, flaw: flaw) }
+    guard (epoch == 1) == (type == .finished) else { throw flaw("it is in the wrong epoch") }
     switch (state, type) {
     case (.hello, .helloVerifyRequest):
-      try receiveCookie(message.body)
+      // RFC 6347, section 4.3.2.
+      var reader = ByteReader(message.body)
+      guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else {
+        throw flaw("it is no cookie")
+      }
+      cookies += 1
+      guard cookies <= Self.mostCookies else { throw flaw("it comes again and again") }
+      hello.cookie = Array(cookie)
       return [.send(sendHello(at: now))]
     case (.hello, .serverHello):
       let server = try ServerHello(message.body)
-      try Self.check(type) { () throws(KeyExchangeError) in try keyExchange?.receiveFirstRound(server.firstRound) }
-      serverRandom = server.random
-      state = .keyExchange
+      try keyExchange?.receiveFirstRound(server.firstRound)
+      (serverRandom, state) = (server.random, .keyExchange)
     case (.keyExchange, .serverKeyExchange):
-      guard let secondRound = ServerKeyExchange.secondRound(message.body) else {
-        throw .invalid(type.name, "it is not on the curve P-256")
-      }
-      keys = try Self.check(type) { () throws(KeyExchangeError) in
-        guard let premasterSecret = try keyExchange?.premasterSecret(from: secondRound) else { throw .tooEarly }
-        return try SessionKeys(premasterSecret: premasterSecret, clientRandom: hello.random, serverRandom: serverRandom)
+      // Named curve, P-256 (RFC 4492, section 5.4).
+      guard message.body.starts(with: [0x03, 0x00, 0x17]) else { throw flaw("it is not on the curve P-256") }
+      keys = try keyExchange.map {
+        try SessionKeys(
+          premasterSecret: $0.premasterSecret(from: message.body.dropFirst(3)), clientRandom: hello.random,
+          serverRandom: serverRandom)
       }
       state = .helloDone
     case (.helloDone, .serverHelloDone):
-      guard message.body.isEmpty else { throw .invalid(type.name, "it is not empty") }
+      guard message.body.isEmpty else { throw flaw("it is not empty") }
       transcript += message.bytes
       return [.send(try sendFinished(at: now))]
     case (.finished, .finished):
-      let expected = try Self.check(type) { () throws(KeyExchangeError) in
-        try keys?.verifyData(.server, after: transcript)
-      }
-      guard SecretBytes(copying: message.body) == expected else { throw .invalid(type.name, "its hash is wrong") }
-      state = .open
-      (flight, transcript) = ([], [])
+      let expected = try keys?.verifyData(.server, after: transcript)
+      guard SecretBytes(copying: message.body) == expected else { throw flaw("its hash is wrong") }
+      (state, flight, transcript) = (.open, [], [])
       return [.opened]
-    default: throw .invalid(type.name, "it comes out of order")
+    default: throw flaw("it comes out of order")
     }
     transcript += message.bytes
     return []
   }
-
-  /// RFC 6347, section 4.3.2.
-  private mutating func receiveCookie(_ body: [UInt8]) throws(BorderAgentError) {
-    let part = HandshakeType.helloVerifyRequest.name
-    var reader = ByteReader(body)
-    guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else {
-      throw .invalid(part, "it is no cookie")
-    }
-    cookies += 1
-    guard cookies <= Self.mostCookies else { throw .invalid(part, "it comes again and again") }
-    hello.cookie = Array(cookie)
-  }
-
-  private static func check<R>(_ type: HandshakeType, _ body: () throws(KeyExchangeError) -> R) throws(BorderAgentError)
-    -> R
-  { do throws(KeyExchangeError) { return try body() } catch { throw .invalid(type.name, error) } }
 
   // MARK: What goes out
 
@@ -219,17 +210,12 @@ package struct Channel: Sendable {
     return send([(.handshake, 0, message)], at: now)
   }
 
-  private mutating func sendFinished(at now: ContinuousClock.Instant) throws(BorderAgentError) -> [UInt8] {
-    let secondRound = try Self.check(.clientKeyExchange) { () throws(KeyExchangeError) in
-      try keyExchange?.secondRound() ?? []
-    }
-    keyExchange = nil
-    let key = message(.clientKeyExchange, secondRound)
+  private mutating func sendFinished(at now: ContinuousClock.Instant) throws(KeyExchangeError) -> [UInt8] {
+    guard let keys, let keyExchange else { throw .tooEarly }
+    let key = message(.clientKeyExchange, try keyExchange.secondRound())
+    self.keyExchange = nil
     transcript += key
-    let verifyData = try Self.check(.finished) { () throws(KeyExchangeError) in
-      try keys?.verifyData(.client, after: transcript)
-    }
-    let finished = message(.finished, verifyData?.withUnsafeBytes { [UInt8]($0) } ?? [])
+    let finished = message(.finished, try keys.verifyData(.client, after: transcript).withUnsafeBytes { Array($0) })
     transcript += finished
     state = .finished
     return send([(.handshake, 0, key), (.changeCipherSpec, 0, [1]), (.handshake, 1, finished)], at: now)
@@ -237,7 +223,7 @@ package struct Channel: Sendable {
 
   private mutating func message(_ type: HandshakeType, _ body: [UInt8]) -> [UInt8] {
     defer { nextMessage += 1 }
-    return HandshakeMessage(type: type.rawValue, sequence: nextMessage, body: body).bytes
+    return HandshakeMessage(type.rawValue, nextMessage, body).bytes
   }
 
   private mutating func send(

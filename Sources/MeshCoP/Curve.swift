@@ -17,8 +17,6 @@ enum P256 {
   /// How many points there are, which is a prime number.
   nonisolated(unsafe) fileprivate static let order = group.flatMap { EC_GROUP_get0_order($0) }
 
-  /// To be called before all else.
-  static func check() throws(KeyExchangeError) { guard order != nil else { throw .libraryFailed } }
 }
 
 /// A number modulo the order of P-256. It is zeroed when released.
@@ -26,7 +24,7 @@ enum P256 {
 final class Scalar: @unchecked Sendable {
   fileprivate let number: OpaquePointer
 
-  private init() throws(KeyExchangeError) {
+  fileprivate init() throws(KeyExchangeError) {
     guard let number = BN_new() else { throw .libraryFailed }
     self.number = number
     BN_set_flags(number, BN_FLG_CONSTTIME)
@@ -37,31 +35,26 @@ final class Scalar: @unchecked Sendable {
   /// A random number from 1 to the order less one.
   convenience init(random: RandomSource) throws(KeyExchangeError) {
     try self.init()
-    var isFilled = true
     repeat {
-      isFilled = withScratchMemory(P256.length) { memory in
+      let isFilled = withScratchMemory(P256.length) { memory in
         random(memory)
-        return BN_bin2bn(memory.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(memory.count), number) != nil
+        return BN_bin2bn(memory.pointer, Int32(memory.count), number) != nil
       }
-      guard isFilled else { throw .libraryFailed }
+      try require(isFilled)
     } while BN_is_zero(number) == 1 || BN_cmp(number, P256.order) >= 0
   }
 
   /// Bytes as a big-endian number, modulo the order.
   convenience init(reducing bytes: UnsafeRawBufferPointer) throws(KeyExchangeError) {
     try self.init()
-    guard BN_bin2bn(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), number) != nil else {
-      throw .libraryFailed
-    }
+    try require(BN_bin2bn(bytes.pointer, Int32(bytes.count), number) != nil)
     try Self.compute { BN_div(nil, number, number, P256.order, $0) }
   }
 
   /// Bytes as a big-endian number that is smaller than the order.
   convenience init(decoding bytes: ArraySlice<UInt8>) throws(KeyExchangeError) {
     try self.init()
-    guard bytes.withUnsafeBufferPointer({ BN_bin2bn($0.baseAddress, Int32($0.count), number) }) != nil else {
-      throw .libraryFailed
-    }
+    try require(BN_bin2bn(Array(bytes), Int32(bytes.count), number) != nil)
     guard BN_cmp(number, P256.order) < 0 else { throw .numberTooLarge }
   }
 
@@ -87,9 +80,9 @@ final class Scalar: @unchecked Sendable {
   }
 
   private static func compute(_ body: (OpaquePointer) -> Int32) throws(KeyExchangeError) {
-    guard let context = BN_CTX_secure_new() else { throw .libraryFailed }
+    guard let context = BN_CTX_secure_new(), P256.order != nil else { throw .libraryFailed }
     defer { BN_CTX_free(context) }
-    guard body(context) == 1 else { throw .libraryFailed }
+    try require(body(context))
   }
 }
 
@@ -100,7 +93,7 @@ final class Point: @unchecked Sendable {
   private let isGenerator: Bool
 
   private init(isGenerator: Bool = false) throws(KeyExchangeError) {
-    guard let point = EC_POINT_new(P256.group) else { throw .libraryFailed }
+    guard P256.group != nil, let point = EC_POINT_new(P256.group) else { throw .libraryFailed }
     (self.point, self.isGenerator) = (point, isGenerator)
   }
 
@@ -108,9 +101,7 @@ final class Point: @unchecked Sendable {
 
   static func generator() throws(KeyExchangeError) -> Point {
     let generator = try Point(isGenerator: true)
-    guard let source = EC_GROUP_get0_generator(P256.group), EC_POINT_copy(generator.point, source) == 1 else {
-      throw .libraryFailed
-    }
+    try require(EC_POINT_copy(generator.point, EC_GROUP_get0_generator(P256.group)))
     return generator
   }
 
@@ -120,34 +111,33 @@ final class Point: @unchecked Sendable {
       throw .notUncompressed
     }
     try self.init()
-    let result = bytes.withUnsafeBufferPointer { EC_POINT_oct2point(P256.group, point, $0.baseAddress, $0.count, nil) }
-    guard result == 1, EC_POINT_is_on_curve(P256.group, point, nil) == 1 else { throw .notOnCurve }
+    guard EC_POINT_oct2point(P256.group, point, Array(bytes), bytes.count, nil) == 1,
+      EC_POINT_is_on_curve(P256.group, point, nil) == 1
+    else { throw .notOnCurve }
     try checkIsFinite()
   }
 
   func times(_ scalar: Scalar) throws(KeyExchangeError) -> Point {
     let product = try Point()
-    let result =
+    try require(
       isGenerator
-      ? EC_POINT_mul(P256.group, product.point, scalar.number, nil, nil, nil)
-      : EC_POINT_mul(P256.group, product.point, nil, point, scalar.number, nil)
-    guard result == 1 else { throw .libraryFailed }
+        ? EC_POINT_mul(P256.group, product.point, scalar.number, nil, nil, nil)
+        : EC_POINT_mul(P256.group, product.point, nil, point, scalar.number, nil))
     try product.checkIsFinite()
     return product
   }
 
   func plus(_ other: Point) throws(KeyExchangeError) -> Point {
     let sum = try Point()
-    guard EC_POINT_add(P256.group, sum.point, point, other.point, nil) == 1 else { throw .libraryFailed }
+    try require(EC_POINT_add(P256.group, sum.point, point, other.point, nil))
     try sum.checkIsFinite()
     return sum
   }
 
   func minus(_ other: Point) throws(KeyExchangeError) -> Point {
     let negative = try Point()
-    guard EC_POINT_copy(negative.point, other.point) == 1, EC_POINT_invert(P256.group, negative.point, nil) == 1 else {
-      throw .libraryFailed
-    }
+    try require(EC_POINT_copy(negative.point, other.point))
+    try require(EC_POINT_invert(P256.group, negative.point, nil))
     return try plus(negative)
   }
 
@@ -155,28 +145,18 @@ final class Point: @unchecked Sendable {
 
   /// 65 bytes, uncompressed.
   func bytes() throws(KeyExchangeError) -> [UInt8] {
-    let bytes = [UInt8](unsafeUninitializedCapacity: P256.pointLength) { buffer, count in
-      count = EC_POINT_point2oct(
-        P256.group, point, POINT_CONVERSION_UNCOMPRESSED, buffer.baseAddress, P256.pointLength, nil)
-    }
-    guard bytes.count == P256.pointLength else { throw .libraryFailed }
+    var bytes = [UInt8](repeating: 0, count: P256.pointLength)
+    let count = EC_POINT_point2oct(P256.group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil)
+    try require(count == bytes.count)
     return bytes
   }
 
   /// SHA-256 of the coordinate x in 32 bytes.
   func hashOfX() throws(KeyExchangeError) -> SecretBytes {
-    return try SecretBytes(capacity: P256.length) { hash throws(KeyExchangeError) in
-      let isHashed = withScratchMemory(P256.pointLength) { memory in
-        let bytes = memory.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        guard
-          EC_POINT_point2oct(P256.group, point, POINT_CONVERSION_UNCOMPRESSED, bytes, memory.count, nil)
-            == memory.count, let bytes
-        else { return false }
-        return SHA256(bytes + 1, P256.length, hash.baseAddress?.assumingMemoryBound(to: UInt8.self)) != nil
-      }
-      guard isHashed else { throw .libraryFailed }
-      return P256.length
-    }
+    let x = try Scalar()
+    try require(EC_POINT_get_affine_coordinates(P256.group, point, x.number, nil, nil))
+    let bytes = SecretBytes(capacity: P256.length) { Int(BN_bn2binpad(x.number, $0.pointer, Int32($0.count))) }
+    return try bytes.withUnsafeBytes { bytes throws(KeyExchangeError) in try Hash.sha256(bytes.pointer, bytes.count) }
   }
 
   private func checkIsFinite() throws(KeyExchangeError) {
@@ -184,11 +164,24 @@ final class Point: @unchecked Sendable {
   }
 }
 
-enum SHA256Hash {
-  static func hash(_ bytes: [UInt8]) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: P256.length) { buffer, count in
-      SHA256(bytes, bytes.count, buffer.baseAddress)
-      count = P256.length
+enum Hash {
+  static func sha256(_ bytes: UnsafePointer<UInt8>?, _ count: Int) throws(KeyExchangeError) -> SecretBytes {
+    try SecretBytes(capacity: P256.length) { hash throws(KeyExchangeError) in
+      try require(SHA256(bytes, count, hash.pointer) != nil)
+      return hash.count
     }
   }
+}
+
+/// What libcrypto has answered.
+func require(_ isDone: Bool) throws(KeyExchangeError) { guard isDone else { throw .libraryFailed } }
+
+func require(_ result: Int32) throws(KeyExchangeError) { try require(result == 1) }
+
+extension UnsafeRawBufferPointer {
+  var pointer: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  var pointer: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }

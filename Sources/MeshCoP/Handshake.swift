@@ -27,7 +27,7 @@ package struct HandshakeMessage: Sendable {
   package var sequence: UInt16
   package var body: [UInt8]
 
-  package init(type: UInt8, sequence: UInt16, body: [UInt8]) {
+  package init(_ type: UInt8, _ sequence: UInt16, _ body: [UInt8]) {
     (self.type, self.sequence, self.body) = (type, sequence, body)
   }
 
@@ -89,7 +89,7 @@ package struct HandshakeAssembly: Sendable {
     guard let part = parts[next], part.missing == 0 else { return nil }
     parts[next] = nil
     defer { next += 1 }
-    return (HandshakeMessage(type: part.type, sequence: next, body: part.body), part.epoch)
+    return (HandshakeMessage(part.type, next, part.body), part.epoch)
   }
 }
 
@@ -105,22 +105,12 @@ struct ClientHello: Sendable {
   var firstRound: [UInt8]
 
   var body: [UInt8] {
-    let extensions =
-      Extension.write(.keyPairs, firstRound) + Extension.write(.groups, [0x00, 0x02, 0x00, 0x17])
-      + Extension.write(.pointFormats, [0x01, 0x00])
-    return [0xFE, 0xFD] + random + [0, UInt8(cookie.count)] + cookie + [0x00, 0x02, 0xC0, 0xFF, 0x01, 0x00]
+    let extensions: [UInt8] =
+      [0x01, 0x00] + bigEndian(firstRound.count, 2) + firstRound + [0x00, 0x0A, 0, 4, 0, 2, 0x00, 0x17] + [
+        0x00, 0x0B, 0, 2, 1, 0x00,
+      ]
+    return [0xFE, 0xFD] + random + [0, UInt8(cookie.count)] + cookie + [0, 2, 0xC0, 0xFF, 1, 0x00]
       + bigEndian(extensions.count, 2) + extensions
-  }
-}
-
-/// An extension of a hello (RFC 5246, section 7.4.1.4): its number, and its data with two bytes of length.
-enum Extension: UInt16 {
-  case groups = 0x000A
-  case pointFormats = 0x000B
-  case keyPairs = 0x0100
-
-  static func write(_ name: Extension, _ data: [UInt8]) -> [UInt8] {
-    name.rawValue.bigEndianBytes + bigEndian(data.count, 2) + data
   }
 }
 
@@ -131,37 +121,21 @@ struct ServerHello {
 
   /// - Throws: `BorderAgentError.protocolError`.
   init(_ body: [UInt8]) throws(BorderAgentError) {
+    func flaw(_ flaw: String) -> BorderAgentError { .protocolError(part: "ServerHello", flaw: flaw) }
     var reader = ByteReader(body)
     guard let version = reader.number(2), let random = reader.bytes(32), let session = reader.counted(),
-      let suite = reader.number(2), let compression = reader.number(1),
-      var extensions = reader.counted(by: 2).map(ByteReader.init)
-    else { throw .invalid("ServerHello", "it is too short") }
-    guard reader.isAtEnd else { throw .invalid("ServerHello", "bytes follow its end") }
-    guard version == 0xFEFD else { throw .invalid("ServerHello", "it is not DTLS 1.2") }
-    guard session.count <= 32 else { throw .invalid("ServerHello", "its session id is too long") }
-    guard suite == 0xC0FF, compression == 0 else {
-      throw .invalid("ServerHello", "it has another cipher suite, or compression")
-    }
-    var found: [UInt64: ArraySlice<UInt8>] = [:]
+      let suite = reader.number(2), let compression = reader.number(1), let data = reader.counted(by: 2)
+    else { throw flaw("it is too short") }
+    guard reader.isAtEnd else { throw flaw("bytes follow its end") }
+    guard version == 0xFEFD else { throw flaw("it is not DTLS 1.2") }
+    guard session.count <= 32 else { throw flaw("its session id is too long") }
+    guard suite == 0xC0FF, compression == 0 else { throw flaw("it has another cipher suite, or compression") }
+    var (extensions, found) = (ByteReader(data), [UInt64: ArraySlice<UInt8>]())
     while let name = extensions.number(2), let data = extensions.counted(by: 2) {
-      guard found.updateValue(data, forKey: name) == nil else {
-        throw .invalid("ServerHello", "an extension is there twice")
-      }
+      guard found.updateValue(data, forKey: name) == nil else { throw flaw("an extension is there twice") }
     }
-    guard extensions.isAtEnd else { throw .invalid("ServerHello", "its extensions are cut off") }
-    guard let firstRound = found[UInt64(Extension.keyPairs.rawValue)] else {
-      throw .invalid("ServerHello", "its keys are missing")
-    }
+    guard extensions.isAtEnd else { throw flaw("its extensions are cut off") }
+    guard let firstRound = found[0x0100] else { throw flaw("its keys are missing") }
     (self.random, self.firstRound) = (Array(random), Array(firstRound))
-  }
-}
-
-/// The named curve before a server's second round (RFC 4492, section 5.4).
-enum ServerKeyExchange {
-  static let curve: [UInt8] = [0x03, 0x00, 0x17]
-
-  /// - Returns: what follows; nil for another curve.
-  static func secondRound(_ body: [UInt8]) -> ArraySlice<UInt8>? {
-    body.starts(with: curve) ? body.dropFirst(curve.count) : nil
   }
 }

@@ -39,7 +39,6 @@ package struct KeyExchange: Sendable {
   ///   - random: five numbers are taken: two keys, the nonces of their proofs, the nonce of the second round.
   /// - Throws: `KeyExchangeError`: the secret is a multiple of the curve's order, such as 0.
   package init(_ role: Role, secret: SecretBytes, random: RandomSource) throws(KeyExchangeError) {
-    try P256.check()
     self.role = role
     self.secret = try secret.withUnsafeBytes { bytes throws(KeyExchangeError) in try Scalar(reducing: bytes) }
     guard !self.secret.isZero else { throw .unusableSecret }
@@ -90,29 +89,20 @@ package struct KeyExchange: Sendable {
 }
 
 /// What is wrong with a message of the key exchange. It says nothing of the secret.
-package enum KeyExchangeError: Error, Equatable, Sendable, CustomStringConvertible {
-  case truncated, tooLong, notUncompressed, notOnCurve, atInfinity, numberTooLarge, wrongProof
-  /// A round before the one that it needs.
-  case tooEarly
-  /// The secret protects nothing.
-  case unusableSecret
-  /// libcrypto has no memory, or not this curve.
-  case libraryFailed
+package enum KeyExchangeError: String, Error, CustomStringConvertible {
+  case truncated = "it is too short"
+  case tooLong = "bytes follow its end"
+  case notUncompressed = "a point is not in the uncompressed form of 65 bytes"
+  case notOnCurve = "a point is not on the curve"
+  case atInfinity = "a point is the one at infinity"
+  case numberTooLarge = "the number of a proof is not below the curve's order"
+  case wrongProof = "a proof is wrong"
+  case tooEarly = "the first round is missing"
+  case unusableSecret = "the secret is zero"
+  /// No memory, or not this curve.
+  case libraryFailed = "libcrypto failed"
 
-  package var description: String {
-    switch self {
-    case .truncated: "it is too short"
-    case .tooLong: "bytes follow its end"
-    case .notUncompressed: "a point is not in the uncompressed form of 65 bytes"
-    case .notOnCurve: "a point is not on the curve"
-    case .atInfinity: "a point is the one at infinity"
-    case .numberTooLarge: "the number of a proof is not below the curve's order"
-    case .wrongProof: "a proof is wrong"
-    case .tooEarly: "the first round is missing"
-    case .unusableSecret: "the secret is zero"
-    case .libraryFailed: "libcrypto failed"
-    }
-  }
+  package var description: String { rawValue }
 }
 
 /// `ECJPAKEKeyKP`: a point, and the proof that its sender knows the number behind it (RFC 8235, section 3).
@@ -157,9 +147,8 @@ private enum ProvenKey {
       hashed += UInt32(part.count).bigEndianBytes
       hashed += part
     }
-    let hash = SHA256Hash.hash(hashed)
-    return try hash.withUnsafeBufferPointer { bytes throws(KeyExchangeError) in
-      try Scalar(reducing: UnsafeRawBufferPointer(bytes))
+    return try Hash.sha256(hashed, hashed.count).withUnsafeBytes { bytes throws(KeyExchangeError) in
+      try Scalar(reducing: bytes)
     }
   }
 }

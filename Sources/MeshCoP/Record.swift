@@ -89,128 +89,82 @@ package struct SessionKeys: Sendable {
   ///
   /// - Parameter messages: of the handshake up to it, each with its header.
   package func verifyData(_ side: Side, after messages: [UInt8]) throws(KeyExchangeError) -> SecretBytes {
-    try Self.pseudorandom(12, masterSecret, "\(side) finished", SHA256Hash.hash(messages))
+    let hash = try Hash.sha256(messages, messages.count).withUnsafeBytes { Array($0) }
+    return try Self.pseudorandom(12, masterSecret, "\(side) finished", hash)
   }
 
   /// The body of a record of epoch 1.
   ///
   /// - Returns: nil where libcrypto fails.
   package func seal(_ plaintext: UnsafeRawBufferPointer, _ type: UInt8, _ number: UInt64, from side: Side) -> [UInt8]? {
-    guard let context = context(side, number, isSealing: true, tag: nil) else { return nil }
-    defer { EVP_CIPHER_CTX_free(context) }
-    let start = Self.explicitNonceLength
-    var body = [UInt8](repeating: 0, count: start + plaintext.count + Self.tagLength)
-    body.replaceSubrange(..<start, with: number.bigEndianBytes)
-    var written: Int32 = 0
-    let isSealed = body.withUnsafeMutableBufferPointer { body in
-      guard let output = body.baseAddress, Self.authenticate(context, plaintext.count, type, number),
-        EVP_CipherUpdate(context, output + start, &written, plaintext.pointer, Int32(plaintext.count)) == 1
-      else { return false }
-      let tag = output + start + plaintext.count
-      return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagLength), tag) == 1
+    var ciphertext = [UInt8](repeating: 0, count: plaintext.count)
+    var tag = [UInt8](repeating: 0, count: Self.tagLength)
+    let isSealed = ciphertext.withUnsafeMutableBytes { output in
+      crypt(plaintext, into: output, &tag, isSealing: true, type, number, side)
     }
-    return isSealed ? body : nil
+    return isSealed ? number.bigEndianBytes + ciphertext + tag : nil
   }
 
   /// The plaintext of a record of epoch 1.
   ///
   /// - Returns: nil where it is empty, or not what the side has sealed.
   package func open(_ record: Record, from side: Side) -> SecretBytes? {
-    let body = Array(record.body.dropFirst(Self.explicitNonceLength))
-    let count = body.count - Self.tagLength
-    guard count > 0, record.body.starts(with: record.number.bigEndianBytes),
-      let context = context(side, record.number, isSealing: false, tag: Array(body.suffix(Self.tagLength)))
-    else { return nil }
-    defer { EVP_CIPHER_CTX_free(context) }
+    let ciphertext = Array(record.body.dropFirst(Self.explicitNonceLength).dropLast(Self.tagLength))
+    guard !ciphertext.isEmpty, record.body.starts(with: record.number.bigEndianBytes) else { return nil }
+    var tag = Array(record.body.suffix(Self.tagLength))
     var isAuthentic = false
-    let plaintext = SecretBytes(capacity: count) { memory in
-      var written: Int32 = 0
-      isAuthentic =
-        Self.authenticate(context, count, record.type, record.number)
-        && EVP_CipherUpdate(context, memory.pointer, &written, body, Int32(count)) == 1 && Int(written) == count
-      return count
+    let plaintext = SecretBytes(capacity: ciphertext.count) { output in
+      isAuthentic = ciphertext.withUnsafeBytes {
+        crypt($0, into: output, &tag, isSealing: false, record.type, record.number, side)
+      }
+      return output.count
     }
     return isAuthentic ? plaintext : nil
   }
 
-  // MARK: AES-128-CCM with tags of 8 bytes (RFC 6655, section 3; RFC 5116)
-
-  /// - Parameter tag: what a record that is opened has to have.
-  private func context(_ side: Side, _ number: UInt64, isSealing: Bool, tag: [UInt8]?) -> OpaquePointer? {
-    guard let context = EVP_CIPHER_CTX_new() else { return nil }
-    let direction: Int32 = isSealing ? 1 : 0
-    let nonceLength = Self.implicitNonceLength + Self.explicitNonceLength
-    let isReady = keyBlock.withUnsafeBytes { block -> Bool in
-      let keys = Self.keyLength * 2
-      let nonces = UnsafeRawBufferPointer(rebasing: block[keys...])
-      let implicit = side == .client ? nonces.prefix(Self.implicitNonceLength) : nonces.dropFirst(4)
-      let nonce = Array(implicit) + number.bigEndianBytes
-      let key = UnsafeRawBufferPointer(rebasing: block[(side == .client ? 0 : Self.keyLength)..<keys])
-      let setTag = { EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagLength), $0) == 1 }
-      var tag = tag ?? []
+  /// AES-128-CCM with a tag of 8 bytes (RFC 6655, section 3), and the additional data of RFC 5246, section 6.2.3.3.
+  private func crypt(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ tag: UnsafeMutablePointer<UInt8>,
+    isSealing: Bool, _ type: UInt8, _ number: UInt64, _ side: Side
+  ) -> Bool {
+    guard let context = EVP_CIPHER_CTX_new() else { return false }
+    defer { EVP_CIPHER_CTX_free(context) }
+    let (direction, count): (Int32, Int32) = (isSealing ? 1 : 0, Int32(input.count))
+    let additional = number.bigEndianBytes + [type, 0xFE, 0xFD] + bigEndian(input.count, 2)
+    let tagLength = Int32(Self.tagLength)
+    return keyBlock.withUnsafeBytes { block in
+      let key = block[(side == .client ? 0 : Self.keyLength)...].prefix(Self.keyLength)
+      let nonces = block[(2 * Self.keyLength)...]
+      let nonce = nonces.dropFirst(side == .client ? 0 : Self.implicitNonceLength).prefix(Self.implicitNonceLength)
+      var written: Int32 = 0
       return EVP_CipherInit_ex(context, EVP_aes_128_ccm(), nil, nil, nil, direction) == 1
-        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, Int32(nonceLength), nil) == 1
-        && (isSealing ? setTag(nil) : tag.withUnsafeMutableBytes { setTag($0.baseAddress) })
-        && EVP_CipherInit_ex(context, nil, nil, key.pointer, nonce, direction) == 1
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, 12, nil) == 1
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tagLength, isSealing ? nil : tag) == 1
+        && EVP_CipherInit_ex(
+          context, nil, nil, UnsafeRawBufferPointer(rebasing: key).pointer, nonce + number.bigEndianBytes, direction)
+          == 1
+        && EVP_CipherUpdate(context, nil, &written, nil, count) == 1
+        && EVP_CipherUpdate(context, nil, &written, additional, Int32(additional.count)) == 1
+        && EVP_CipherUpdate(context, output.pointer, &written, input.pointer, count) == 1
+        && (!isSealing || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tagLength, tag) == 1)
     }
-    guard isReady else {
-      EVP_CIPHER_CTX_free(context)
-      return nil
-    }
-    return context
   }
 
-  /// The length and the additional data (RFC 5246, section 6.2.3.3).
-  private static func authenticate(_ context: OpaquePointer, _ count: Int, _ type: UInt8, _ number: UInt64) -> Bool {
-    let additional = number.bigEndianBytes + [type, 0xFE, 0xFD] + bigEndian(count, 2)
-    var written: Int32 = 0
-    return EVP_CipherUpdate(context, nil, &written, nil, Int32(count)) == 1
-      && EVP_CipherUpdate(context, nil, &written, additional, Int32(additional.count)) == 1
-  }
-
-  // MARK: The pseudorandom function with SHA-256 (RFC 5246, section 5)
-
+  /// The pseudorandom function with SHA-256 (RFC 5246, section 5).
   private static func pseudorandom(_ count: Int, _ secret: SecretBytes, _ label: String, _ seed: [UInt8])
     throws(KeyExchangeError) -> SecretBytes
   {
+    guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_TLS1_PRF, nil) else { throw .libraryFailed }
+    defer { EVP_PKEY_CTX_free(context) }
     let seed = Array(label.utf8) + seed
-    let hash = P256.length
+    try require(EVP_PKEY_derive_init(context))
+    try require(EVP_PKEY_CTX_set_tls1_prf_md(context, EVP_sha256()))
+    try require(secret.withUnsafeBytes { EVP_PKEY_CTX_set1_tls1_prf_secret(context, $0.pointer, Int32($0.count)) })
+    try require(EVP_PKEY_CTX_add1_tls1_prf_seed(context, seed, Int32(seed.count)))
     return try SecretBytes(capacity: count) { output throws(KeyExchangeError) in
-      // A(i) and the seed, and a hash of them.
-      let isDone = withScratchMemory(hash + seed.count + hash) { memory -> Bool in
-        let chained = UnsafeMutableRawBufferPointer(rebasing: memory[..<(hash + seed.count)])
-        let result = UnsafeMutableRawBufferPointer(rebasing: memory[(hash + seed.count)...])
-        UnsafeMutableRawBufferPointer(rebasing: chained[hash...]).copyBytes(from: seed)
-        guard authenticate(secret, chained[hash...], into: chained.pointer) else { return false }
-        for start in stride(from: 0, to: count, by: hash) {
-          guard authenticate(secret, chained[...], into: result.pointer) else { return false }
-          let part = UnsafeMutableRawBufferPointer(rebasing: output[start..<min(start + hash, count)])
-          part.copyMemory(from: UnsafeRawBufferPointer(rebasing: result[..<part.count]))
-          guard authenticate(secret, chained[..<hash], into: result.pointer) else { return false }
-          chained.copyMemory(from: UnsafeRawBufferPointer(result))
-        }
-        return true
-      }
-      guard isDone else { throw .libraryFailed }
-      return count
+      var length = count
+      try require(EVP_PKEY_derive(context, output.pointer, &length))
+      return length
     }
   }
-
-  /// HMAC-SHA-256.
-  private static func authenticate(
-    _ key: SecretBytes, _ message: Slice<UnsafeMutableRawBufferPointer>, into output: UnsafeMutablePointer<UInt8>?
-  ) -> Bool {
-    let message = UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: message))
-    return key.withUnsafeBytes {
-      HMAC(EVP_sha256(), $0.baseAddress, Int32($0.count), message.pointer, message.count, output, nil) != nil
-    }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  var pointer: UnsafePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
-}
-
-extension UnsafeMutableRawBufferPointer {
-  var pointer: UnsafeMutablePointer<UInt8>? { baseAddress?.assumingMemoryBound(to: UInt8.self) }
 }

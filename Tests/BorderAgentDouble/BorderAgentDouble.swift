@@ -199,7 +199,7 @@ package struct BorderAgentDouble: Sendable {
   private mutating func answer(with flight: [Outgoing]) -> [[UInt8]] {
     lastFlight = flight.map { outgoing in
       guard outgoing.content == .handshake else { return outgoing }
-      let message = HandshakeMessage(type: outgoing.type, sequence: nextMessage, body: outgoing.body)
+      let message = HandshakeMessage(outgoing.type, nextMessage, outgoing.body)
       nextMessage += 1
       // The client counts its own.
       if outgoing.part != .helloVerifyRequest, outgoing.part != .finished { transcript += message.bytes }
@@ -219,7 +219,7 @@ package struct BorderAgentDouble: Sendable {
       if let instead = outgoing.instead {
         records += instead
       } else if outgoing.content == .handshake {
-        let message = HandshakeMessage(type: outgoing.type, sequence: sequence, body: outgoing.body)
+        let message = HandshakeMessage(outgoing.type, sequence, outgoing.body)
         for fragment in fragments(of: message) { records.append(record(outgoing, fragment)) }
       } else {
         records.append(record(outgoing, outgoing.body))
