@@ -3,24 +3,19 @@ import SodiumCrypto
 import ThreadkeeperSupport
 
 /// Reads border routers over UDP, each in a conversation of 20 s at most, on the caller's thread.
-package struct BorderAgentClient: Sendable {
-  private let address: String
-  private let port: UInt16
-
+package enum BorderAgentClient {
   /// - Parameters:
   ///   - address: of IPv4 or IPv6, where it is link-local with its interface, as `fe80::1%eth0`. No name.
   ///   - port: as `_meshcop._udp` or `_meshcop-e._udp` announces it.
-  package init(address: String, port: UInt16) { (self.address, self.port) = (address, port) }
-
-  /// - Parameters:
   ///   - secret: the PSKc's 16 bytes, or the nine digits of a code.
   ///   - signal: ends it at once.
   /// - Throws: `BorderAgentError`.
-  package func read(with secret: SecretBytes, until signal: WakeSignal? = nil) throws(BorderAgentError) -> RouterReading
+  package static func read(_ address: String, port: UInt16, with secret: SecretBytes, until signal: WakeSignal? = nil)
+    throws(BorderAgentError) -> RouterReading
   {
     // libcrypto leaves numbers there.
     defer { wipeDeadStack() }
-    let socket = try connect()
+    let socket = try connect(to: address, port)
     defer { close(socket) }
     var conversation = try Conversation(secret: secret, random: RandomBytes.fill, at: .now)
     var events = conversation.start(at: .now)
@@ -51,7 +46,7 @@ package struct BorderAgentClient: Sendable {
   }
 
   /// - Returns: nil with `errno`.
-  private func receive(from socket: Int32) -> [UInt8]? {
+  private static func receive(from socket: Int32) -> [UInt8]? {
     // One byte more than is taken, so that none is taken that is cut off.
     var datagram = [UInt8](repeating: 0, count: Record.mostDatagramBytes + 1)
     let count = recv(socket, &datagram, datagram.count, 0)
@@ -59,7 +54,7 @@ package struct BorderAgentClient: Sendable {
   }
 
   /// Only datagrams from there arrive.
-  private func connect() throws(BorderAgentError) -> Int32 {
+  private static func connect(to address: String, _ port: UInt16) throws(BorderAgentError) -> Int32 {
     var (hints, list) = (addrinfo(), nil as UnsafeMutablePointer<addrinfo>?)
     hints.ai_flags = AI_NUMERICHOST
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)

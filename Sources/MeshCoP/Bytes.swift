@@ -29,12 +29,7 @@ struct ByteReader {
   }
 }
 
-extension FixedWidthInteger {
-  /// The highest first.
-  var bigEndianBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
-}
-
 /// The last `width` bytes of a number, the highest first.
 func bigEndian(_ number: some BinaryInteger, _ width: Int) -> [UInt8] {
-  UInt64(truncatingIfNeeded: number).bigEndianBytes.suffix(width)
+  (1...width).map { UInt8(truncatingIfNeeded: number >> (8 * (width - $0))) }
 }

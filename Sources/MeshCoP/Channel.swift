@@ -32,8 +32,6 @@ package struct Channel: Sendable {
 
   private enum State { case hello, keyExchange, helloDone, finished, open, ended }
 
-  private static let mostCookies = 3
-
   private var state = State.hello
   private var hello: ClientHello
   private var cookies = 0
@@ -52,10 +50,7 @@ package struct Channel: Sendable {
   private var flight: [(type: ContentType, epoch: Int, bytes: [UInt8])] = []
   private var retry: Retry
 
-  /// - Parameters:
-  ///   - secret: the PSKc's 16 bytes, or the digits of a code.
-  ///   - random: 192 bytes are taken: what `KeyExchange` takes, and the random value of the hello.
-  /// - Throws: `BorderAgentError.cannotStart`.
+  /// Takes 192 random bytes: those of `KeyExchange`, then the hello's.
   package init(secret: SecretBytes, random: RandomSource, at now: ContinuousClock.Instant) throws(BorderAgentError) {
     do throws(KeyExchangeError) {
       let keyExchange = try KeyExchange(.client, secret: secret, random: random)
@@ -159,19 +154,15 @@ package struct Channel: Sendable {
   private mutating func receive(
     _ message: HandshakeMessage, _ type: HandshakeType, epoch: UInt16, at now: ContinuousClock.Instant
   ) throws -> [Event] {
-    // RFC 5246, section 7.4.1.1: not part of the handshake.
-    if type == .helloRequest { return [] }
     func flaw(_ flaw: String) -> BorderAgentError { .protocolError(part: type.name, flaw: flaw) }
     guard (epoch == 1) == (type == .finished) else { throw flaw("it is in the wrong epoch") }
     switch (state, type) {
     case (.hello, .helloVerifyRequest):
       // RFC 6347, section 4.3.2.
       var reader = ByteReader(message.body)
-      guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else {
-        throw flaw("it is no cookie")
-      }
+      guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else { throw flaw("it is invalid") }
       cookies += 1
-      guard cookies <= Self.mostCookies else { throw flaw("it comes again and again") }
+      guard cookies <= 3 else { throw flaw("it comes again and again") }
       hello.cookie = Array(cookie)
       return [.send(sendHello(at: now))]
     case (.hello, .serverHello):
@@ -236,9 +227,8 @@ package struct Channel: Sendable {
 
   /// One datagram: the longest flight has 504 bytes.
   private mutating func sendFlight() -> [UInt8] {
-    var datagram: [UInt8] = []
-    for part in flight { datagram += write(part.type, part.epoch, part.bytes) }
-    return datagram
+    let flight = flight
+    return flight.flatMap { write($0.type, $0.epoch, $0.bytes) }
   }
 
   private var writeEpoch: Int { state == .finished || state == .open ? 1 : 0 }
@@ -266,15 +256,14 @@ package struct Channel: Sendable {
 struct Retry: Sendable {
   enum Due { case again, giveUp }
 
-  private static let firstPause = Duration.seconds(1)
   private static let limit = Duration.seconds(8)
 
-  private var pause = Retry.firstPause
+  private var pause = Duration.seconds(1)
   private var next: ContinuousClock.Instant
   private var end: ContinuousClock.Instant
 
   /// For what is sent now for the first time.
-  init(at now: ContinuousClock.Instant) { (next, end) = (now + Self.firstPause, now + Self.limit) }
+  init(at now: ContinuousClock.Instant) { (next, end) = (now + pause, now + Self.limit) }
 
   var deadline: ContinuousClock.Instant { min(next, end) }
 

@@ -19,8 +19,6 @@ package struct Conversation: Sendable {
     case ended(Result<RouterReading, BorderAgentError>)
   }
 
-  private static let limit = Duration.seconds(20)
-
   private var channel: Channel
   private let end: ContinuousClock.Instant
   /// Those that have no answer yet.
@@ -41,7 +39,7 @@ package struct Conversation: Sendable {
       (.activeDataset, Question(path: ["c", "ag"], random: random)),
       (.pendingDataset, Question(path: ["c", "pg"], random: random)),
     ]
-    (end, retry) = (now + Self.limit, Retry(at: now))
+    (end, retry) = (now + .seconds(20), Retry(at: now))
   }
 
   /// When `tick` is to be called.
@@ -96,7 +94,6 @@ package struct Conversation: Sendable {
       isAccepted = true
       retry.extend(at: now)
       return []
-    case .rejected: return finish(.failure(.invalid(question.name, "it does not know the question")))
     case .invalid(let flaw): return finish(.failure(.invalid(question.name, flaw)))
     case .answer(let code, let payload, let acknowledgement):
       let acknowledged = acknowledgement.flatMap { channel.protect($0) }.map { [Event.send($0)] } ?? []
@@ -112,16 +109,15 @@ package struct Conversation: Sendable {
   private mutating func take(_ code: UInt8, _ payload: [UInt8], of step: BorderAgentError.Step, _ question: Question)
     throws(BorderAgentError)
   {
-    guard code == Question.changed else {
-      // Who can't say what is pending has said what is.
-      if step == .pendingDataset { return }
-      throw .invalid(question.name, "it is refused with \(code >> 5).\(code & 0x1F < 10 ? "0" : "")\(code & 0x1F)")
+    let number = "\(code >> 5).\(code & 0x1F < 10 ? "0" : "")\(code & 0x1F)"
+    // Who can't say what is pending has said what is.
+    if step == .pendingDataset, code != Question.changed { return }
+    guard code == Question.changed else { throw .invalid(question.name, "it is refused with \(number)") }
+    let dataset: OperationalDataset?
+    do throws(DatasetError) { dataset = payload.isEmpty ? nil : try OperationalDataset(bytes: payload) } catch {
+      throw .invalid(question.name, error.message)
     }
-    guard !payload.isEmpty else { return }
-    do throws(DatasetError) {
-      let dataset = try OperationalDataset(bytes: payload)
-      if step == .activeDataset { reading.active = dataset } else { reading.pending = dataset }
-    } catch { throw .invalid(question.name, error.message) }
+    if step == .activeDataset { reading.active = dataset } else { reading.pending = dataset }
   }
 
   private mutating func ask() -> [Event] {
@@ -133,9 +129,4 @@ package struct Conversation: Sendable {
     hasEnded = true
     return (channel.close().map { [.send($0)] } ?? []) + [.ended(result)]
   }
-}
-
-extension Question {
-  /// For errors.
-  fileprivate var name: String { "answer to \(path.joined(separator: "/"))" }
 }

@@ -16,7 +16,6 @@ enum P256 {
   nonisolated(unsafe) fileprivate static let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
   /// How many points there are, which is a prime number.
   nonisolated(unsafe) fileprivate static let order = group.flatMap { EC_GROUP_get0_order($0) }
-
 }
 
 /// A number modulo the order of P-256. It is zeroed when released.
@@ -44,11 +43,12 @@ final class Scalar: @unchecked Sendable {
     } while BN_is_zero(number) == 1 || BN_cmp(number, P256.order) >= 0
   }
 
-  /// Bytes as a big-endian number, modulo the order.
+  /// Bytes as a big-endian number, modulo the order: not 0.
   convenience init(reducing bytes: UnsafeRawBufferPointer) throws(KeyExchangeError) {
     try self.init()
     try require(BN_bin2bn(bytes.pointer, Int32(bytes.count), number) != nil)
     try Self.compute { BN_div(nil, number, number, P256.order, $0) }
+    guard BN_is_zero(number) == 0 else { throw .unusableSecret }
   }
 
   /// Bytes as a big-endian number that is smaller than the order.
@@ -57,8 +57,6 @@ final class Scalar: @unchecked Sendable {
     try require(BN_bin2bn(Array(bytes), Int32(bytes.count), number) != nil)
     guard BN_cmp(number, P256.order) < 0 else { throw .numberTooLarge }
   }
-
-  var isZero: Bool { BN_is_zero(number) == 1 }
 
   /// Big-endian, without zeros in front.
   var bytes: [UInt8] {
@@ -90,17 +88,16 @@ final class Scalar: @unchecked Sendable {
 // Unchecked because it does not change after init has returned.
 final class Point: @unchecked Sendable {
   private let point: OpaquePointer
-  private let isGenerator: Bool
 
-  private init(isGenerator: Bool = false) throws(KeyExchangeError) {
+  private init() throws(KeyExchangeError) {
     guard P256.group != nil, let point = EC_POINT_new(P256.group) else { throw .libraryFailed }
-    (self.point, self.isGenerator) = (point, isGenerator)
+    self.point = point
   }
 
   deinit { EC_POINT_clear_free(point) }
 
   static func generator() throws(KeyExchangeError) -> Point {
-    let generator = try Point(isGenerator: true)
+    let generator = try Point()
     try require(EC_POINT_copy(generator.point, EC_GROUP_get0_generator(P256.group)))
     return generator
   }
@@ -119,10 +116,7 @@ final class Point: @unchecked Sendable {
 
   func times(_ scalar: Scalar) throws(KeyExchangeError) -> Point {
     let product = try Point()
-    try require(
-      isGenerator
-        ? EC_POINT_mul(P256.group, product.point, scalar.number, nil, nil, nil)
-        : EC_POINT_mul(P256.group, product.point, nil, point, scalar.number, nil))
+    try require(EC_POINT_mul(P256.group, product.point, nil, point, scalar.number, nil))
     try product.checkIsFinite()
     return product
   }
@@ -156,7 +150,7 @@ final class Point: @unchecked Sendable {
     let x = try Scalar()
     try require(EC_POINT_get_affine_coordinates(P256.group, point, x.number, nil, nil))
     let bytes = SecretBytes(capacity: P256.length) { Int(BN_bn2binpad(x.number, $0.pointer, Int32($0.count))) }
-    return try bytes.withUnsafeBytes { bytes throws(KeyExchangeError) in try Hash.sha256(bytes.pointer, bytes.count) }
+    return try bytes.withUnsafeBytes { bytes throws(KeyExchangeError) in try sha256(bytes.pointer, bytes.count) }
   }
 
   private func checkIsFinite() throws(KeyExchangeError) {
@@ -164,12 +158,10 @@ final class Point: @unchecked Sendable {
   }
 }
 
-enum Hash {
-  static func sha256(_ bytes: UnsafePointer<UInt8>?, _ count: Int) throws(KeyExchangeError) -> SecretBytes {
-    try SecretBytes(capacity: P256.length) { hash throws(KeyExchangeError) in
-      try require(SHA256(bytes, count, hash.pointer) != nil)
-      return hash.count
-    }
+func sha256(_ bytes: UnsafePointer<UInt8>?, _ count: Int) throws(KeyExchangeError) -> SecretBytes {
+  try SecretBytes(capacity: P256.length) { hash throws(KeyExchangeError) in
+    try require(SHA256(bytes, count, hash.pointer) != nil)
+    return hash.count
   }
 }
 

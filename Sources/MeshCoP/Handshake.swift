@@ -2,7 +2,6 @@ import SodiumCrypto
 
 /// The messages of a handshake (RFC 5246, section 7.4; HelloVerifyRequest: RFC 6347, section 4.3.2).
 package enum HandshakeType: UInt8, Sendable {
-  case helloRequest = 0
   case clientHello = 1
   case serverHello = 2
   case helloVerifyRequest = 3
@@ -21,8 +20,6 @@ package enum HandshakeType: UInt8, Sendable {
 /// | type | length, 3 | sequence, 2 | offset of the fragment, 3 | length of the fragment, 3 | fragment |
 /// ```
 package struct HandshakeMessage: Sendable {
-  static let headerLength = 12
-
   package var type: UInt8
   package var sequence: UInt16
   package var body: [UInt8]
@@ -34,7 +31,7 @@ package struct HandshakeMessage: Sendable {
   /// As one fragment, which is how the Finished messages count it.
   package var bytes: [UInt8] {
     let length = bigEndian(body.count, 3)
-    return [type] + length + sequence.bigEndianBytes + [0, 0, 0] + length + body
+    return [type] + length + bigEndian(sequence, 2) + [0, 0, 0] + length + body
   }
 }
 
@@ -50,7 +47,6 @@ package struct HandshakeAssembly: Sendable {
     var epoch: UInt16
     var body: [UInt8]
     var has: [Bool]
-    var missing: Int
   }
 
   package var next: UInt16 = 0
@@ -71,14 +67,13 @@ package struct HandshakeAssembly: Sendable {
       if parts[number] == nil, known + Int(length) <= Self.mostBytes {
         parts[number] = Part(
           type: UInt8(type), epoch: epoch, body: .init(repeating: 0, count: Int(length)),
-          has: .init(repeating: false, count: Int(length)), missing: Int(length))
+          has: .init(repeating: false, count: Int(length)))
       }
       guard var part = parts[number], part.type == type, part.epoch == epoch, part.body.count == length else {
         continue
       }
       for (place, byte) in zip(Int(offset)..., fragment) where !part.has[place] {
         (part.body[place], part.has[place]) = (byte, true)
-        part.missing -= 1
       }
       parts[number] = part
     }
@@ -86,7 +81,7 @@ package struct HandshakeAssembly: Sendable {
 
   /// The next message, when it is complete.
   package mutating func takeNext() -> (message: HandshakeMessage, epoch: UInt16)? {
-    guard let part = parts[next], part.missing == 0 else { return nil }
+    guard let part = parts[next], part.has.allSatisfy(\.self) else { return nil }
     parts[next] = nil
     defer { next += 1 }
     return (HandshakeMessage(part.type, next, part.body), part.epoch)

@@ -41,7 +41,6 @@ package struct KeyExchange: Sendable {
   package init(_ role: Role, secret: SecretBytes, random: RandomSource) throws(KeyExchangeError) {
     self.role = role
     self.secret = try secret.withUnsafeBytes { bytes throws(KeyExchangeError) in try Scalar(reducing: bytes) }
-    guard !self.secret.isZero else { throw .unusableSecret }
     numbers = (try Scalar(random: random), try Scalar(random: random))
     let generator = try Point.generator()
     points = (try generator.times(numbers.first), try generator.times(numbers.second))
@@ -144,10 +143,10 @@ private enum ProvenKey {
   {
     var hashed: [UInt8] = []
     for part in [try base.bytes(), try commitment.bytes(), try point.bytes(), identity] {
-      hashed += UInt32(part.count).bigEndianBytes
+      hashed += bigEndian(part.count, 4)
       hashed += part
     }
-    return try Hash.sha256(hashed, hashed.count).withUnsafeBytes { bytes throws(KeyExchangeError) in
+    return try sha256(hashed, hashed.count).withUnsafeBytes { bytes throws(KeyExchangeError) in
       try Scalar(reducing: bytes)
     }
   }

@@ -12,8 +12,6 @@ package struct Question: Sendable {
     case answer(code: UInt8, payload: [UInt8], acknowledgement: [UInt8]?)
     /// The answer comes by itself.
     case accepted
-    /// A reset: the router does not know what this is.
-    case rejected
     /// It belongs to something else.
     case other
     case invalid(String)
@@ -22,12 +20,10 @@ package struct Question: Sendable {
   /// 2.04 Changed, which answers a POST.
   static let changed: UInt8 = 0x44
 
-  private static let post: UInt8 = 0x02
-  private static let uriPath = 11
-
   private enum Kind: UInt8 { case confirmable, nonConfirmable, acknowledgement, reset }
 
   let path: [String]
+  var name: String { "answer to \(path.joined(separator: "/"))" }
   private let identifier: [UInt8]
   private let token: [UInt8]
 
@@ -39,13 +35,9 @@ package struct Question: Sendable {
   }
 
   package var bytes: [UInt8] {
-    var bytes = Self.head(.confirmable, Self.post, tokenLength: token.count) + identifier + token
-    var last = 0
-    for segment in path {
-      bytes += [UInt8(Self.uriPath - last) << 4 | UInt8(segment.utf8.count)] + segment.utf8
-      last = Self.uriPath
-    }
-    return bytes
+    // POST, and options Uri-Path, 11: each has the difference to the number before it.
+    Self.head(.confirmable, 0x02, tokenLength: token.count) + identifier + token
+      + path.enumerated().flatMap { [($0 == 0 ? 0xB0 : 0) | UInt8($1.utf8.count)] + $1.utf8 }
   }
 
   package func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
@@ -55,7 +47,7 @@ package struct Question: Sendable {
     else { return .invalid("it is no message of CoAP") }
     let isOwn = identifier.elementsEqual(self.identifier)
     switch Kind(rawValue: UInt8(head >> 4 & 3)) {
-    case .reset: return isOwn ? .rejected : .other
+    case .reset: return isOwn ? .invalid("it does not know the question") : .other
     case .acknowledgement where !isOwn: return .other
     case .acknowledgement where code == 0: return .accepted
     case let kind:

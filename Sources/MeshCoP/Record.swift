@@ -12,7 +12,6 @@ package enum ContentType: UInt8, Sendable { case changeCipherSpec = 20, alert, h
 /// Epoch 0 is in plaintext. In epoch 1 the body is epoch and sequence number again, the ciphertext, and a tag of 8
 /// bytes (RFC 6655, section 3).
 package struct Record {
-  static let headerLength = 13
   /// More than any message of a border router, and less than Ethernet carries.
   package static let mostDatagramBytes = 1_500
 
@@ -38,7 +37,7 @@ package struct Record {
   }
 
   package static func write(_ type: ContentType, _ number: UInt64, _ body: some Collection<UInt8>) -> [UInt8] {
-    [type.rawValue, 0xFE, 0xFD] + number.bigEndianBytes + bigEndian(body.count, 2) + body
+    [type.rawValue, 0xFE, 0xFD] + bigEndian(number, 8) + bigEndian(body.count, 2) + body
   }
 }
 
@@ -69,10 +68,7 @@ struct ReplayWindow {
 package struct SessionKeys: Sendable {
   package enum Side: String, Sendable { case client, server }
 
-  private static let keyLength = 16
-  private static let implicitNonceLength = 4
-  private static let explicitNonceLength = 8
-  private static let tagLength = 8
+  private static let (keyLength, implicitNonceLength, explicitNonceLength, tagLength) = (16, 4, 8, 8)
 
   private let masterSecret: SecretBytes
   /// The client's key, the server's key, the client's nonce, the server's nonce.
@@ -89,7 +85,7 @@ package struct SessionKeys: Sendable {
   ///
   /// - Parameter messages: of the handshake up to it, each with its header.
   package func verifyData(_ side: Side, after messages: [UInt8]) throws(KeyExchangeError) -> SecretBytes {
-    let hash = try Hash.sha256(messages, messages.count).withUnsafeBytes { Array($0) }
+    let hash = try sha256(messages, messages.count).withUnsafeBytes { Array($0) }
     return try Self.pseudorandom(12, masterSecret, "\(side) finished", hash)
   }
 
@@ -102,7 +98,7 @@ package struct SessionKeys: Sendable {
     let isSealed = ciphertext.withUnsafeMutableBytes { output in
       crypt(plaintext, into: output, &tag, isSealing: true, type, number, side)
     }
-    return isSealed ? number.bigEndianBytes + ciphertext + tag : nil
+    return isSealed ? bigEndian(number, 8) + ciphertext + tag : nil
   }
 
   /// The plaintext of a record of epoch 1.
@@ -110,7 +106,7 @@ package struct SessionKeys: Sendable {
   /// - Returns: nil where it is empty, or not what the side has sealed.
   package func open(_ record: Record, from side: Side) -> SecretBytes? {
     let ciphertext = Array(record.body.dropFirst(Self.explicitNonceLength).dropLast(Self.tagLength))
-    guard !ciphertext.isEmpty, record.body.starts(with: record.number.bigEndianBytes) else { return nil }
+    guard !ciphertext.isEmpty, record.body.starts(with: bigEndian(record.number, 8)) else { return nil }
     var tag = Array(record.body.suffix(Self.tagLength))
     var isAuthentic = false
     let plaintext = SecretBytes(capacity: ciphertext.count) { output in
@@ -130,7 +126,7 @@ package struct SessionKeys: Sendable {
     guard let context = EVP_CIPHER_CTX_new() else { return false }
     defer { EVP_CIPHER_CTX_free(context) }
     let (direction, count): (Int32, Int32) = (isSealing ? 1 : 0, Int32(input.count))
-    let additional = number.bigEndianBytes + [type, 0xFE, 0xFD] + bigEndian(input.count, 2)
+    let additional = bigEndian(number, 8) + [type, 0xFE, 0xFD] + bigEndian(input.count, 2)
     let tagLength = Int32(Self.tagLength)
     return keyBlock.withUnsafeBytes { block in
       let key = block[(side == .client ? 0 : Self.keyLength)...].prefix(Self.keyLength)
@@ -141,7 +137,7 @@ package struct SessionKeys: Sendable {
         && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, 12, nil) == 1
         && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tagLength, isSealing ? nil : tag) == 1
         && EVP_CipherInit_ex(
-          context, nil, nil, UnsafeRawBufferPointer(rebasing: key).pointer, nonce + number.bigEndianBytes, direction)
+          context, nil, nil, UnsafeRawBufferPointer(rebasing: key).pointer, nonce + bigEndian(number, 8), direction)
           == 1
         && EVP_CipherUpdate(context, nil, &written, nil, count) == 1
         && EVP_CipherUpdate(context, nil, &written, additional, Int32(additional.count)) == 1

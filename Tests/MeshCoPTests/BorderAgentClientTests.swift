@@ -12,8 +12,9 @@ struct BorderAgentClientTests {
         secret: Simulation.code, active: Simulation.active, pending: Simulation.pending, random: RandomBytes.fill),
       address: address)
     defer { server.stop() }
-    let client = BorderAgentClient(address: address, port: server.port)
-    let reading = try await SystemThread.result { try client.read(with: Simulation.code) }
+    let reading = try await SystemThread.result {
+      try BorderAgentClient.read(address, port: server.port, with: Simulation.code)
+    }
     #expect(reading.active?.bytes == Simulation.active && reading.pending?.bytes == Simulation.pending)
     server.stop()
     let router = server.router
@@ -24,9 +25,10 @@ struct BorderAgentClientTests {
     let server = try BorderAgentServer(
       BorderAgentDouble(secret: Simulation.code, active: Simulation.active, random: RandomBytes.fill))
     defer { server.stop() }
-    let client = BorderAgentClient(address: "127.0.0.1", port: server.port)
     await #expect(throws: BorderAgentError.refused) {
-      try await SystemThread.result { try client.read(with: SecretBytes(copying: Array("111111111".utf8))) }
+      try await SystemThread.result {
+        try BorderAgentClient.read("127.0.0.1", port: server.port, with: SecretBytes(copying: Array("111111111".utf8)))
+      }
     }
   }
 
@@ -34,7 +36,7 @@ struct BorderAgentClientTests {
     "An address that is none, and one without a way there, are unreachable at once", arguments: ["router.local", ""])
   func unreachable(_ address: String) {
     #expect(throws: BorderAgentError.unreachable(99)) {
-      try BorderAgentClient(address: address, port: 49_152).read(with: Simulation.code)
+      try BorderAgentClient.read(address, port: 49_152, with: Simulation.code)
     }
   }
 
@@ -43,8 +45,11 @@ struct BorderAgentClientTests {
       BorderAgentDouble(secret: Simulation.code, active: Simulation.active, random: RandomBytes.fill), isSilent: true)
     defer { server.stop() }
     let signal = WakeSignal()
-    let client = BorderAgentClient(address: "127.0.0.1", port: server.port)
-    let reading = Task { try await SystemThread.result { try client.read(with: Simulation.code, until: signal) } }
+    let reading = Task {
+      try await SystemThread.result {
+        try BorderAgentClient.read("127.0.0.1", port: server.port, with: Simulation.code, until: signal)
+      }
+    }
     await server.waitForDatagram()
     signal.raise()
     await #expect(throws: BorderAgentError.stopped) { try await reading.value }
@@ -54,9 +59,10 @@ struct BorderAgentClientTests {
     let server = try BorderAgentServer(
       BorderAgentDouble(secret: Simulation.code, active: Simulation.active, random: RandomBytes.fill))
     server.stop()
-    let client = BorderAgentClient(address: "127.0.0.1", port: server.port)
     await #expect(throws: BorderAgentError.unreachable(111)) {
-      try await SystemThread.result { try client.read(with: Simulation.code) }
+      try await SystemThread.result {
+        try BorderAgentClient.read("127.0.0.1", port: server.port, with: Simulation.code)
+      }
     }
   }
 }

@@ -86,14 +86,17 @@ struct LyingRouterTests {
       .protocolError(part: "Finished", flaw: "it is in the wrong epoch")
     ) { ($0.type, $0.body) = (20, .init(repeating: 0, count: 12)) },
     Lie("a done that is not empty", .serverHelloDone, says: "it is not empty") { $0.body = [0] },
-    Lie("no cookie in the request for one", .helloVerifyRequest, says: "it is no cookie") { $0.body = [0xFE] },
+    Lie("no cookie in the request for one", .helloVerifyRequest, says: "it is invalid") { $0.body = [0xFE] },
     Lie("a cookie of DTLS 1.0", .helloVerifyRequest, nil) { $0.body[1] = 0xFF },
     // Its end.
     Lie("a wrong Finished", .finished, says: "its hash is wrong") { $0.body[0] ^= 1 },
     Lie("a short Finished", .finished, says: "its hash is wrong") { $0.body.removeLast() },
     Lie("a Finished in plaintext", .finished, says: "it is in the wrong epoch") { $0.epoch = 0 },
     Lie("no ChangeCipherSpec", .changeCipherSpec, nil) { $0.instead = [] },
-    Lie("a hello request instead of the Finished", .finished, .noAnswer(.finished)) { ($0.type, $0.body) = (0, []) },
+    Lie(
+      "a hello request instead of the Finished", .finished,
+      .protocolError(part: "handshake message 0", flaw: "there is none of this number")
+    ) { ($0.type, $0.body) = (0, []) },
     // Alerts.
     Lie("bad_record_mac instead of the Finished", .finished, .refused) {
       $0.epoch = 0
