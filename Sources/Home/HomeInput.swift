@@ -344,6 +344,8 @@ package struct Advertisement: Hashable, Sendable {
   package var partition: UInt32?
   package var threadVersion: String?
   package var isThreadActive = true
+  /// Whether its border agent takes a session of who has the network's PSKc.
+  package var takesPSKc = false
   /// Whether a code opens it now, for others to get its credentials.
   package var isOpenForCode = false
   /// Nil where it does not say, and while it is not attached.

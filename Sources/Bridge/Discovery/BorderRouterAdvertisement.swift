@@ -45,6 +45,8 @@ extension Advertisement {
     activeSeconds = text["at"].flatMap { $0.count == 8 ? Self.number($0) >> 16 : nil }
     partition = text["pt"].flatMap { $0.count == 4 ? UInt32(truncatingIfNeeded: Self.number($0)) : nil }
     let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
+    // Bits 0 to 2: the connection mode. In the others no session is allowed, or one of a vendor.
+    takesPSKc = state.map { $0 & 0b111 == 1 } ?? false
     // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
     isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
     // Bits 9 and 10: its role. 0 is detached, or a router that does not say.

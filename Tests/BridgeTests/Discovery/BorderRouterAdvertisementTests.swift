@@ -90,6 +90,12 @@ import ThreadDataset
   { #expect(try read(Advert(state: bits)).isThreadActive == isActive) }
 
   @Test(
+    "Bits 0 to 2 of `sb` say whether the PSKc opens it",
+    arguments: [(nil, false), (0b10_000, false), (0b10_001, true), (0b10_011, false), (0b10_100, false)]
+      as [(UInt32?, Bool)]) func connection(_ bits: UInt32?, _ takesPSKc: Bool) throws
+  { #expect(try read(Advert(state: bits)).takesPSKc == takesPSKc) }
+
+  @Test(
     "Bits 9 and 10 of `sb` say its role",
     arguments: [
       (nil, nil), (0b001_10_001, nil), (0b010_0011_0001, .child), (0b100_0011_0001, .router),
