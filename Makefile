@@ -20,7 +20,7 @@ SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run status demo demo-fleet test test-long coverage test-brokers test-fleet lint format build bench fuzz \
-  stress sanitize soak consumer hermetic interop settings schemas docs deb test-deb image addon test-image install uninstall \
+  stress sanitize soak consumer hermetic interop settings wire docs deb test-deb image addon test-image install uninstall \
   clean prepare compile
 
 help: ## Show this list
@@ -148,9 +148,9 @@ settings: prepare ## Write the settings file and the page about settings from th
 	$(SWIFT) build --build-tests $(TESTS)
 	@MAKE_SETTINGS=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter SettingsPagesTests
 
-schemas: prepare ## Write the schemas of what is published from the messages
+wire: prepare ## Write the schemas, interfaces and tables of the documents from the messages
 	$(SWIFT) build --build-tests $(TESTS)
-	@MAKE_GOLDEN=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter MessageSchemaTests
+	@MAKE_GOLDEN=1 .ci/test $(SWIFT) test --skip-build --disable-xctest --filter 'WireFilesTests|LocalAPITests'
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs $(TESTS)

@@ -51,20 +51,26 @@ package struct RequestFields: WirePart, Equatable, Sendable {
 
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     let isOnSocket = wire == .socket
-    if isOnSocket { c.field("administrator", &asAdministrator) }
-    c.field("border_agent_id", &agent)
-    c.field("dataset", &dataset)
-    c.field("ext_pan_id", &network)
-    if isOnSocket { c.field("home", &home) }
-    c.field("id", &id)
-    c.field("network_name", &networkName)
-    if isOnSocket { c.field("program", &program) } else { c.field("purpose", &purpose) }
-    c.field("scope", &scope)
-    if !isOnSocket {
-      c.field("sealed", &sealed)
-      c.field("token", &token)
+    if isOnSocket {
+      c.field("administrator", &asAdministrator, "For the daemon's own user and root: act for every team.")
     }
-    c.field("transaction", &transaction)
+    c.field("border_agent_id", &agent, "Which border router: 16 or 32 hex digits.")
+    c.field("dataset", &dataset, "An active dataset with its network key: hex of 1 to 254 bytes.")
+    c.field("ext_pan_id", &network, "Which network: 16 hex digits.")
+    if isOnSocket { c.field("home", &home, "The first one of the settings where it is absent.") }
+    c.field("id", &id, "Of a question, or of a network in the history.")
+    c.field("network_name", &networkName, "Of a known network.")
+    if isOnSocket {
+      c.field("program", &program, "What the program calls itself: the person who is asked reads it.")
+    } else {
+      c.field("purpose", &purpose, "`write`: the requester makes it the preferred network of its Home Assistant.")
+    }
+    c.field("scope", &scope, "`once` where it is absent.")
+    if !isOnSocket {
+      c.field("sealed", &sealed, "An [envelope](#envelopes) with all other fields in it.")
+      c.field("token", &token, "Needed of Home Assistant: that of the request in `bridge/consent`.")
+    }
+    c.field("transaction", &transaction, "The answer repeats it; at most 256 bytes. No other call should have it.")
   }
 
   /// Whether it is there, perhaps with a value that is none.
@@ -196,6 +202,7 @@ package struct SealedText: Codable, Hashable, Sendable {
 }
 
 extension SealedText: WirePart, WireReadable {
+  package static var form: WireForm { WireForm(name: "envelope", "Sealed to one reader, signed by one writer.") }
   package static var sample: SealedText { SealedText(v: 1, typ: "", alg: "", kid: "", ct: "") }
   package static var type: WireType { .object }
 
@@ -204,11 +211,15 @@ extension SealedText: WirePart, WireReadable {
   }
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
-    c.needed("alg", alg, "How it is sealed.")
-    c.needed("ct", ct, "The sealed box as base64.")
-    c.needed("kid", kid, "The reader's key: the first 16 digits of its hash.")
-    c.needed("typ", typ, "Says that it is one.")
-    c.needed("v", v, "Version of the envelope.")
+    c.needed("alg", alg, .text("How it is sealed.", pattern: "^x25519-xsalsa20-poly1305-seal$"))
+    c.needed(
+      "ct", ct,
+      WireForm(
+        "The sealed box as base64.", least: 4, most: 16_384,
+        pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"))
+    c.needed("kid", kid, .text("The reader's key: the first 16 digits of its hash.", pattern: "^[0-9a-f]{16}$"))
+    c.needed("typ", typ, .text("Says that it is one.", pattern: "^sealed$"))
+    c.needed("v", v, WireForm("Version of the envelope.", least: 1, most: 1))
   }
 }
 

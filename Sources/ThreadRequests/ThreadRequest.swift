@@ -31,30 +31,34 @@ import ThreadDataset
       self.transaction = transaction
     }
     switch command {
-    case .storeCredentials:
-      self.agent = try Self.agent(fields)
-      self.dataset = try Self.dataset(fields)
-    case .deleteCredentials, .getCredentials, .askConsent: self.agent = try Self.agent(fields)
-    case .getNetwork, .shareCredentials: self.network = try Self.network(fields)
-    case .checkPreferred: self.dataset = try Self.dataset(fields)
     case .setPreferred: try readPreferred(fields)
     case .forgetNetwork:
       self.id = fields.id
       if fields.id == nil { self.network = try Self.network(fields) }
-    case .approveConsent, .denyConsent:
+    default: for parameter in command.parameters { try read(parameter, fields) }
+    }
+  }
+
+  private mutating func read(_ parameter: RequestParameter, _ fields: RequestFields) throws(AnswerFailure) {
+    switch parameter {
+    case .agent: self.agent = try Self.agent(fields)
+    case .dataset: self.dataset = try Self.dataset(fields)
+    case .network: self.network = try Self.network(fields)
+    case .id:
       guard let id = fields.id, (1...64).contains(id.utf8.count) else {
         throw AnswerFailure(.invalidPayload, field: "id", "expected the id of a consent")
       }
+      self.id = id
+    case .scope:
       guard !fields.isWrong("scope") else {
         throw AnswerFailure(.invalidPayload, field: "scope", "expected once or always")
       }
-      (self.id, self.token, self.scope) = (id, fields.token, fields.scope)
-    case .getPreferred:
+      self.scope = fields.scope
+    case .purpose:
       guard !fields.isWrong("purpose") else { throw AnswerFailure(.invalidPayload, field: "purpose", "expected write") }
       self.purpose = fields.purpose
-    case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable, .forgetPreferred,
-      .pendingConsents, .listRouters, .listNetworks, .listAlerts:
-      break
+    case .token: self.token = fields.token
+    case .administrator, .networkName, .program, .transaction: break
     }
   }
 

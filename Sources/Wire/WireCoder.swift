@@ -147,4 +147,7 @@ extension WirePart {
   }
 
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { describer.nested(sample) }
+
+  /// The name of a type of the interface.
+  public static var varlink: String { "\(Self.self)" }
 }

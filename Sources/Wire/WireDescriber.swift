@@ -1,13 +1,19 @@
 // Public to be inlined across targets only; no product has it.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// Makes the JSON schema (draft-07) of a message from its declaration. What messages share stands in `definitions`, by
+/// Makes the JSON schema (draft-07) of a message from its declaration, and knows its fields for Varlink and the documents. What messages share stands in `definitions`, by
 /// the name of its form. Nothing is allowed but what is declared.
 public struct WireDescriber: WireCoder, Sendable {
   public struct Field: Sendable {
     public let name: String
     public let schema: String
     public let isNeeded: Bool
+    /// Nil of one that is not read.
+    public let use: WireUse?
+    /// In an interface of Varlink.
+    public let type: String
+    /// What it means here, in Markdown; empty: what its type does everywhere.
+    public let meaning: String
   }
 
   /// In the order of the wire.
@@ -34,12 +40,20 @@ public struct WireDescriber: WireCoder, Sendable {
     add(name, Value.self, form, isNeeded: true)
   }
 
+  public mutating func field<Value: WireReadable>(
+    _ name: StaticString, _ value: inout Value?, _ form: WireForm?, _ use: WireUse
+  ) { add(name, Value.self, form, isNeeded: false, use) }
+
   private mutating func add<Value: WireValue>(
-    _ name: StaticString, _ type: Value.Type, _ form: WireForm?, isNeeded: Bool
+    _ name: StaticString, _ type: Value.Type, _ form: WireForm?, isNeeded: Bool, _ use: WireUse? = nil
   ) {
-    let form = form ?? Value.form
+    let form = form?.naming(Value.form) ?? Value.form
     hasSecrets = hasSecrets || form.over(Value.form).isSecret
-    fields.append(Field(name: "\(name)", schema: schema(of: type, form), isNeeded: isNeeded))
+    let meaning = form.name == nil ? form.about : form.note
+    fields.append(
+      Field(
+        name: "\(name)", schema: schema(of: type, form), isNeeded: isNeeded, use: use, type: Value.varlink,
+        meaning: "\(meaning)"))
   }
 
   /// The schema of a value, or a reference to its definition.

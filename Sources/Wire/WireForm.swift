@@ -9,6 +9,8 @@ public struct WireForm: Sendable {
   /// Of a definition that messages share; nil: the field has it for itself.
   public let name: StaticString?
   public let about: StaticString
+  /// What it means in this field, where the definition has the meaning for all; a text of the documents, as `about`.
+  public let note: StaticString
   /// Characters of a text, or elements of a list; of a number the value. Checked when it is read.
   public let least: UInt64
   public let most: UInt64
@@ -19,10 +21,11 @@ public struct WireForm: Sendable {
 
   @inlinable public init(
     name: StaticString? = nil, _ about: StaticString, least: UInt64 = 0, most: UInt64 = .max,
-    pattern: StaticString? = nil, isSecret: Bool = false
+    pattern: StaticString? = nil, isSecret: Bool = false, note: StaticString = ""
   ) {
     self.name = name
     self.about = about
+    self.note = note
     self.least = least
     self.most = most
     self.pattern = pattern
@@ -37,9 +40,19 @@ public struct WireForm: Sendable {
   @inlinable public static func text(_ about: StaticString, pattern: StaticString) -> WireForm {
     WireForm(about, pattern: pattern)
   }
+
+  /// The same with a meaning in one field: `.label("As it reported.")`.
+  @inlinable public func callAsFunction(_ note: StaticString) -> WireForm {
+    WireForm(name: name, about, least: least, most: most, pattern: pattern, isSecret: isSecret, note: note)
+  }
 }
 
 extension WireForm {
+  /// The definition of the value's type, where the field says only what it means here.
+  func naming(_ type: WireForm) -> WireForm {
+    name == nil && type.name != nil && least == 0 && most == .max && pattern == nil ? type(about) : self
+  }
+
   /// With the limits of the value's type, where it has none of its own.
   func over(_ type: WireForm) -> WireForm {
     WireForm(

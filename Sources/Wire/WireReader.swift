@@ -46,7 +46,7 @@ public struct WireProblem: Error, Hashable {
 }
 
 /// How far a field of a message that is read counts.
-public enum WireUse {
+public enum WireUse: Sendable {
   case counts
   /// It says nothing in this message, but must be of its type.
   case typeOnly

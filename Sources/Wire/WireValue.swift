@@ -14,6 +14,9 @@ public protocol WireValue {
 
   /// Members of the type's JSON schema, but for its description: `"type": "integer", "minimum": 1`.
   static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String
+
+  /// The type in an interface of Varlink.
+  static var varlink: String { get }
 }
 
 /// A value that is also read, from bytes of somebody who is not trusted.
@@ -29,6 +32,7 @@ extension WireReadable { @inlinable public static var type: WireType { .text } }
 
 extension WireValue {
   public static var form: WireForm { "" }
+  public static var varlink: String { "string" }
 
   /// Of a text.
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
@@ -60,6 +64,8 @@ extension Bool: WireReadable {
   }
 
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String { #""type": "boolean""# }
+
+  public static var varlink: String { "bool" }
 }
 
 extension WireReadable where Self: FixedWidthInteger {
@@ -80,6 +86,8 @@ extension WireReadable where Self: FixedWidthInteger {
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     #""type": "integer", "minimum": \#(form.least)"# + (form.most == .max ? "" : #", "maximum": \#(form.most)"#)
   }
+
+  public static var varlink: String { "int" }
 }
 
 extension Int: WireReadable {}
@@ -104,6 +112,8 @@ extension Array: WireValue where Element: WireValue {
     #""type": "array""# + form.bounds("minItems", "maxItems")
       + #", "items": \#(describer.schema(of: Element.self, Element.form))"#
   }
+
+  public static var varlink: String { "[]\(Element.varlink)" }
 }
 
 extension Array: WireReadable where Element: WireReadable {
@@ -141,6 +151,8 @@ extension Dictionary: WireValue where Key == String, Value: WireValue {
       + (form.pattern.map { #", "propertyNames": {"pattern": "\#($0)"}"# } ?? "")
       + #", "additionalProperties": \#(describer.schema(of: Value.self, Value.form))"#
   }
+
+  public static var varlink: String { "[string]\(Value.varlink)" }
 }
 
 extension ExactName: WireValue {

@@ -28,6 +28,8 @@ extension WireWord {
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(allCases.map(\.word.description))
   }
+
+  public static var varlink: String { "(\(allCases.map(\.word.description).joined(separator: ", ")))" }
 }
 
 /// A value of which routers report some.
@@ -64,6 +66,8 @@ extension WireName {
   public static func schema(_ form: WireForm, _ describer: inout WireDescriber) -> String {
     WireDescriber.words(allCases.map(\.rawValue))
   }
+
+  public static var varlink: String { "(\(allCases.map(\.rawValue).joined(separator: ", ")))" }
 }
 
 extension AlertName: WireWord {

@@ -118,11 +118,24 @@ private func url(_ path: String) -> URL {
 /// - Parameter path: below the checkout.
 package func document(_ path: String) throws -> String { try String(contentsOf: url(path), encoding: .utf8) }
 
-/// A file of the documents that comes from the code. `make schemas` writes it.
+/// A file of the documents that comes from the declarations of the messages. `make wire` writes it.
 package func expectFile(_ path: String, has text: String, _ location: SourceLocation = #_sourceLocation) throws {
   if ProcessInfo.processInfo.environment["MAKE_GOLDEN"] == "1" {
     try text.write(to: url(path), atomically: true, encoding: .utf8)
   }
   let known = try document(path)
-  #expect(text == known, "\(path) differs from the messages of the code; run `make schemas`", sourceLocation: location)
+  #expect(text == known, "\(path) differs from the messages of the code; run `make wire`", sourceLocation: location)
+}
+
+/// A part of a file, between the line that ends with `wire: NAME` and the next one with `wire: end`, each perhaps in a
+/// comment. All of its lines are made.
+package func expectPart(
+  _ name: String, of path: String, has text: String, _ location: SourceLocation = #_sourceLocation
+) throws {
+  let lines = try document(path).split(separator: "\n", omittingEmptySubsequences: false)
+  let begin = try #require(
+    lines.firstIndex { $0.contains("wire: \(name)") }, "\(path): \(name)", sourceLocation: location)
+  let end = try #require(lines[begin...].firstIndex { $0.contains("wire: end") }, "\(name)", sourceLocation: location)
+  let made = lines[...begin] + text.split(separator: "\n", omittingEmptySubsequences: false) + lines[end...]
+  try expectFile(path, has: made.joined(separator: "\n"), location)
 }

@@ -43,28 +43,33 @@ package struct AlertState: WirePart {
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     let facts = alert.facts
-    c.needed("alertname", key.name, "Which alert; see alerts.md.")
+    c.needed("alertname", key.name, "[Which alert](alerts.md).")
     c.field("differs", facts.differs)
-    c.needed("ends_at", WireNull(alert.endsAt), "When its condition ended; null while it fires.")
+    c.needed("ends_at", WireNull(alert.endsAt), "When the condition ended, or null.")
     if let news { c.needed("event_type", news.type, "What happened.") }
-    c.field("ext_pan_id", facts.network?.id)
-    c.needed("fingerprint", fingerprint, .alertFingerprint)
+    c.field("ext_pan_id", facts.network?.id, "The network that the router is on.")
+    c.needed("fingerprint", fingerprint, .alertFingerprint("For good the same for the same home, alert and subject."))
     c.needed("home", home, .home)
-    c.field("network_name", networkName, .networkName)
+    c.field("network_name", networkName, .networkName("The network that the router is on."))
     c.field("preferred_ext_pan_id", facts.preferred?.id)
     c.field("preferred_network_name", facts.preferred?.name.filled, .networkName)
     if let news { c.field("previous_severity", news.previousSeverity, "Of an update that has changed it.") }
-    c.field("reason", facts.reason.map(AlertReason.init), "Of some alerts: why.")
-    c.needed("remedy", remedy, .filled("What to do, for people."))
+    c.field("reason", facts.reason.map(AlertReason.init), "Of some alerts: [why](alerts.md).")
+    c.needed(
+      "remedy", remedy, .filled("Sentences for people; names in them are quoted and cut as in [questions](#consent)."))
     c.field("router", facts.router)
     c.field("router_name", facts.routerName, WireForm("What people call the router, or its id.", most: 512))
-    c.needed("seq", UInt64(alert.sequence), .filled("Counts what was published about it."))
+    c.needed("seq", UInt64(alert.sequence), .filled("From 1: counts what was published about it."))
     c.needed("severity", severity, "How bad it is.")
-    c.needed("starts_at", startsAt)
-    c.needed("status", alert.phase == .firing ? Status.firing : .resolved, "Whether its condition holds.")
-    c.needed("summary", summary, .filled("What is wrong, for people."))
-    c.field("trigger", facts.trigger, "What brought it up.")
-    c.needed("updated_at", alert.updatedAt)
+    c.needed("starts_at", startsAt, "When the condition began.")
+    c.needed(
+      "status", alert.phase == .firing ? Status.firing : .resolved,
+      "`resolved` for 24 hours, after which the topic is emptied.")
+    c.needed(
+      "summary", summary, .filled("Sentences for people; names in them are quoted and cut as in [questions](#consent).")
+    )
+    c.field("trigger", facts.trigger, "What brought it up; may be absent.")
+    c.needed("updated_at", alert.updatedAt, "When something was last published.")
     c.field("user", facts.user, .user)
     c.version()
   }
@@ -148,10 +153,10 @@ struct AlertsState: WireObject {
   func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.needed("active", counts.values.reduce(0, +), "Alerts that fire.")
     c.needed("alerts", alerts, WireForm("The newest of them.", most: UInt64(Self.listed)))
-    c.needed("critical", counts[.critical] ?? 0, "Of these.")
-    c.needed("info", counts[.info] ?? 0, "Of these.")
+    c.needed("critical", counts[.critical] ?? 0, "Of these, by severity.")
+    c.needed("info", counts[.info] ?? 0, "Of these, by severity.")
     c.version()
-    c.needed("warning", counts[.warning] ?? 0, "Of these.")
+    c.needed("warning", counts[.warning] ?? 0, "Of these, by severity.")
   }
 }
 

@@ -20,7 +20,7 @@ struct BridgeState: WireObject {
   static let sample = BridgeState(state: .online, reason: nil)
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {
-    c.field("reason", reason, "After a clean stop.")
+    c.field("reason", reason, "After a clean stop; the last will has none.")
     c.needed("state", state, "Whether the daemon is there.")
   }
 
@@ -50,7 +50,7 @@ struct BridgeDaemon: WireObject {
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.needed("instance_id", instance, .instance)
-    c.needed("process", WireHex(process), "Another one in each process.")
+    c.needed("process", WireHex(process), "16 hex digits, others in each process.")
     c.version()
     c.needed("version", version, .filled("Of the program."))
   }
@@ -80,16 +80,18 @@ struct BridgeInfo: WireObject {
 
   func fields<Coder: WireCoder>(_ c: inout Coder) {
     let identity = settings.identity()
-    c.needed("alerts_hold", own.alertsHold, "Seconds: alerts.hold of the settings.")
+    c.needed("alerts_hold", own.alertsHold, "Seconds: `alerts.hold` of the settings.")
     c.field(
       "enrolment_line", identity?.line,
-      WireForm("The daemon's public keys.", pattern: "^tk1:[A-Za-z0-9_-]{86}:[0-9a-f]{8}$"))
-    c.field("fingerprint", identity?.fingerprint, .keyFingerprint)
+      WireForm(
+        "The daemon's [keys](#envelopes); absent until they are made, and when they are damaged.",
+        pattern: "^tk1:[A-Za-z0-9_-]{86}:[0-9a-f]{8}$"))
+    c.field("fingerprint", identity?.fingerprint, .keyFingerprint("Of these keys."))
     c.needed("home", name, .home)
     c.needed("instance_id", settings.instanceID, .instance)
     c.needed("networks", networks, "Thread networks.")
-    c.needed("offline_after", own.offlineAfter, .filled("Seconds: presence.offline_after of the settings."))
-    c.needed("on_mismatch", own.onMismatch, "A setting.")
+    c.needed("offline_after", own.offlineAfter, .filled("Seconds: `presence.offline_after` of the settings."))
+    c.needed("on_mismatch", own.onMismatch, "`preferred.on_mismatch` of the settings.")
     c.field(
       "preferred_network", preferred.map { Preferred(network: $0.network, name: $0.name) },
       "Absent where none is preferred.")
@@ -110,22 +112,27 @@ package struct BridgeHealth: WireObject {
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     let (counts, snapshot, requests) = (status.counts, status.monitor, status.requests)
-    c.needed("alerts_active", counts.alertsFiring, "Alerts that fire.")
-    c.needed("answers_dropped", requests.dropped, "Answers that were too many to wait.")
-    c.needed("duplicates_ignored", snapshot.duplicatesIgnored, "Repetitions since the start; not among the rejected.")
-    c.needed("events_waiting", status.waiting, "Events that the broker has not acknowledged.")
-    c.needed("intake", status.intake.state, "Whether messages are taken in.")
-    c.needed("intake_reconnects", snapshot.intakeReconnects, "Connections that were lost or not made, since the start.")
+    c.needed("alerts_active", counts.alertsFiring, "Alerts that fire now.")
+    c.needed(
+      "answers_dropped", requests.dropped, "Since the start: answers that were too many to wait for the connection.")
+    c.needed(
+      "duplicates_ignored", snapshot.duplicatesIgnored,
+      "Since the start: repetitions, which are not among the rejected.")
+    c.needed("events_waiting", status.waiting, "Events that the broker has not acknowledged yet.")
+    c.needed("intake", status.intake.state, "`backing_off` while messages cannot be stored, or another client has the session.")
+    c.needed("intake_reconnects", snapshot.intakeReconnects, "Since the start: connections that were lost or not made.")
     c.needed("messages_received", snapshot.received, "Since the start.")
     c.needed("messages_rejected", snapshot.rejected, "Since the start.")
     c.needed("networks", counts.networks, "Thread networks.")
-    c.needed("publications_refused", snapshot.publicationsRefused, "By the broker.")
-    c.field("reason", status.intake.reason, .filled("What is wrong and what to do."))
-    c.needed("requests_answered", requests.answered, "Since the start.")
-    c.needed("requests_refused", requests.refused, "Since the start; with those that were too many to be answered.")
-    c.needed("retained_ignored", snapshot.retainedIgnored, "Retained messages since the start; not among the rejected.")
+    c.needed("publications_refused", snapshot.publicationsRefused, "Since the start: by the broker.")
+    c.field("reason", status.intake.reason, .filled("What is wrong and what to do; else absent."))
+    c.needed("requests_answered", requests.answered, "Since the start: with `ok`.")
+    c.needed("requests_refused", requests.refused, "Since the start: with an error, or too many to be answered.")
+    c.needed(
+      "retained_ignored", snapshot.retainedIgnored,
+      "Since the start: retained messages, which are not among the rejected.")
     c.needed("routers", counts.routers.listed, "Border routers.")
-    c.needed("uptime_seconds", status.uptime / 1_000, "Since the start.")
+    c.needed("uptime_seconds", status.uptime / 1_000, "Seconds since the start.")
     c.version()
   }
 }

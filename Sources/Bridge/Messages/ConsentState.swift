@@ -32,18 +32,24 @@ struct ConsentState: WireObject {
   func fields<Coder: WireCoder>(_ c: inout Coder) {
     let head = waiting.first
     let subject = head?.subject
-    c.field("border_agent_id", subject?.router?.agent)
-    c.field("command", subject?.command)
+    c.field("border_agent_id", subject?.router?.agent, "Of `dataset/set`: the router.")
+    c.field("command", subject?.command, "[What](#consent) for.")
     c.field("expires_at", head?.expiresAt)
-    c.field("ext_pan_id", subject?.onlyNetwork)
-    c.field("fingerprint", head?.requester.fingerprint, .keyFingerprint)
-    c.field("head", head?.id.questionText, .consentID)
+    c.field("ext_pan_id", subject?.onlyNetwork, "Absent where it is about several.")
+    c.field(
+      "fingerprint", head?.requester.fingerprint,
+      .keyFingerprint("Of the key that the answer is sealed to; absent on the socket."))
+    c.field(
+      "head", head?.id.questionText,
+      .consentID("The id of the request that ends first, which the other fields are about."))
     c.field(
       "home_assistant", asked.isEmpty ? nil : asked,
-      .filled("Requests that Home Assistant decides about; what ends first comes first.", most: 8))
+      .filled(
+        "Of those that Home Assistant decides about, the 8 that end first: `id`, `message`, `expires_at`, `token`.",
+        most: 8))
     c.field("network_name", subject?.names, .networkNames)
     c.needed("pending", waiting.count, "How many wait.")
-    c.field("requester", head?.requester.shown, .requester)
+    c.field("requester", head?.requester.shown, .requester("Who asks: `login hub (team family)`."))
     c.version()
   }
 

@@ -24,39 +24,52 @@ package struct RouterState: WireObject {
   }
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let dataset: StaticString =
+      "Of the stored dataset; while `adoption` is `sent`, of the reported one; with no dataset, of the record with `mdns`, which has no `channel` and `pan_id`, else the id alone that it reports."
     let parameters = router.dataset?.parameters
     let name = router.networkName
-    c.field("access_point", router.accessPoint, .label)
-    c.field("active_timestamp", router.activeSeconds, .activeTimestamp)
-    c.field("adoption", router.adoption?.state.published, "How far it is with giving it the preferred credentials.")
-    c.needed("availability", Availability(router.isOnline), "Whether it can be reached.")
+    c.field("access_point", router.accessPoint, .label("As it reported."))
+    c.field("active_timestamp", router.activeSeconds, .activeTimestamp(dataset))
+    c.field(
+      "adoption", router.adoption?.state.published,
+      "How far [giving it the preferred credentials](#adoption) is; absent where it is not asked about.")
+    c.needed("availability", Availability(router.isOnline), "Whether it [can be reached](#presence).")
     c.needed("border_agent_id", router.agent)
-    c.field("channel", parameters?.channelNumber, .channel)
-    c.needed("credentials", router.credential, "What the daemon holds of it.")
-    c.field("current_ext_pan_id", router.currentNetwork)
-    c.field("dataset_changed_at", router.datasetChangedAt)
-    c.field("ext_address", router.extendedAddress.map(WireHex.init), .extendedAddress)
-    c.field("ext_pan_id", router.network)
-    c.needed("first_seen", router.firstSeenAt)
+    c.field("channel", parameters?.channelNumber, .channel(dataset))
+    c.needed("credentials", router.credential, "[What the daemon holds of it](#what-happens-to-a-dataset).")
+    c.field(
+      "current_ext_pan_id", router.currentNetwork,
+      "The network that it reports to be [on](#events-from-routers), or that its record names while its agent is silent; absent where unknown, and while its Thread is off."
+    )
+    c.field("dataset_changed_at", router.datasetChangedAt, "When its stored dataset changed last.")
+    c.field("ext_address", router.extendedAddress.map(WireHex.init), .extendedAddress("As it reported."))
+    c.field("ext_pan_id", router.network, ExtendedPANID.form(dataset))
+    c.needed("first_seen", router.firstSeenAt, "When it came to the home.")
     c.needed("home", home, .home)
-    c.field("model", router.model, .label)
-    c.field("name", router.name, .label)
-    c.field("network_name", name?.isEmpty == true ? nil : name, .networkName)
-    c.field("offline_reason", router.offlineReason, "Why it is offline.")
-    c.field("pan_id", parameters?.panID, .panID)
-    c.field("partition_id", router.shownPartition, "Partition, as it reports it or by its record on the local network.")
-    c.needed("preferred", verdict.published)
+    c.field("model", router.model, .label("As it reported."))
+    c.field("name", router.name, .label("As it reported."))
+    c.field("network_name", name?.isEmpty == true ? nil : name, .networkName(dataset))
+    c.field(
+      "offline_reason", router.offlineReason, "As the `reason` of [`offline`](#events-from-routers), or `silent`.")
+    c.field("pan_id", parameters?.panID, .panID(dataset))
+    c.field(
+      "partition_id", router.shownPartition,
+      "As its agent reports it, or by its record, in whichever order of its bytes the router writes it there; absent while it is offline."
+    )
+    c.needed("preferred", verdict.published, "`none`: nothing to compare, or on an accepted network.")
     c.needed(
       "source", router.source,
-      "mqtt: a login has announced it; mdns: only its record on the local network says that it is there.")
-    c.field("ssid", router.ssid, .label)
-    c.field("thread_state", router.shownThreadState)
-    c.field("thread_state_since", router.shownThreadStateSince)
+      "`mqtt`: a login has announced it; `mdns`: only its record on the [local network](../guides/discovery.md), which anybody there can publish."
+    )
+    c.field("ssid", router.ssid, .label("As it reported."))
     c.field(
-      "thread_version", router.threadVersion, WireForm("Thread version, by its record on the local network.", most: 16))
-    c.field("user", router.user, .user)
+      "thread_state", router.shownThreadState,
+      "As it reported last, or, with `mdns`, by its record. While it is offline only `disabled`.")
+    c.field("thread_state_since", router.shownThreadStateSince, "Since when.")
+    c.field("thread_version", router.threadVersion, WireForm("Text such as `1.4.0`, by its record.", most: 16))
+    c.field("user", router.user, .user("The login that published for it last; absent where none did."))
     c.version()
-    c.field("vendor", router.vendor, .label)
+    c.field("vendor", router.vendor, .label("As it reported."))
   }
 }
 
@@ -72,18 +85,21 @@ package struct NetworkState: WireObject {
   }
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
+    let newest: StaticString = "Of the newest dataset; of the preferred network, its own; absent where unknown."
     let parameters = network.dataset?.parameters
     c.needed("accepted", network.isAccepted, "Whether a person has accepted that routers are on it.")
-    c.field("active_timestamp", network.dataset?.activeSeconds, .activeTimestamp)
-    c.field("channel", parameters?.channelNumber, .channel)
+    c.field("active_timestamp", network.dataset?.activeSeconds, .activeTimestamp(newest))
+    c.field("channel", parameters?.channelNumber, .channel(newest))
     c.needed("ext_pan_id", network.id)
     c.needed("home", home, .home)
     c.needed("network_name", network.name, .networkName)
-    c.field("pan_id", parameters?.panID, .panID)
+    c.field("pan_id", parameters?.panID, .panID(newest))
     c.needed("preferred", network.isPreferred, "Whether it is the preferred one.")
     c.needed("routers", network.routers, "Border routers on it.")
     c.needed("routers_online", network.online, "Those that can be reached.")
-    c.field("shared_by", network.sharedBy.isEmpty ? nil : network.sharedBy, .sharingLogins)
+    c.field(
+      "shared_by", network.sharedBy.isEmpty ? nil : network.sharedBy,
+      .sharingLogins("Logins that [share](#shared-credentials) its credentials; absent without any."))
     c.version()
   }
 }

@@ -7,36 +7,51 @@ import Wire
 package enum RequestMethods {
   package typealias Method = VarlinkMethod<RequestFields, AnswerData>
 
-  package static let interfaces: [VarlinkInterface] = [.credentials, .preferred, .networks, .questions]
+  package static let interfaces = [
+    interface("Credentials", "The Thread credentials of the caller's team, by border router."),
+    interface("Preferred", "The preferred network of a home."),
+    interface("Networks", "Networks of a home, and what is known of it."),
+    interface(
+      "Questions",
+      "What the caller's own calls wait for. The operation `ListConsents` of io.threadkeeper.Admin has what waits for "
+        + "anybody's."),
+  ]
+
+  /// The interface, the method and its reply.
+  typealias Row = (interface: String, name: String, reply: String)
 
   /// - Returns: nil for `ping`, in whose place there is `org.varlink.service.GetInfo`.
-  package static func method(_ command: RequestCommand) -> Method? {
-    let (interface, name): (VarlinkInterface, String)
+  static func row(_ command: RequestCommand) -> Row? {
     switch command {
-    case .ping: return nil
-    case .storeCredentials: (interface, name) = (.credentials, "Store")
-    case .deleteCredentials: (interface, name) = (.credentials, "Delete")
-    case .getCredentials: (interface, name) = (.credentials, "Get")
-    case .listCredentials: (interface, name) = (.credentials, "List")
-    case .listActiveCredentials: (interface, name) = (.credentials, "ListActive")
-    case .shareCredentials: (interface, name) = (.credentials, "Share")
-    case .isPreferredAvailable: (interface, name) = (.preferred, "IsAvailable")
-    case .checkPreferred: (interface, name) = (.preferred, "Check")
-    case .getPreferred: (interface, name) = (.preferred, "Get")
-    case .setPreferred: (interface, name) = (.preferred, "Set")
-    case .forgetPreferred: (interface, name) = (.preferred, "Forget")
-    case .getNetwork: (interface, name) = (.networks, "Get")
-    case .nearbyNetworks: (interface, name) = (.networks, "Nearby")
-    case .forgetNetwork: (interface, name) = (.networks, "Forget")
-    case .listNetworks: (interface, name) = (.networks, "List")
-    case .listRouters: (interface, name) = (.networks, "ListRouters")
-    case .listAlerts: (interface, name) = (.networks, "ListAlerts")
-    case .approveConsent: (interface, name) = (.questions, "Approve")
-    case .denyConsent: (interface, name) = (.questions, "Deny")
-    case .askConsent: (interface, name) = (.questions, "Ask")
-    case .pendingConsents: (interface, name) = (.questions, "Pending")
+    case .ping: nil
+    case .storeCredentials:
+      ("Credentials", "Store", "change: (stored, updated, unchanged), preferred: ?(match, mismatch, none)")
+    case .deleteCredentials: ("Credentials", "Delete", "deleted: bool")
+    case .getCredentials: ("Credentials", "Get", "credentials: []Credential")
+    case .listCredentials: ("Credentials", "List", "credentials: []Credential, damaged: ?[]string")
+    case .listActiveCredentials: ("Credentials", "ListActive", "credentials: []Credential, damaged: ?[]string")
+    case .shareCredentials: ("Credentials", "Share", "")
+    case .isPreferredAvailable: ("Preferred", "IsAvailable", "available: bool")
+    case .checkPreferred: ("Preferred", "Check", "result: (match, mismatch, none), differs: ?[]string")
+    case .getPreferred: ("Preferred", "Get", "credentials: []Credential")
+    case .setPreferred: ("Preferred", "Set", "changed: bool, available: ?bool, source: ?string")
+    case .forgetPreferred: ("Preferred", "Forget", "forgotten: ?[]FormerNetwork")
+    case .getNetwork: ("Networks", "Get", "credentials: []Credential")
+    case .nearbyNetworks: ("Networks", "Nearby", "credentials: []Credential, damaged: ?[]string")
+    case .forgetNetwork:
+      ("Networks", "Forget", "forgotten: ?[]FormerNetwork, remaining: ?[]string, shared_by: ?[]string")
+    case .listNetworks: ("Networks", "List", "networks: []object")
+    case .listRouters: ("Networks", "ListRouters", "routers: []object")
+    case .listAlerts: ("Networks", "ListAlerts", "alerts: []object")
+    case .approveConsent: ("Questions", "Approve", "")
+    case .denyConsent: ("Questions", "Deny", "")
+    case .askConsent: ("Questions", "Ask", "")
+    case .pendingConsents: ("Questions", "Pending", "pending: []Question")
     }
-    return Method(interface.name, name, for: .team)
+  }
+
+  package static func method(_ command: RequestCommand) -> Method? {
+    row(command).map { Method("io.threadkeeper.\($0.interface)", $0.name, for: .team) }
   }
 
   /// Those of an interface.

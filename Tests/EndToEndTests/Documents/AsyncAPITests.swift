@@ -168,9 +168,6 @@ import Wire
     #expect(try names("router.json", "properties", "offline_reason") == OfflineReason.allCases.map(\.word.description))
     #expect(try names("router.json", "properties", "credentials") == CredentialState.allCases.map(\.word.description))
     #expect(try names("router.json", "definitions", "thread_state") == ThreadState.allCases.map(\.word.description))
-    #expect(try names("offline.json", "definitions", "sent_reason") == OfflineReason.reported.map(\.word.description))
-    #expect(
-      try names("announce.json", "definitions", "sent_thread_state") == ThreadState.allCases.map(\.word.description))
     #expect(try Set(names("router.json", "definitions", "check")) == ["match", "mismatch", "none"])
   }
 }

@@ -28,10 +28,7 @@ import ThreadkeeperSupport
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/interfaces")
 
   @Test("What is compiled in is what the files say, and every file is served") func files() throws {
-    for interface in interfaces {
-      let file = try String(contentsOf: Self.files.appendingPathComponent("\(interface.name).varlink"), encoding: .utf8)
-      #expect(interface.text == file)
-    }
+    for interface in interfaces { try expectFile("docs/interfaces/\(interface.name).varlink", has: interface.text) }
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.files.path)
     #expect(names.sorted() == interfaces.map { "\($0.name).varlink" }.sorted())
   }

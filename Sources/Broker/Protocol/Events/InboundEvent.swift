@@ -37,33 +37,31 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     let ofRouter: WireUse = isOfProgram || isOfStore ? .typeOnly : .counts
     let ofThread = isAnnounced || kind == .heartbeat ? ofRouter : .typeOnly
     let ofDataset: WireUse = isAnnounced || isOfStore ? .counts : .typeOnly
-    c.field("access_point", &message.accessPoint, .sent, ofRouter)
-    if isOfProgram { c.field("agent", &program, .sent, .anyType) }
-    c.field("border_agent_id", &agent)
+    c.field("access_point", &message.accessPoint, kind == .ssid ? .accessPoint : .ownAccessPoint, ofRouter)
+    if isOfProgram { c.field("agent", &program, .program, .anyType) }
+    c.field("border_agent_id", &agent, isOfStore ? .namedAgent : .agent)
     if let shownDataset { c.field("dataset", shownDataset) }
-    c.field("dataset", &dataset, nil, ofDataset)
-    c.field("ext_address", &extendedAddress, nil, ofRouter)
-    c.field("ext_pan_id", &message.thread.network, nil, ofThread)
-    if kind == .offline, !isOfProgram {
-      c.field("http_status", &message.httpStatus, WireForm("", least: 100, most: 599), .anyType)
-    }
-    c.field("id", &identifier, .sent)
-    c.field("model", &message.model, .sent, ofRouter)
-    c.field("name", &message.name, .sent, isOfStore ? .counts : ofRouter)
-    c.field("partition_id", &message.thread.partition, nil, ofThread)
-    if isOfStore { c.field("preferred", &isPreferred) }
-    c.field("previous_ssid", &message.previousSSID, .sent, ofRouter)
+    c.field("dataset", &dataset, isOfStore ? .sharedDataset : .dataset, ofDataset)
+    c.field("ext_address", &extendedAddress, .extendedAddress, ofRouter)
+    c.field("ext_pan_id", &message.thread.network, .network, ofThread)
+    if kind == .offline, !isOfProgram { c.field("http_status", &message.httpStatus, .status, .anyType) }
+    c.field("id", &identifier, .identifier)
+    c.field("model", &message.model, .label, ofRouter)
+    c.field("name", &message.name, isOfStore ? .sender : .label, isOfStore ? .counts : ofRouter)
+    c.field("partition_id", &message.thread.partition, .partition, ofThread)
+    if isOfStore { c.field("preferred", &isPreferred, .isPreferred) }
+    c.field("previous_ssid", &message.previousSSID, .previousName, ofRouter)
     if isAnnounced {
-      c.field("reason", &adoptionFailure)
+      c.field("reason", &adoptionFailure, .adoptionFailure)
     } else if kind == .offline, !isOfProgram {
-      c.field("reason", &offlineReason)
+      c.field("reason", &offlineReason, .offlineReason)
     } else {
-      c.field("reason", &message.trouble, .sentence, kind == .offline ? .counts : .typeOnly)
+      c.field("reason", &message.trouble, .trouble, kind == .offline ? .counts : .typeOnly)
     }
-    c.field("seq", &sequence)
-    c.field("ssid", &message.ssid, .sent, ofRouter)
-    c.field("thread_state", &message.thread.state, nil, ofThread)
-    c.field("vendor", &message.vendor, .sent, ofRouter)
+    c.field("seq", &sequence, .sequence)
+    c.field("ssid", &message.ssid, kind == .ssid ? .newName : .ownName, ofRouter)
+    c.field("thread_state", &message.thread.state, .threadState, ofThread)
+    c.field("vendor", &message.vendor, .label, ofRouter)
   }
 
   private var extendedAddress: WireHex? {
@@ -80,9 +78,92 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   }
 }
 
+extension RouterMessage.Kind {
+  /// What it means, for the documents.
+  package var about: StaticString {
+    switch self {
+    case .announce: "The router is on the Thread network."
+    case .dataset: "Its active dataset changed."
+    case .leave: "It has left the home for good. That it has lost its network is `offline`."
+    case .heartbeat: "It can be reached, or a program can do its work."
+    case .offline: "It cannot be reached, or has no network, or a program cannot do its work."
+    case .ssid: "The Wi-Fi of its access point has another name."
+    case .credentials: "What a sender that is no border router has of a network, as Home Assistant's Thread store."
+    }
+  }
+}
+
+// What the fields mean; `null` counts as absent.
 extension WireForm {
-  fileprivate static var sent: WireForm { WireForm("", most: UInt64(InboundLimits.textCharacters)) }
-  fileprivate static var sentence: WireForm { WireForm("", most: UInt64(InboundLimits.sentenceCharacters)) }
+  private static func sent(_ about: StaticString) -> WireForm {
+    WireForm(about, most: UInt64(InboundLimits.textCharacters))
+  }
+
+  fileprivate static var agent: WireForm {
+    "16 or 32 hex digits. 32 of which the last 16 are zeros are the same id as the first 16 alone."
+  }
+  fileprivate static var namedAgent: WireForm {
+    "The border agent that the sender names for it; nobody owns that id by this."
+  }
+  fileprivate static var dataset: WireForm {
+    "The active dataset. In `announce` also one that is [not complete](#datasets-that-are-not-complete)."
+  }
+  fileprivate static var sharedDataset: WireForm {
+    "A user shares one dataset of each network (Extended PAN ID), of at most 32 networks."
+  }
+  fileprivate static var label: WireForm {
+    sent("Text for people, of `announce` and `dataset`; what is absent stays as it was.")
+  }
+  fileprivate static var sender: WireForm { sent("What people call the sender.") }
+  fileprivate static var extendedAddress: WireForm { "16 hex digits, of `announce` and `dataset`." }
+  fileprivate static var ownAccessPoint: WireForm {
+    sent("Text of `announce` and `dataset`, by which `ssid` events find the router.")
+  }
+  fileprivate static var accessPoint: WireForm {
+    sent(
+      "Without `border_agent_id`: the routers that announced this text, at most 16; of the sender's team, or of all where `ssid.reporters` names the sender."
+    )
+  }
+  fileprivate static var ownName: WireForm { sent("Counts in `ssid`.") }
+  fileprivate static var newName: WireForm { sent("The new name. U+FFFD stands for what is no UTF-8.") }
+  fileprivate static var previousName: WireForm { sent("The old name, where it is known; counts in `ssid`.") }
+  fileprivate static var network: WireForm {
+    "The network that the router *is on*, at `/node/ext-panid` of an OpenThread Border Router."
+  }
+  fileprivate static var threadState: WireForm {
+    "`disabled`, `detached`, `child`, `router` or `leader`, as at `/node/state`."
+  }
+  fileprivate static var partition: WireForm {
+    "32 bits: the partition that the router is in, as `leaderData.partitionId` at `/node`. It wins over that of its record."
+  }
+  fileprivate static var adoptionFailure: WireForm {
+    "Why the router does not use the credentials that it was [sent](#adoption): `pending_change`, `refused`, `no_answer` or `not_attached`."
+  }
+  fileprivate static var offlineReason: WireForm {
+    "`stopped` (Thread was stopped), `unreachable` (nothing accepts connections), `frozen` (connections are accepted and not answered), `untrusted` (on its machine, a program of another user listens in its place), `no_network` (it answers, and has no dataset) or `failing` (what it answers is an error, or not what a border router answers)."
+  }
+  fileprivate static var status: WireForm {
+    WireForm(
+      "With `failing`: what its REST interface answers, 100 to 599. Anything else counts as absent.", least: 100,
+      most: 599)
+  }
+  fileprivate static var isPreferred: WireForm {
+    "Whether the sender prefers this network (false). One network of a user at most: the last report counts."
+  }
+  fileprivate static var program: WireForm {
+    sent(
+      "Distinguishes it from others of the login. Its first word is the kind of program, such as `otbr` before the address of a router."
+    )
+  }
+  fileprivate static var trouble: WireForm {
+    WireForm(
+      "At most 512 characters: why it cannot do its work, and what to do about it.",
+      most: UInt64(InboundLimits.sentenceCharacters))
+  }
+  fileprivate static var sequence: WireForm {
+    "0 to 2^64−1, rising for one user and router, program or network over all events."
+  }
+  fileprivate static var identifier: WireForm { sent("Text, in place of `seq`.") }
 }
 
 // MARK: - Reading

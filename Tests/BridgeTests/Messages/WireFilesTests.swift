@@ -1,6 +1,7 @@
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadRequests
 import Wire
 
 @testable import Bridge
@@ -19,8 +20,8 @@ private struct SchemaFile {
   }
 }
 
-/// The schemas of what the daemon publishes, which come from its messages: `make schemas` writes them.
-@Suite("The schemas of what is published") struct MessageSchemaTests {
+/// What comes from the declarations of the messages: `make wire` writes it.
+@Suite("The files that are made from the messages") struct WireFilesTests {
   private static let time = WireTime(milliseconds: 0)
   private static let files: [SchemaFile] = [
     SchemaFile(
@@ -49,12 +50,38 @@ private struct SchemaFile {
   ]
 
   @Test("Each file says what its message declares") func agreement() throws {
-    for file in Self.files {
-      try expectFile("docs/reference/schemas/\(file.name).json", has: JSONLayout.text(file.schema))
+    for file in Self.files { try expectSchema(file.name, file.schema) }
+    for kind in RouterMessage.Kind.allCases { try expectSchema("\(kind.word)", ReceivedSchema.event(kind)) }
+    try expectSchema("request", ReceivedSchema.requests())
+  }
+
+  private func expectSchema(_ name: String, _ schema: String) throws {
+    // Code and links are for the pages.
+    let plain = schema.replacing(#/\[([^\]"]*)\]\([^)"]*\)/#) { "\($0.1)" }.filter { $0 != "`" }
+    try expectFile("docs/reference/schemas/\(name).json", has: JSONLayout.text(plain))
+  }
+
+  @Test("The AsyncAPI document has each event and request") func asyncAPI() throws {
+    for (name, text) in [
+      ("channels", AsyncAPIParts.channels()), ("operations", AsyncAPIParts.operations()),
+      ("messages", AsyncAPIParts.messages()),
+    ] { try expectPart(name, of: "docs/reference/asyncapi.yaml", has: text) }
+  }
+
+  @Test("The page about the protocol has the meaning of each field") func tables() throws {
+    let tables = [
+      ("events", FieldTable.events()), ("credentials", FieldTable.fields(InboundEvent(.credentials))),
+      ("programs", FieldTable.programs()), ("requests", FieldTable.requests()),
+    ]
+    let files = Self.files.filter {
+      ["alert", "bridge-consent", "bridge-health", "bridge-info", "network", "router"].contains($0.name)
+    }
+    for (name, text) in tables + files.map({ ($0.name, FieldTable.fields($0.describer)) }) {
+      try expectPart(name, of: "docs/reference/mqtt-protocol.md", has: text)
     }
   }
 
-  @Test("The page about the protocol has every field of each message") func documented() throws {
+  @Test("That page has every field of each message") func documented() throws {
     let page = try document("docs/reference/mqtt-protocol.md")
     for file in Self.files where file.name != "home-assistant-device" {
       for name in file.describer.fields.map(\.name) where name != "v" {
