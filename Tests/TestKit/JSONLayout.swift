@@ -26,6 +26,31 @@ package struct JSONLayout {
     return lines(layout.node(), "", "", isOutermost: true).joined(separator: "\n") + "\n"
   }
 
+  /// A schema with others among its definitions, and theirs.
+  package static func schema(_ json: String, with others: [(name: String, json: String)]) -> String {
+    var layout = JSONLayout(rest: json[...])
+    guard case .object(var members) = layout.node(),
+      let index = members.firstIndex(where: { $0.name == "\"definitions\"" }),
+      case .object(var definitions) = members[index].node
+    else { return json }
+    func define(_ name: String, _ node: Node) {
+      if let known = definitions.firstIndex(where: { $0.name == name }) {
+        definitions[known].node = node
+      } else {
+        definitions.append((name, node))
+      }
+    }
+    for (name, json) in others {
+      var layout = JSONLayout(rest: json[...])
+      guard case .object(let other) = layout.node() else { continue }
+      for case ("\"definitions\"", .object(let all)) in other { for (name, node) in all { define(name, node) } }
+      let own = other.filter { !["\"$schema\"", "\"title\"", "\"definitions\""].contains($0.name) }
+      if !name.isEmpty { define("\"\(name)\"", .object(own)) }
+    }
+    members[index].node = .object(definitions)
+    return lines(.object(members), "", "", isOutermost: true).joined(separator: "\n") + "\n"
+  }
+
   // MARK: Reading
 
   private mutating func skipSpace() { rest = rest.drop(while: \.isWhitespace) }

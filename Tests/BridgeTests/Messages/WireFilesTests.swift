@@ -55,10 +55,24 @@ private struct SchemaFile {
     try expectSchema("request", ReceivedSchema.requests())
   }
 
+  @Test("What answers and messages of adoption have of other messages is what these declare") func shared() throws {
+    let states = Self.files.filter { ["router", "network", "alert"].contains($0.name) }
+    let envelope = (name: "", json: plain(ReceivedSchema.shared()))
+    for (file, others) in [
+      ("answer", states.map { (name: $0.name, json: plain($0.schema)) } + [envelope]), ("dataset-set", [envelope]),
+    ] {
+      let path = "docs/reference/schemas/\(file).json"
+      try expectFile(path, has: JSONLayout.schema(document(path), with: others))
+    }
+  }
+
   private func expectSchema(_ name: String, _ schema: String) throws {
-    // Code and links are for the pages.
-    let plain = schema.replacing(#/\[([^\]"]*)\]\([^)"]*\)/#) { "\($0.1)" }.filter { $0 != "`" }
-    try expectFile("docs/reference/schemas/\(name).json", has: JSONLayout.text(plain))
+    try expectFile("docs/reference/schemas/\(name).json", has: JSONLayout.text(plain(schema)))
+  }
+
+  /// Code and links are for the pages.
+  private func plain(_ schema: String) -> String {
+    schema.replacing(#/\[([^\]"]*)\]\([^)"]*\)/#) { "\($0.1)" }.filter { $0 != "`" }
   }
 
   @Test("The AsyncAPI document has each event and request") func asyncAPI() throws {

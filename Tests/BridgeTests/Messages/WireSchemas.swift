@@ -79,6 +79,9 @@ enum ReceivedSchema {
           + commands))
   }
 
+  /// What others have in their files, too.
+  static func shared() -> String { #"{"definitions": {"envelope": \#(envelope)}}"# }
+
   private static let unlessSealed = #""if": {"required": ["sealed"], "properties": {"sealed": {"type": "object"}}}"#
 
   /// What a command makes of its fields; nil: nothing.
