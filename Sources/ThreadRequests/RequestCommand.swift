@@ -63,6 +63,27 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     }
   }
 
+  /// What `data` of its answer has, by the names of `AnswerData`; with `?` perhaps.
+  package var reply: [String] {
+    switch self {
+    case .ping: ["time", "version"]
+    case .storeCredentials: ["change", "preferred?"]
+    case .deleteCredentials: ["deleted"]
+    case .getCredentials, .getNetwork, .getPreferred: ["credentials"]
+    case .listCredentials, .listActiveCredentials, .nearbyNetworks: ["credentials", "damaged?"]
+    case .isPreferredAvailable: ["available"]
+    case .checkPreferred: ["result", "differs?"]
+    case .setPreferred: ["changed", "available?", "source?"]
+    case .forgetPreferred: ["forgotten?"]
+    case .forgetNetwork: ["forgotten?", "remaining?", "shared_by?"]
+    case .pendingConsents: ["pending"]
+    case .listRouters: ["routers"]
+    case .listNetworks: ["networks"]
+    case .listAlerts: ["alerts"]
+    case .shareCredentials, .approveConsent, .denyConsent, .askConsent: []
+    }
+  }
+
   /// What it is for.
   package var about: StaticString {
     switch self {

@@ -4,17 +4,16 @@ import Wire
 extension RequestMethods {
   /// The text of an interface, from the declarations of its requests. See docs/interfaces, and `io.threadkeeper.Failed`.
   static func interface(_ name: String, _ about: String) -> VarlinkInterface {
-    let requests = RequestCommand.allCases.filter { row($0)?.interface == name }
+    let requests = RequestCommand.allCases.filter { place($0)?.interface == name }
+    let replies = requests.map { reply($0) }
     let head = comment(about) + "#\n" + comment(common) + meanings(of: requests)
     var parts = ["\(head)interface io.threadkeeper.\(name)"]
-    let replies = requests.compactMap { row($0)?.reply }
     for (type, text) in types where replies.contains(where: { $0.contains("[]\(type)") }) {
       parts.append("type \(type) \(text)")
     }
-    for command in requests {
-      guard let row = row(command) else { continue }
-      let method = "method \(row.name)(\(parameters(command))) -> (\(row.reply))"
-      parts.append(comment("\(command.about)") + method)
+    for (command, reply) in zip(requests, replies) {
+      let method = place(command)?.method ?? ""
+      parts.append(comment("\(command.about)") + "method \(method)(\(parameters(command))) -> (\(reply))")
     }
     return VarlinkInterface(parts.joined(separator: "\n\n") + "\n")
   }
@@ -25,6 +24,23 @@ extension RequestMethods {
     in io.threadkeeper.Questions what a call waits for. What fails is `io.threadkeeper.Failed` with the codes of the \
     MQTT requests. The parameters:
     """
+
+  private static func reply(_ command: RequestCommand) -> String {
+    command.reply.map { field in
+      let isOptional = field.hasSuffix("?")
+      let name = isOptional ? String(field.dropLast()) : field
+      return "\(name): \(isOptional ? "?" : "")\(replyTypes[name] ?? "string")"
+    }.joined(separator: ", ")
+  }
+
+  /// Of the fields of `AnswerData` that are no texts.
+  private static let replyTypes = [
+    "alerts": "[]object", "available": "bool", "change": "(stored, updated, unchanged)", "changed": "bool",
+    "credentials": "[]Credential", "damaged": "[]string", "deleted": "bool", "differs": "[]string",
+    "forgotten": "[]FormerNetwork", "networks": "[]object", "pending": "[]Question",
+    "preferred": "(match, mismatch, none)", "remaining": "[]string", "result": "(match, mismatch, none)",
+    "routers": "[]object", "shared_by": "[]string",
+  ]
 
   /// Objects in replies.
   private static let types = [

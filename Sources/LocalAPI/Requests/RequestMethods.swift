@@ -17,41 +17,37 @@ package enum RequestMethods {
         + "anybody's."),
   ]
 
-  /// The interface, the method and its reply.
-  typealias Row = (interface: String, name: String, reply: String)
-
-  /// - Returns: nil for `ping`, in whose place there is `org.varlink.service.GetInfo`.
-  static func row(_ command: RequestCommand) -> Row? {
+  /// The interface and the method; nil for `ping`, in whose place there is `org.varlink.service.GetInfo`.
+  static func place(_ command: RequestCommand) -> (interface: String, method: String)? {
     switch command {
     case .ping: nil
-    case .storeCredentials:
-      ("Credentials", "Store", "change: (stored, updated, unchanged), preferred: ?(match, mismatch, none)")
-    case .deleteCredentials: ("Credentials", "Delete", "deleted: bool")
-    case .getCredentials: ("Credentials", "Get", "credentials: []Credential")
-    case .listCredentials: ("Credentials", "List", "credentials: []Credential, damaged: ?[]string")
-    case .listActiveCredentials: ("Credentials", "ListActive", "credentials: []Credential, damaged: ?[]string")
-    case .shareCredentials: ("Credentials", "Share", "")
-    case .isPreferredAvailable: ("Preferred", "IsAvailable", "available: bool")
-    case .checkPreferred: ("Preferred", "Check", "result: (match, mismatch, none), differs: ?[]string")
-    case .getPreferred: ("Preferred", "Get", "credentials: []Credential")
-    case .setPreferred: ("Preferred", "Set", "changed: bool, available: ?bool, source: ?string")
-    case .forgetPreferred: ("Preferred", "Forget", "forgotten: ?[]FormerNetwork")
-    case .getNetwork: ("Networks", "Get", "credentials: []Credential")
-    case .nearbyNetworks: ("Networks", "Nearby", "credentials: []Credential, damaged: ?[]string")
-    case .forgetNetwork:
-      ("Networks", "Forget", "forgotten: ?[]FormerNetwork, remaining: ?[]string, shared_by: ?[]string")
-    case .listNetworks: ("Networks", "List", "networks: []object")
-    case .listRouters: ("Networks", "ListRouters", "routers: []object")
-    case .listAlerts: ("Networks", "ListAlerts", "alerts: []object")
-    case .approveConsent: ("Questions", "Approve", "")
-    case .denyConsent: ("Questions", "Deny", "")
-    case .askConsent: ("Questions", "Ask", "")
-    case .pendingConsents: ("Questions", "Pending", "pending: []Question")
+    case .storeCredentials: ("Credentials", "Store")
+    case .deleteCredentials: ("Credentials", "Delete")
+    case .getCredentials: ("Credentials", "Get")
+    case .listCredentials: ("Credentials", "List")
+    case .listActiveCredentials: ("Credentials", "ListActive")
+    case .shareCredentials: ("Credentials", "Share")
+    case .isPreferredAvailable: ("Preferred", "IsAvailable")
+    case .checkPreferred: ("Preferred", "Check")
+    case .getPreferred: ("Preferred", "Get")
+    case .setPreferred: ("Preferred", "Set")
+    case .forgetPreferred: ("Preferred", "Forget")
+    case .getNetwork: ("Networks", "Get")
+    case .nearbyNetworks: ("Networks", "Nearby")
+    case .forgetNetwork: ("Networks", "Forget")
+    case .listNetworks: ("Networks", "List")
+    case .listRouters: ("Networks", "ListRouters")
+    case .listAlerts: ("Networks", "ListAlerts")
+    case .approveConsent: ("Questions", "Approve")
+    case .denyConsent: ("Questions", "Deny")
+    case .askConsent: ("Questions", "Ask")
+    case .pendingConsents: ("Questions", "Pending")
     }
   }
 
+  /// - Returns: nil for `ping`.
   package static func method(_ command: RequestCommand) -> Method? {
-    row(command).map { Method("io.threadkeeper.\($0.interface)", $0.name, for: .team) }
+    place(command).map { Method("io.threadkeeper.\($0.interface)", $0.method, for: .team) }
   }
 
   /// Those of an interface.

@@ -76,9 +76,12 @@ enum FieldTable {
     let rows = RequestCommand.allCases.map { command in
       let own = command.parameters.filter { $0 != .transaction && fields.contains($0.rawValue) }
       let names = own.map { "`\($0.rawValue)`" + (command.needs($0) ? "" : "?") }
-      return ["`\(command.rawValue)`", names.joined(separator: ", "), "\(command.about)"]
+      let reply = command.reply.map { "`\($0.filter { $0 != "?" })`" + ($0.hasSuffix("?") ? "?" : "") }
+      return [
+        "`\(command.rawValue)`", names.joined(separator: ", "), reply.joined(separator: ", "), "\(command.about)",
+      ]
     }
-    return table("| command | fields | what |", rows)
+    return table("| command | fields | `data` | what |", rows)
   }
 
   private static func code(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }

@@ -27,6 +27,22 @@ import ThreadkeeperSupport
   private static let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/interfaces")
 
+  /// The first sentence of its comment.
+  private func summary(_ interface: VarlinkInterface) -> Substring {
+    let comment = interface.text.split(separator: "\n").prefix { $0.hasPrefix("#") }.map { $0.dropFirst(2) }.joined(
+      separator: " ")
+    return comment.firstRange(of: ". ").map { comment[..<$0.lowerBound] + "." } ?? comment[...]
+  }
+
+  @Test("The page about the local API has each interface with its methods") func table() throws {
+    let rows = interfaces.map { interface in
+      let methods = interface.methods.map { "`\($0)`" }.joined(separator: ", ")
+      return "| [`\(interface.name)`](../interfaces/\(interface.name).varlink) | \(methods) | \(summary(interface)) |"
+    }
+    let text = (["", "| interface | methods | what |", "|---|---|---|"] + rows + [""]).joined(separator: "\n")
+    try expectPart("interfaces", of: "docs/reference/local-api.md", has: text)
+  }
+
   @Test("What is compiled in is what the files say, and every file is served") func files() throws {
     for interface in interfaces { try expectFile("docs/interfaces/\(interface.name).varlink", has: interface.text) }
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.files.path)
