@@ -93,7 +93,7 @@ package enum RequestFlaw: Error {
 
 extension RequestFields {
   /// Of several fields of another type the first of these is named.
-  private static let order = [
+  static let order = [
     "home", "transaction", "border_agent_id", "dataset", "ext_pan_id", "network_name", "id", "scope", "purpose",
     "token", "sealed", "program", "administrator",
   ]

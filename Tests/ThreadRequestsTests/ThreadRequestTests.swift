@@ -1,8 +1,9 @@
 import TestKit
 import Testing
 import ThreadDataset
-import ThreadRequests
 import Wire
+
+@testable import ThreadRequests
 
 @Suite struct ThreadRequestTests {
   private let agent = "a1b2c3d4e5f60718"
@@ -26,6 +27,11 @@ import Wire
     #expect(request.agent?.description == agent)
     #expect(request.dataset == dataset)
     #expect(request.transaction == "r-1")
+  }
+
+  @Test("Each field has its turn where several are of another type") func order() {
+    let names = [RequestFields(on: .mqtt), RequestFields(on: .socket)].flatMap { WireDescriber($0).fields.map(\.name) }
+    #expect(Set(names) == Set(RequestFields.order))
   }
 
   @Test("16 bytes whose tail is zero are the 8 bytes") func alias() throws {

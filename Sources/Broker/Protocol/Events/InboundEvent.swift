@@ -238,11 +238,11 @@ extension InboundEvent {
   }
 
   /// Of several wrong values the first of these is named.
-  private static let order = [
+  static let order = [
     "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address", "dataset", "ext_pan_id",
     "thread_state", "reason",
   ]
-  private static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
+  static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
 
   private mutating func check(_ reader: WireReader) throws(Rejection) {
     let isOfStore = message.kind == .credentials
@@ -358,7 +358,7 @@ extension InboundEvent {
   }
 
   /// What may lie beside an envelope. Of several differences the first of these is named.
-  private static let outside: [StaticString] = [
+  static let outside: [StaticString] = [
     "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address", "access_point", "ssid",
     "previous_ssid", "id", "ext_pan_id", "thread_state", "reason", "http_status",
   ]
