@@ -29,7 +29,7 @@ import Wire
     #expect(request.transaction == "r-1")
   }
 
-  @Test("Each field has its turn where several are of another type") func order() {
+  @Test("Each field has its turn where several are of another type") func turns() {
     let names = [RequestFields(on: .mqtt), RequestFields(on: .socket)].flatMap { WireDescriber($0).fields.map(\.name) }
     #expect(Set(names) == Set(RequestFields.order))
   }

@@ -84,8 +84,9 @@ private struct SchemaFile {
 
   @Test("The page about the protocol has the meaning of each field") func tables() throws {
     let tables = [
-      ("events", FieldTable.events()), ("credentials", FieldTable.fields(InboundEvent(.credentials))),
-      ("programs", FieldTable.programs()), ("requests", FieldTable.requests()),
+      ("event kinds", FieldTable.kinds()), ("fields of events", FieldTable.events()),
+      ("credentials", FieldTable.fields(InboundEvent(.credentials))), ("programs", FieldTable.programs()),
+      ("requests", FieldTable.requests()),
     ]
     let files = Self.files.filter {
       ["alert", "bridge-consent", "bridge-health", "bridge-info", "network", "router"].contains($0.name)

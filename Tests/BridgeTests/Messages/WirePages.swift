@@ -35,6 +35,10 @@ enum FieldTable {
     return table("| field | what |", rows.map { [code($0.names), $0.meaning] })
   }
 
+  static func kinds() -> String {
+    table("| event | means |", RouterMessage.Kind.allCases.map { ["`\($0.word)`", "\($0.about)"] })
+  }
+
   /// Which event has which field.
   static func events() -> String {
     let kinds: [RouterMessage.Kind] = [.announce, .dataset, .heartbeat, .offline, .leave, .ssid]

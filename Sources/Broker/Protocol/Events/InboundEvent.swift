@@ -79,16 +79,20 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
 }
 
 extension RouterMessage.Kind {
-  /// What it means, for the documents.
+  /// What it means and what follows, for the documents.
   package var about: StaticString {
     switch self {
-    case .announce: "The router is on the Thread network."
-    case .dataset: "Its active dataset changed."
-    case .leave: "It has left the home for good. That it has lost its network is `offline`."
-    case .heartbeat: "It can be reached, or a program can do its work."
-    case .offline: "It cannot be reached, or has no network, or a program cannot do its work."
-    case .ssid: "The Wi-Fi of its access point has another name."
-    case .credentials: "What a sender that is no border router has of a network, as Home Assistant's Thread store."
+    case .announce: "The router is on the Thread network: it is listed and online; with a dataset, that is stored."
+    case .dataset: "Its active dataset changed: as `announce`, but `dataset` is required."
+    case .leave:
+      "It has left the home for good: credentials are deleted, topics emptied, alerts resolved. That it has lost its network is `offline`."
+    case .heartbeat: "It can be reached, and is online; or a program can do its work."
+    case .offline:
+      "It cannot be reached, or has no network; or a program cannot do its work. Good as a last will: nothing is deleted."
+    case .ssid:
+      "The Wi-Fi of its access point has another name, which is remembered; a change is checked against the preferred network."
+    case .credentials:
+      "What a sender that is no border router [shares](#shared-credentials) of a network, as Home Assistant's Thread store."
     }
   }
 }
