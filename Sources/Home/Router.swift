@@ -245,7 +245,8 @@ extension Router {
       // The agent of a stopped router continues to name the previous network.
       takeOffline(hadNoNetwork && !bringsDataset ? .noNetwork : .stopped, at: now)
     } else if isWhole || report.network != nil {
-      currentNetwork = report.network
+      let isPlaceholder = report.network == .placeholder && report.state?.isAttached != true
+      currentNetwork = isPlaceholder ? nil : report.network
     }
     if isWhole || report.partition != nil || report.state?.isAttached == false { reportedPartition = report.partition }
   }
@@ -334,6 +335,11 @@ extension Router {
     }
     if followsPreferred { formerKey?.until = now }
   }
+}
+
+extension ExtendedPANID {
+  /// That of an OpenThread to which no dataset was ever given. Some people form a network with it.
+  package static let placeholder = ExtendedPANID(number: 0xDEAD_00BE_EF00_CAFE)
 }
 
 /// What a router says of its Thread interface.

@@ -111,6 +111,11 @@ import ThreadDataset
     #expect(scene.router(3)?.memberOf == nil && scene.home.network(7) == nil)
     scene.announce(3)
     #expect(scene.verdict(of: 3) == PreferredCheck.none && scene.home.network(1)?.routers == 2)
+    // Without a dataset OpenThread names that, and is on no network.
+    for (state, isThere) in [(ThreadState.detached, false), (.leader, true)] {
+      scene.announce(3) { $0.thread = ThreadReport(state: state, network: .placeholder) }
+      #expect((scene.home.network(.placeholder) != nil) == isThere)
+    }
   }
 
   @Test("A detached router is an alert that says since when, while it is online") func detached() {

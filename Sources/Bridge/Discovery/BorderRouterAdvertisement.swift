@@ -54,7 +54,7 @@ extension Advertisement {
     role = state.flatMap { roles[Int($0 >> 9 & 0b11)] }
     // Only who is attached has `at`. Without it, whose Thread is off is on no network, and neither is who has none yet:
     // OpenThread then advertises the values that it is built with.
-    if activeSeconds == nil, !isThreadActive || network == Self.placeholder { (network, networkName) = (nil, nil) }
+    if activeSeconds == nil, !isThreadActive || network == .placeholder { (network, networkName) = (nil, nil) }
   }
 
   /// Why a record is none of a border router, as a clause: no id that it may be listed under.
@@ -69,9 +69,6 @@ extension Advertisement {
     }
     return "its TXT record names no border router: \(flaws.joined(separator: ", and "))"
   }
-
-  /// The Extended PAN ID of an OpenThread that no dataset was ever given. Some people form a network with it.
-  private static let placeholder = ExtendedPANID(number: 0xDEAD_00BE_EF00_CAFE)
 
   /// Text without control characters; nil for anything else, and for too many bytes.
   private static func text(_ bytes: [UInt8]?, most: Int) -> String? {
