@@ -73,8 +73,9 @@ import Testing
     let steps = lines(first["broker"])
     #expect(
       steps.contains {
-        $0.contains("acl --config \(installation.configuration) --append")
-          && $0.contains("--keep homeassistant --keep nodered --monitor homeassistant")
+        $0.contains(
+          "acl --config \(installation.configuration) --state-directory \(installation.directory.file("state")) --append"
+        ) && $0.contains("--keep homeassistant --keep nodered --monitor homeassistant")
           && $0.contains("tee -a \(broker.file("own.acl"))")
       }, "\(steps)")
     #expect(!steps.contains { $0.contains("mosquitto_passwd") || $0.hasPrefix("password_file") })
