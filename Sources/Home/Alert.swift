@@ -142,8 +142,6 @@ package struct AlertFacts: Hashable, Sendable {
   package var otherNames = Names()
   package var trigger: Trigger?
 
-  package init(_ message: Message) { self.message = message }
-
   /// A network as people know it.
   package struct Named: Hashable, Sendable {
     package let id: ExtendedPANID
@@ -151,13 +149,6 @@ package struct AlertFacts: Hashable, Sendable {
     package let name: String
     /// Others look so named.
     package internal(set) var needsID = false
-
-    init(_ id: ExtendedPANID, _ name: String?) {
-      self.id = id
-      self.name = name ?? ""
-    }
-
-    init(_ dataset: DatasetSummary) { self.init(dataset.network, dataset.name) }
 
     /// In a sentence.
     package var shown: String { ShownName.named(name, id, needsID: needsID) }
@@ -175,18 +166,6 @@ package struct AlertFacts: Hashable, Sendable {
     package let first: [String]
     package let count: Int
 
-    package init(_ all: [String] = []) {
-      first = Array(all.prefix(Self.most))
-      count = all.count
-    }
-
-    init(first: [String], count: Int) {
-      self.first = first
-      self.count = count
-    }
-
-    /// All that a dataset lacks.
-    init(lacking types: [TLVType]) { self.init(first: types.map(\.name), count: types.count) }
   }
 
   /// Which sentence it is.
@@ -319,6 +298,21 @@ package struct AlertFacts: Hashable, Sendable {
     copy.trigger = other.trigger
     return copy == other
   }
+}
+
+extension AlertFacts { package init(_ message: Message) { self.init(message: message) } }
+
+extension AlertFacts.Named {
+  init(_ id: ExtendedPANID, _ name: String?) { self.init(id: id, name: name ?? "") }
+
+  init(_ dataset: DatasetSummary) { self.init(id: dataset.network, name: dataset.name) }
+}
+
+extension AlertFacts.Names {
+  package init(_ all: [String] = []) { self.init(first: Array(all.prefix(Self.most)), count: all.count) }
+
+  /// All that a dataset lacks.
+  init(lacking types: [TLVType]) { self.init(first: types.map(\.name), count: types.count) }
 }
 
 /// How the preferred network became another one, for the alert about it.

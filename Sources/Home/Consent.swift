@@ -29,17 +29,16 @@ package struct Requester: Hashable, Sendable {
   /// Of the key that answers are sealed to. Nil on this machine, where nothing is sealed.
   package var fingerprint: String?
 
-  package init(_ identity: Identity, team: ExactName) {
-    self.identity = identity
-    self.team = team
-  }
-
   /// Whether the two are one party, whatever the program calls itself, and whichever key it has.
   func isSameParty(as other: Requester) -> Bool { identity == other.identity && team == other.team }
 
   /// Whether what was agreed to for the one holds for the other. Not for who has got another key: a person has agreed
   /// to whom the answer is sealed to.
   func isSame(as other: Requester) -> Bool { isSameParty(as: other) && fingerprint == other.fingerprint }
+}
+
+extension Requester {
+  package init(_ identity: Identity, team: ExactName) { self.init(identity: identity, team: team) }
 }
 
 /// Credentials that are asked for, as they are shown to a person: a decision holds for just these. Anybody can store a
@@ -52,19 +51,14 @@ package struct ConsentNetwork: Hashable, Sendable {
   /// Stands for the Network Key that would be given.
   package let key: Hash128?
 
+  /// The same network, whatever its Network Key.
+  var withoutKey: ConsentNetwork { ConsentNetwork(id: id, name: name, team: team, key: nil) }
+}
+
+extension ConsentNetwork {
   init(_ dataset: DatasetSummary, of team: ExactName?) {
     self.init(id: dataset.network, name: ExactName(dataset.name), team: team, key: dataset.parameters?.networkKey)
   }
-
-  init(id: ExtendedPANID, name: ExactName, team: ExactName?, key: Hash128?) {
-    self.id = id
-    self.name = name
-    self.team = team
-    self.key = key
-  }
-
-  /// The same network, whatever its Network Key.
-  var withoutKey: ConsentNetwork { ConsentNetwork(id: id, name: name, team: team, key: nil) }
 }
 
 /// What is asked for.
@@ -185,7 +179,7 @@ package struct ConsentQuestion: Hashable, Sendable {
   /// credentials with other keys, which these would replace.
   package let keyHasChanged: Bool
   /// How the keys that would be given became what they are, where no person has confirmed that.
-  @Boxed package var keyChange: KeyChange?
+  @Boxed package var keyChange: KeyChange? = nil
 
   /// A clock that was set back must not make a request wait for hours: one from further in the future than it may
   /// wait is over too.

@@ -39,7 +39,7 @@ extension Home {
       id: ConsentID(rules.random()), requester: requester, subject: subject, createdAt: now,
       expiresAt: now.adding(seconds: subject.command.timeout), replies: [reply],
       keyHasChanged: replacesKeys || grants.contains { $0.isOutdated(for: subject, of: requester) },
-      keyChange: Boxed(wrappedValue: isAboutPreferred ? preferred?.keyChange : nil))
+      keyChange: isAboutPreferred ? preferred?.keyChange : nil)
     questions.append(question)
     changes.records.insert(.question(question.id))
     step.output.events.append(.asked(question))

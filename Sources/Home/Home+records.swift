@@ -5,7 +5,7 @@ import ThreadDataset
 extension Home {
   private static let form: UInt8 = 1
 
-  private enum Kind: UInt8, Recorded {
+  private enum Kind: UInt8 {
     case home = 1
     case router, former, alert, question, grant, decision, client, signer, shared, agent
   }
@@ -13,27 +13,32 @@ extension Home {
   /// The bytes of a record; nil for one that is not there any more.
   package func record(_ key: RecordKey) -> [UInt8]? {
     switch key {
-    case .home: Self.bytes(.home, HomeRecord(self))
-    case .router(let agent): routers[agent].map { Self.bytes(.router, SeenRouter($0, self)) }
-    case .former(let id): former.first { $0.id == id }.map { Self.bytes(.former, $0) }
-    case .alert(let key): alerts[key].map { Self.bytes(.alert, KeyedAlert(key: key, alert: $0)) }
-    case .question(let id): questions.first { $0.id == id }.map { Self.bytes(.question, $0) }
-    case .grant(let id): grants.first { $0.id == id }.map { Self.bytes(.grant, $0) }
-    case .decision(let id): decisions.first { $0.id == id }.map { Self.bytes(.decision, $0) }
-    case .client(let user): clients[user].map { Self.bytes(.client, Enrolment(user, $0)) }
+    case .home:
+      // Users of whom only what is signed counts: so nobody is believed in plaintext because the record with the keys
+      // does not open.
+      let signed = clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
+      let on = accepted.sorted { $0.description < $1.description }
+      return Self.bytes(.home, preferred, isPreferredForgotten, on, discoveredSince, signed)
+    case .router(let agent): return routers[agent].map { Self.bytes(.router, $0, routers.lastSeen(agent)) }
+    case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
+    case .alert(let key): return alerts[key].map { Self.bytes(.alert, key, $0) }
+    case .question(let id): return questions.first { $0.id == id }.map { Self.bytes(.question, $0) }
+    case .grant(let id): return grants.first { $0.id == id }.map { Self.bytes(.grant, $0) }
+    case .decision(let id): return decisions.first { $0.id == id }.map { Self.bytes(.decision, $0) }
+    case .client(let user): return clients[user].map { Self.bytes(.client, user, $0) }
     case .signer(let key, let subject):
-      signers[key]?.window(subject).map { Self.bytes(.signer, Signer(key: key, subject: subject, window: $0)) }
-    case .shared(let user, let network): shared[network]?[user].map { Self.bytes(.shared, $0) }
-    case .agent(let user, let name): agents[user]?[name].map { Self.bytes(.agent, $0) }
+      return signers[key]?.window(subject).map { Self.bytes(.signer, key, subject, $0) }
+    case .shared(let user, let network): return shared[network]?[user].map { Self.bytes(.shared, $0) }
+    case .agent(let user, let name): return agents[user]?[name].map { Self.bytes(.agent, $0) }
     }
   }
 
-  private static func bytes(_ kind: Kind, _ value: some Recorded) -> [UInt8] {
+  private static func bytes<each Part: Recorded>(_ kind: Kind, _ parts: repeat each Part) -> [UInt8] {
     var coder = RecordCoder()
     // Writing does not fail.
     _ = try? coder.byte(kind.rawValue)
     _ = try? coder.byte(form)
-    _ = try? coder(value)
+    _ = (repeat try? coder(each parts))
     return coder.bytes
   }
 
@@ -45,64 +50,65 @@ extension Home {
   /// - Throws: for what this version cannot have written. Then it is left out, and `hasDamage` is to be set.
   package mutating func load(_ bytes: [UInt8]) throws(RecordError) -> RecordKey {
     var coder = RecordCoder(bytes)
-    let kind: Kind = try coder(nil)
-    guard try coder.byte(nil) == Self.form else { throw RecordError() }
-    let key: RecordKey
+    guard let kind = Kind(rawValue: try coder.byte(nil)), try coder.byte(nil) == Self.form else { throw RecordError() }
     switch kind {
     case .home:
-      let read: HomeRecord = try coder(nil)
-      read.restore(&self)
-      key = .home
+      let (network, isForgotten, on, since, signed):
+        (PreferredNetwork?, Bool, [ExtendedPANID], WireTime?, [ExactName]) = try coder.rest()
+      (preferred, isPreferredForgotten, accepted, discoveredSince) = (network, isForgotten, Set(on), since)
+      // The record of a client, where it opens, replaces this.
+      for user in signed where clients[user] == nil {
+        clients[user] = EnrolledClient(line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")
+      }
+      return .home
     case .router:
-      let read: SeenRouter = try coder(nil)
-      routers.set(read.router, firstSeen: read.seen)
-      key = .router(read.router.agent)
+      let (router, seen): (Router, WireTime) = try coder.rest()
+      routers.set(router, firstSeen: seen)
+      return .router(router.agent)
     case .former:
-      let read: FormerNetwork = try coder(nil)
+      let read: FormerNetwork = try coder.rest()
       // The newest is written last. Two may be of the same time, or the clock was set back between them.
       former.insert(read, at: 0)
-      key = .former(read.id)
+      return .former(read.id)
     case .alert:
-      let read: KeyedAlert = try coder(nil)
-      alerts[read.key] = read.alert
-      key = .alert(read.key)
+      let (key, alert): (AlertKey, Alert) = try coder.rest()
+      alerts[key] = alert
+      return .alert(key)
     case .question:
-      let read: ConsentQuestion = try coder(nil)
+      let read: ConsentQuestion = try coder.rest()
       questions.append(read)
-      key = .question(read.id)
+      return .question(read.id)
     case .grant:
-      let read: ConsentGrant = try coder(nil)
+      let read: ConsentGrant = try coder.rest()
       grants.append(read)
-      key = .grant(read.id)
+      return .grant(read.id)
     case .decision:
-      let read: ConsentRecord = try coder(nil)
+      let read: ConsentRecord = try coder.rest()
       decisions.append(read)
-      key = .decision(read.id)
+      return .decision(read.id)
     case .client:
-      let read: Enrolment = try coder(nil)
-      clients[read.user] = read.client
-      key = .client(read.user)
+      let (user, client): (ExactName, EnrolledClient) = try coder.rest()
+      clients[user] = client
+      return .client(user)
     case .signer:
-      let read: Signer = try coder(nil)
-      if let subject = read.subject {
-        signers[read.key, default: SignerNumbers()].load(read.window, of: subject)
+      let (key, subject, window): (SignerKey, RouterMessage.Subject?, SequenceWindow) = try coder.rest()
+      if let subject {
+        signers[key, default: SignerNumbers()].load(window, of: subject)
       } else {
-        signers[read.key, default: SignerNumbers()].mark = read.window.high
+        signers[key, default: SignerNumbers()].mark = window.high
       }
-      key = .signer(read.key, read.subject)
+      return .signer(key, subject)
     case .shared:
-      let read: SharedCredentials = try coder(nil)
+      let read: SharedCredentials = try coder.rest()
       let before = shared[read.network, default: [:]].updateValue(read, forKey: read.user)
       if before == nil { countShared(read, 1) }
       nameShared(before, read)
-      key = .shared(read.user, read.network)
+      return .shared(read.user, read.network)
     case .agent:
-      let read: ReportingAgent = try coder(nil)
+      let read: ReportingAgent = try coder.rest()
       agents[read.user, default: [:]][read.name] = read
-      key = .agent(read.user, read.name)
+      return .agent(read.user, read.name)
     }
-    guard coder.isAtEnd else { throw RecordError() }
-    return key
   }
 
   /// All records are loaded: what follows from them is found.
@@ -116,427 +122,371 @@ extension Home {
   }
 }
 
-// MARK: - The home itself
+// MARK: - Networks
 
-private struct HomeRecord: Recorded {
-  var preferred: PreferredNetwork?
-  var isForgotten = false
-  var accepted: [ExtendedPANID] = []
-  var discoveredSince: WireTime?
-  /// Users of whom only what is signed counts. So nobody is believed in plaintext because the record with the keys does
-  /// not open.
-  var signed: [ExactName] = []
-
-  init(_ home: Home) {
-    preferred = home.preferred
-    isForgotten = home.isPreferredForgotten
-    accepted = home.accepted.sorted { $0.description < $1.description }
-    discoveredSince = home.discoveredSince
-    signed = home.clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
-  }
-
-  private init() {}
-
-  func restore(_ home: inout Home) {
-    home.preferred = preferred
-    home.isPreferredForgotten = isForgotten
-    home.accepted = Set(accepted)
-    home.discoveredSince = discoveredSince
-    // The record of a client, where it opens, replaces this.
-    for user in signed where home.clients[user] == nil {
-      home.clients[user] = EnrolledClient(
-        line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")
-    }
-  }
-
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var record = HomeRecord()
-    record.preferred = try coder.maybe(value?.preferred)
-    record.isForgotten = try coder(value?.isForgotten)
-    record.accepted = try coder(value?.accepted)
-    record.discoveredSince = try coder.maybe(value?.discoveredSince)
-    record.signed = try coder(value?.signed)
-    return record
+extension PreferredNetwork: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      dataset: coder(value?.dataset), createdAt: coder(value?.createdAt), changedAt: coder(value?.changedAt),
+      keyChange: coder.maybe(value?.keyChange))
   }
 }
 
-extension PreferredNetwork: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    PreferredNetwork(
-      dataset: try coder(value?.dataset), createdAt: try coder(value?.createdAt),
-      changedAt: try coder(value?.changedAt), keyChange: try coder.maybe(value?.keyChange))
+extension KeyChange: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(at: coder(value?.at), reporters: coder(value?.reporters))
   }
 }
 
-extension KeyChange: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(at: try coder(value?.at), reporters: try coder(value?.reporters))
+extension KeyChange.Reporter: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(coder.maybe(value?.agent), name: coder.maybe(value?.name), user: coder.maybe(value?.user))
   }
 }
 
-extension KeyChange.Reporter: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(try coder.maybe(value?.agent), name: try coder.maybe(value?.name), user: try coder.maybe(value?.user))
+extension FormerKey: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(key: coder(value?.key), until: coder(value?.until)) }
+}
+
+extension FormerNetwork: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(id: coder(value?.id), dataset: coder(value?.dataset), until: coder(value?.until))
   }
 }
 
-extension FormerKey: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(key: try coder(value?.key), until: try coder(value?.until))
+extension DatasetSummary: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(network: coder(value?.network), name: coder(value?.name), parameters: coder.maybe(value?.parameters))
   }
 }
 
-extension FormerNetwork: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    FormerNetwork(id: try coder(value?.id), dataset: try coder(value?.dataset), until: try coder(value?.until))
-  }
-}
-
-extension DatasetSummary: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let (network, name) = (try coder(value?.network), try coder(value?.name))
-    let parameters = try coder.maybe(value?.parameters)
-    return value ?? DatasetSummary(network: network, name: name, parameters: parameters)
-  }
-}
-
-extension DatasetSummary.Parameters: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      whole: try coder(value?.whole), networkKey: try coder(value?.networkKey), pskc: try coder.maybe(value?.pskc),
-      activeTimestamp: try coder.maybe(value?.activeTimestamp), channel: try coder(value?.channel),
-      panID: try coder(value?.panID), meshLocalPrefix: try coder.maybe(value?.meshLocalPrefix),
-      securityPolicy: try coder.maybe(value?.securityPolicy), domainName: try coder.maybe(value?.domainName),
-      hasChannelMask: try coder(value?.hasChannelMask), isKeyWellKnown: try coder(value?.isKeyWellKnown))
+extension DatasetSummary.Parameters: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      whole: coder(value?.whole), networkKey: coder(value?.networkKey), pskc: coder.maybe(value?.pskc),
+      activeTimestamp: coder.maybe(value?.activeTimestamp), channel: coder(value?.channel), panID: coder(value?.panID),
+      meshLocalPrefix: coder.maybe(value?.meshLocalPrefix), securityPolicy: coder.maybe(value?.securityPolicy),
+      domainName: coder.maybe(value?.domainName), hasChannelMask: coder(value?.hasChannelMask),
+      isKeyWellKnown: coder(value?.isKeyWellKnown))
   }
 }
 
 // MARK: - Routers
 
-/// A router, and when it was seen last as its record is written.
-private struct SeenRouter: Recorded {
-  let router: Router
-  let seen: WireTime
-
-  init(_ router: Router, _ home: Home) {
-    self.router = router
-    seen = home.routers.lastSeen(router.agent)
-  }
-
-  private init(router: Router, seen: WireTime) {
-    self.router = router
-    self.seen = seen
-  }
-
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(router: try coder(value?.router), seen: try coder(value?.seen))
-  }
-}
-
 extension Router: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     let (agent, first) = (try coder(value?.agent), try coder(value?.firstSeenAt))
     var router = value ?? Router(agent, at: first)
-    try coder.field(&router.user)
-    try coder.field(&router.owner)
-    try coder.field(&router.team)
-    try coder.field(&router.formerKey)
-    try coder.field(&router.credentialsGoneAt)
-    try coder.field(&router.name)
-    try coder.field(&router.keptName)
-    try coder.field(&router.endpoint)
-    try coder.field(&router.vendor)
-    try coder.field(&router.model)
-    try coder.field(&router.extendedAddress)
-    try coder.field(&router.accessPoint)
-    try coder.field(&router.ssid)
-    try coder.field(&router.dataset)
-    try coder.field(&router.credential)
-    try coder.field(&router.reportDiffers)
-    try coder.field(&router.lacks)
-    try coder.field(&router.credentialCreatedAt)
-    try coder.field(&router.credentialChangedAt)
-    try coder.field(&router.datasetChangedAt)
-    try coder.field(&router.followsPreferred)
-    try coder.field(&router.memberOf)
-    try coder.field(&router.acceptedOn)
-    try coder.field(&router.currentNetwork)
-    try coder.field(&router.threadState)
-    try coder.field(&router.threadStateSince)
-    try coder.field(&router.threadStateReportedAt)
-    try coder.field(&router.isPresent)
-    try coder.field(&router.isOnline)
-    try coder.field(&router.beats)
-    try coder.field(&router.offlineReason)
-    try coder.field(&router.httpStatus)
-    try coder.field(&router.source)
-    try coder.field(&router.isAdvertised)
-    try coder.field(&router.isUnadvertised)
-    router.advertised = try coder.maybe(router.advertised)
-    try coder.field(&router.partition)
-    try coder.field(&router.reportedPartition)
-    try coder.field(&router.isRecordGone)
-    try coder.field(&router.awaySince)
-    try coder.field(&router.threadVersion)
-    try coder.field(&router.isKnown)
-    try coder.field(&router.isOpenForCode)
-    try coder.field(&router.codeAskedAt)
-    router.resetFrom = try coder.maybe(router.resetFrom)
-    router.adoption = try coder.maybe(router.adoption)
-    try coder.field(&router.order)
+    try coder(&router.user)
+    try coder(&router.owner)
+    try coder(&router.team)
+    try coder(&router.formerKey)
+    try coder(&router.credentialsGoneAt)
+    try coder(&router.name)
+    try coder(&router.keptName)
+    try coder(&router.endpoint)
+    try coder(&router.vendor)
+    try coder(&router.model)
+    try coder(&router.extendedAddress)
+    try coder(&router.accessPoint)
+    try coder(&router.ssid)
+    try coder(&router.dataset)
+    try coder(&router.credential)
+    try coder(&router.reportDiffers)
+    try coder(&router.lacks)
+    try coder(&router.credentialCreatedAt)
+    try coder(&router.credentialChangedAt)
+    try coder(&router.datasetChangedAt)
+    try coder(&router.followsPreferred)
+    try coder(&router.memberOf)
+    try coder(&router.acceptedOn)
+    try coder(&router.currentNetwork)
+    try coder(&router.threadState)
+    try coder(&router.threadStateSince)
+    try coder(&router.threadStateReportedAt)
+    try coder(&router.isPresent)
+    try coder(&router.isOnline)
+    try coder(&router.beats)
+    try coder(&router.offlineReason)
+    try coder(&router.httpStatus)
+    try coder(&router.source)
+    try coder(&router.isAdvertised)
+    try coder(&router.isUnadvertised)
+    try coder(&router.advertised)
+    try coder(&router.partition)
+    try coder(&router.reportedPartition)
+    try coder(&router.isRecordGone)
+    try coder(&router.awaySince)
+    try coder(&router.threadVersion)
+    try coder(&router.isKnown)
+    try coder(&router.isOpenForCode)
+    try coder(&router.codeAskedAt)
+    try coder(&router.resetFrom)
+    try coder(&router.adoption)
+    try coder(&router.order)
     return router
   }
 }
 
-extension Router.Advertised: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      network: try coder(value?.network), networkName: try coder.maybe(value?.networkName),
-      activeSeconds: try coder.maybe(value?.activeSeconds))
+extension Router.Advertised: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      network: coder(value?.network), networkName: coder.maybe(value?.networkName),
+      activeSeconds: coder.maybe(value?.activeSeconds))
   }
 }
 
-extension Router.FormerRouter: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(agent: try coder(value?.agent), name: try coder.maybe(value?.name), memberOf: try coder(value?.memberOf))
+extension Router.FormerRouter: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(agent: coder(value?.agent), name: coder.maybe(value?.name), memberOf: coder(value?.memberOf))
   }
 }
 
-extension Adoption: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Adoption(try coder(value?.state), try coder.maybe(value?.terms))
+extension Adoption: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(coder(value?.state), coder.maybe(value?.terms)) }
+}
+
+extension Adoption.Terms: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      user: coder(value?.user), team: coder(value?.team), fingerprint: coder(value?.fingerprint),
+      preferred: coder(value?.preferred), reported: coder.maybe(value?.reported), consent: coder(value?.consent),
+      message: coder(value?.message), deadline: coder(value?.deadline))
   }
 }
 
-extension Adoption.Terms: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      user: try coder(value?.user), team: try coder(value?.team), fingerprint: try coder(value?.fingerprint),
-      preferred: try coder(value?.preferred), reported: try coder.maybe(value?.reported),
-      consent: try coder(value?.consent), message: try coder(value?.message), deadline: try coder(value?.deadline))
+// MARK: - Logins
+
+extension SharedCredentials: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      user: coder(value?.user), dataset: coder(value?.dataset), lacks: coder(value?.lacks),
+      agent: coder.maybe(value?.agent), name: coder.maybe(value?.name),
+      isPreferredThere: coder(value?.isPreferredThere), createdAt: coder(value?.createdAt),
+      changedAt: coder(value?.changedAt), reportedAt: coder(value?.reportedAt), isSigned: coder(value?.isSigned),
+      follows: coder(value?.follows), denied: coder(value?.denied), order: coder(value?.order))
   }
 }
 
-// MARK: - Shared credentials
-
-extension SharedCredentials: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      user: try coder(value?.user), dataset: try coder(value?.dataset), lacks: try coder(value?.lacks),
-      agent: try coder.maybe(value?.agent), name: try coder.maybe(value?.name),
-      isPreferredThere: try coder(value?.isPreferredThere), createdAt: try coder(value?.createdAt),
-      changedAt: try coder(value?.changedAt), reportedAt: try coder(value?.reportedAt),
-      isSigned: try coder(value?.isSigned), follows: try coder(value?.follows), denied: try coder(value?.denied),
-      order: try coder(value?.order))
+extension ReportingAgent: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      user: coder(value?.user), name: coder(value?.name), trouble: coder.maybe(value?.trouble),
+      workedAt: coder.maybe(value?.workedAt), firstReportedAt: coder(value?.firstReportedAt),
+      reportedAt: coder(value?.reportedAt), isSilent: coder(value?.isSilent), order: coder(value?.order))
   }
 }
 
-extension ReportingAgent: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      user: try coder(value?.user), name: try coder(value?.name), trouble: try coder.maybe(value?.trouble),
-      workedAt: try coder.maybe(value?.workedAt), firstReportedAt: try coder(value?.firstReportedAt),
-      reportedAt: try coder(value?.reportedAt), isSilent: try coder(value?.isSilent), order: try coder(value?.order))
+extension EnrolledClient: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      line: coder(value?.line), fingerprint: coder(value?.fingerprint), trust: coder(value?.trust),
+      label: coder(value?.label), enrolledAt: coder(value?.enrolledAt), enrolledBy: coder(value?.enrolledBy),
+      isRevoked: coder(value?.isRevoked))
+  }
+}
+
+extension SignerKey: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(user: coder(value?.user), issuer: coder(value?.issuer))
+  }
+}
+
+extension RouterMessage.Subject: RecordedByForm {
+  static let form = choice(
+    .init(1, Self.router) { if case .router(let agent) = $0 { agent } else { nil } },
+    .init(2, Self.accessPoint) { if case .accessPoint(let name) = $0 { name } else { nil } },
+    .init(3, Self.network) { if case .network(let network) = $0 { network } else { nil } },
+    .init(4, Self.agent) { if case .agent(let name) = $0 { name } else { nil } })
+}
+
+// MARK: - Consent
+
+extension Requester: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      identity: coder(value?.identity), team: coder(value?.team), userName: coder.maybe(value?.userName),
+      program: coder.maybe(value?.program), fingerprint: coder.maybe(value?.fingerprint))
+  }
+}
+
+extension Requester.Identity: RecordedByForm {
+  static let form = choice(
+    .init(1, Self.login) { if case .login(let user) = $0 { user } else { nil } },
+    .init(2, Self.systemUser) { if case .systemUser(let number) = $0 { number } else { nil } })
+}
+
+extension ConsentNetwork: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      id: coder(value?.id), name: coder(value?.name), team: coder.maybe(value?.team), key: coder.maybe(value?.key))
+  }
+}
+
+extension ConsentSubject: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(coder(value?.command), coder(value?.networks), router: coder.maybe(value?.router))
+  }
+}
+
+extension ConsentSubject.Router: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      agent: coder(value?.agent), name: coder.maybe(value?.name), needsID: coder(value?.needsID),
+      network: coder.maybe(value?.network), differs: coder(value?.differs))
+  }
+}
+
+extension ReplyAddress: RecordedByForm {
+  static let form = choice(
+    plain: [1: .caller],
+    .init(2, Self.topic) {
+      if case .topic(let topic, let correlation, let transaction) = $0 {
+        (topic, correlation, transaction)
+      } else {
+        nil
+      }
+    })
+}
+
+extension ConsentQuestion: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      id: coder(value?.id), requester: coder(value?.requester), subject: coder(value?.subject),
+      createdAt: coder(value?.createdAt), expiresAt: coder(value?.expiresAt), replies: coder(value?.replies),
+      isDenied: coder(value?.isDenied), keyHasChanged: coder(value?.keyHasChanged),
+      keyChange: coder.maybe(value?.keyChange))
+  }
+}
+
+extension ConsentApprover: RecordedByForm {
+  static let form = choice(
+    plain: [3: .statusPage],
+    .init(1, Self.login) { if case .login(let user, let team) = $0 { (user, team) } else { nil } },
+    .init(2, Self.commandLine) { if case .commandLine(let user) = $0 { user } else { nil } },
+    .init(4, Self.program) { if case .program(let user) = $0 { user } else { nil } })
+}
+
+extension ConsentGrant: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      id: coder(value?.id), requester: coder(value?.requester), subject: coder(value?.subject),
+      createdAt: coder(value?.createdAt), by: coder(value?.by))
+  }
+}
+
+extension ConsentRecord: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      id: coder(value?.id), outcome: coder(value?.outcome), requester: coder(value?.requester),
+      subject: coder(value?.subject), createdAt: coder(value?.createdAt), decidedAt: coder(value?.decidedAt),
+      by: coder.maybe(value?.by), scope: coder.maybe(value?.scope), grant: coder.maybe(value?.grant),
+      obstacle: coder.maybe(value?.obstacle))
   }
 }
 
 // MARK: - Alerts
 
-private struct KeyedAlert: Recorded {
-  let key: AlertKey
-  let alert: Alert
+extension AlertKey: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(coder(value?.name), coder(value?.subject)) }
+}
 
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(key: AlertKey(try coder(value?.key.name), try coder(value?.key.subject)), alert: try coder(value?.alert))
+extension AlertSubject: RecordedByForm {
+  static let form = choice(
+    plain: [0: .home], .init(1, Self.router) { if case .router(let agent) = $0 { agent } else { nil } },
+    .init(2, Self.user) { if case .user(let user) = $0 { user } else { nil } },
+    .init(3, Self.network) { if case .network(let network) = $0 { network } else { nil } })
+}
+
+extension Alert: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      phase: coder(value?.phase), facts: coder(value?.facts), heldFacts: coder.maybe(value?.heldFacts),
+      heldSince: coder(value?.heldSince), startsAt: coder.maybe(value?.startsAt), updatedAt: coder(value?.updatedAt),
+      endsAt: coder.maybe(value?.endsAt), sequence: coder(value?.sequence))
   }
 }
 
-// MARK: - Consent
-
-extension Requester: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var requester = Requester(try coder(value?.identity), team: try coder(value?.team))
-    requester.userName = try coder.maybe(value?.userName)
-    requester.program = try coder.maybe(value?.program)
-    requester.fingerprint = try coder.maybe(value?.fingerprint)
-    return requester
+extension AlertFacts: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      message: coder(value?.message), router: coder.maybe(value?.router), routerName: coder.maybe(value?.routerName),
+      routerNeedsID: coder(value?.routerNeedsID), network: coder.maybe(value?.network),
+      configured: coder.maybe(value?.configured), preferred: coder.maybe(value?.preferred),
+      user: coder.maybe(value?.user), differs: coder.maybe(value?.differs), since: coder.maybe(value?.since),
+      httpStatus: coder.maybe(value?.httpStatus), adoption: coder.maybe(value?.adoption), names: coder(value?.names),
+      otherNames: coder(value?.otherNames), trigger: coder.maybe(value?.trigger))
   }
 }
 
-extension Requester.Identity: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    switch value {
-    case .login(let user):
-      _ = try coder.byte(1)
-      return .login(try coder(user))
-    case .systemUser(let number):
-      _ = try coder.byte(2)
-      return .systemUser(try coder(number))
-    case nil:
-      switch try coder.byte(nil) {
-      case 1: return .login(try coder(nil))
-      case 2: return .systemUser(try coder(nil))
-      default: throw RecordError()
+extension AlertFacts.Named: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(id: coder(value?.id), name: coder(value?.name), needsID: coder(value?.needsID))
+  }
+}
+
+extension AlertFacts.Names: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(first: coder(value?.first), count: coder(value?.count))
+  }
+}
+
+extension AlertFacts.Message: RecordedByForm {
+  /// The number of one that is removed is not used again.
+  static let form = choice(
+    plain: [
+      1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind, 6: .reportsOlder,
+      7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone, 11: .detached, 12: .wellKnownKey, 13: .joined,
+      14: .plaintext, 15: .daemon, 16: .otherPreferred, 17: .sharedOlder, 18: .sharedConflict, 20: .openForCode,
+      30: .notAdvertised, 31: .sharedPartial, 47: .silentWithoutNetwork,
+    ], .init(32, Self.elsewhere) { if case .elsewhere(let isConfigured) = $0 { isConfigured } else { nil } },
+    .init(33, Self.offline) { if case .offline(let reason) = $0 { .some(reason) } else { nil } },
+    .init(34, Self.notSeen) { if case .notSeen(let isStopped) = $0 { isStopped } else { nil } },
+    .init(35, Self.agentSilent) { if case .agentSilent(let reason) = $0 { .some(reason) } else { nil } },
+    .init(36, Self.adoptionFailed) {
+      if case .adoptionFailed(let state, let isConfigured) = $0 { (state, isConfigured) } else { nil }
+    },
+    .init(37, Self.noPreferred) {
+      if case .noPreferred(let isForgotten, let networks, let more) = $0 { (isForgotten, networks, more) } else { nil }
+    },
+    .init(38, Self.keysDisputed) {
+      if case .keysDisputed(let claimed, let current, let departed, let hasDamage) = $0 {
+        (claimed, current, departed, hasDamage)
+      } else {
+        nil
       }
-    }
+    },
+    .init(39, Self.preferredChanged) {
+      if case .preferredChanged(let change, let disagrees) = $0 { (change, disagrees) } else { nil }
+    },
+    .init(40, Self.movedTo) {
+      if case .movedTo(let routers, let all, let lost) = $0 { (routers, all, lost) } else { nil }
+    }, .init(41, Self.split) { if case .split(let named, let parts) = $0 { (named, parts) } else { nil } },
+    .init(42, Self.wasReset) { if case .wasReset(let isOnPreferred) = $0 { isOnPreferred } else { nil } },
+    .init(43, Self.lostNetwork) { if case .lostNetwork(let isLast) = $0 { isLast } else { nil } },
+    .init(44, Self.preferredEmpty) {
+      if case .preferredEmpty(let routers, let elsewhere) = $0 { (routers, elsewhere) } else { nil }
+    },
+    .init(45, Self.awayTogether) { if case .awayTogether(let routers, let all) = $0 { (routers, all) } else { nil } },
+    .init(46, Self.agentNotWorking) { if case .agentNotWorking(let trouble) = $0 { .some(trouble) } else { nil } })
+}
+
+extension PreferredChange: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      from: coder(value?.from), to: coder(value?.to), differs: coder(value?.differs),
+      bringsCredentials: coder(value?.bringsCredentials), cause: coder(value?.cause), who: coder.maybe(value?.who),
+      second: coder.maybe(value?.second), formerID: coder.maybe(value?.formerID),
+      fromRadio: coder.maybe(value?.fromRadio), toRadio: coder.maybe(value?.toRadio))
   }
 }
 
-extension ConsentNetwork: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentNetwork(
-      id: try coder(value?.id), name: try coder(value?.name), team: try coder.maybe(value?.team),
-      key: try coder.maybe(value?.key))
+extension PreferredChange.Radio: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(channel: coder(value?.channel), panID: coder(value?.panID))
   }
 }
 
-extension ConsentSubject: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentSubject(try coder(value?.command), try coder(value?.networks), router: try coder.maybe(value?.router))
-  }
-}
-
-extension ConsentSubject.Router: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Self(
-      agent: try coder(value?.agent), name: try coder.maybe(value?.name), needsID: try coder(value?.needsID),
-      network: try coder.maybe(value?.network), differs: try coder(value?.differs))
-  }
-}
-
-extension ReplyAddress: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    switch value {
-    case .caller:
-      _ = try coder.byte(1)
-      return .caller
-    case .topic(let topic, let correlation, let transaction):
-      _ = try coder.byte(2)
-      return .topic(
-        try coder(topic), correlation: try coder.maybe(correlation), transaction: try coder.maybe(transaction))
-    case nil:
-      switch try coder.byte(nil) {
-      case 1: return .caller
-      case 2: return .topic(try coder(nil), correlation: try coder.maybe(nil), transaction: try coder.maybe(nil))
-      default: throw RecordError()
-      }
-    }
-  }
-}
-
-extension ConsentQuestion: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentQuestion(
-      id: try coder(value?.id), requester: try coder(value?.requester), subject: try coder(value?.subject),
-      createdAt: try coder(value?.createdAt), expiresAt: try coder(value?.expiresAt),
-      replies: try coder(value?.replies), isDenied: try coder(value?.isDenied),
-      keyHasChanged: try coder(value?.keyHasChanged), keyChange: Boxed(wrappedValue: try coder.maybe(value?.keyChange)))
-  }
-}
-
-extension ConsentApprover: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    switch value {
-    case .login(let user, let team):
-      _ = try coder.byte(1)
-      return .login(try coder(user), team: try coder(team))
-    case .commandLine(let user):
-      _ = try coder.byte(2)
-      return .commandLine(user: try coder(user))
-    case .statusPage:
-      _ = try coder.byte(3)
-      return .statusPage
-    case .program(let user):
-      _ = try coder.byte(4)
-      return .program(user: try coder(user))
-    case nil:
-      switch try coder.byte(nil) {
-      case 1: return .login(try coder(nil), team: try coder(nil))
-      case 2: return .commandLine(user: try coder(nil))
-      case 3: return .statusPage
-      case 4: return .program(user: try coder(nil))
-      default: throw RecordError()
-      }
-    }
-  }
-}
-
-extension ConsentGrant: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentGrant(
-      id: try coder(value?.id), requester: try coder(value?.requester), subject: try coder(value?.subject),
-      createdAt: try coder(value?.createdAt), by: try coder(value?.by))
-  }
-}
-
-extension ConsentRecord: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentRecord(
-      id: try coder(value?.id), outcome: try coder(value?.outcome), requester: try coder(value?.requester),
-      subject: try coder(value?.subject), createdAt: try coder(value?.createdAt),
-      decidedAt: try coder(value?.decidedAt), by: try coder.maybe(value?.by), scope: try coder.maybe(value?.scope),
-      grant: try coder.maybe(value?.grant), obstacle: try coder.maybe(value?.obstacle))
-  }
-}
-
-// MARK: - Clients
-
-private struct Enrolment: Recorded {
-  let user: ExactName
-  let client: EnrolledClient
-
-  init(_ user: ExactName, _ client: EnrolledClient) {
-    self.user = user
-    self.client = client
-  }
-
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let user: ExactName = try coder(value?.user)
-    let old = value?.client
-    var client = EnrolledClient(
-      line: try coder(old?.line), fingerprint: try coder(old?.fingerprint), trust: try coder(old?.trust),
-      label: try coder(old?.label), at: try coder(old?.enrolledAt), by: try coder(old?.enrolledBy))
-    client.isRevoked = try coder(old?.isRevoked)
-    return Enrolment(user, client)
-  }
-}
-
-/// The numbers that a signer has used about something; without a subject its mark, as the highest one.
-private struct Signer: Recorded {
-  let key: SignerKey
-  let subject: RouterMessage.Subject?
-  let window: SequenceWindow
-
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Signer(
-      key: SignerKey(user: try coder(value?.key.user), issuer: try coder(value?.key.issuer)),
-      subject: try coder.maybe(value?.subject), window: try coder(value?.window))
-  }
-}
-
-extension RouterMessage.Subject: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    switch value {
-    case .router(let agent):
-      _ = try coder.byte(1)
-      return .router(try coder(agent))
-    case .accessPoint(let name):
-      _ = try coder.byte(2)
-      return .accessPoint(try coder(name))
-    case .network(let network):
-      _ = try coder.byte(3)
-      return .network(try coder(network))
-    case .agent(let name):
-      _ = try coder.byte(4)
-      return .agent(try coder(name))
-    case nil:
-      switch try coder.byte(nil) {
-      case 1: return .router(try coder(nil))
-      case 2: return .accessPoint(try coder(nil))
-      case 3: return .network(try coder(nil))
-      case 4: return .agent(try coder(nil))
-      default: throw RecordError()
-      }
-    }
-  }
+extension PreferredCause: RecordedByForm {
+  static let form = choice(
+    plain: [1: .first, 2: .sameKeys, 3: .onlyMember, 4: .owner, 5: .person, 7: .shared],
+    .init(6, Self.confirmed) { if case .confirmed(let agent) = $0 { agent } else { nil } })
 }

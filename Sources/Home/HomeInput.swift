@@ -192,15 +192,11 @@ package struct EnrolledClient: Hashable, Sendable {
   /// counts as little as before.
   package var isRevoked = false
 
+}
+
+extension EnrolledClient {
   package init(line: String, fingerprint: String, trust: Trust, label: String = "", at now: WireTime, by actor: String)
-  {
-    self.line = line
-    self.fingerprint = fingerprint
-    self.trust = trust
-    self.label = label
-    enrolledAt = now
-    enrolledBy = actor
-  }
+  { self.init(line: line, fingerprint: fingerprint, trust: trust, label: label, enrolledAt: now, enrolledBy: actor) }
 }
 
 /// What is asked for.

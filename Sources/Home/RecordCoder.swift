@@ -12,7 +12,7 @@ package struct RecordError: Error, Hashable {}
 /// absent   0, or 1 and the value                      choice         a number, then what belongs to it
 /// ```
 struct RecordCoder {
-  private(set) var bytes: [UInt8]
+  fileprivate(set) var bytes: [UInt8]
   private let isReading: Bool
   private var offset = 0
 
@@ -29,29 +29,24 @@ struct RecordCoder {
     isReading = true
   }
 
-  var isAtEnd: Bool { offset == bytes.count }
-
   /// A value to be written; nil: it is read.
   mutating func callAsFunction<T: Recorded>(_ value: T?) throws(RecordError) -> T { try T.coded(&self, value) }
 
   /// One that may be absent.
   mutating func maybe<T: Recorded>(_ value: T?) throws(RecordError) -> T? {
-    if !isReading {
-      bytes.append(value == nil ? 0 : 1)
-      return value == nil ? nil : try self(value)
-    }
-    let isThere = try byte(nil)
-    guard isThere < 2 else { throw RecordError() }
-    return isThere == 1 ? try self(nil) : nil
+    try T?.coded(&self, isReading ? nil : .some(value))
   }
 
   /// A field that is written as it is, or read.
-  mutating func field<T: Recorded>(_ field: inout T) throws(RecordError) {
+  mutating func callAsFunction<T: Recorded>(_ field: inout T) throws(RecordError) {
     if isReading { field = try self(nil) } else { _ = try self(field) }
   }
 
-  mutating func field<T: Recorded>(_ field: inout T?) throws(RecordError) {
-    if isReading { field = try maybe(nil) } else { _ = try maybe(field) }
+  /// All that is left to read.
+  mutating func rest<each Part: Recorded>() throws(RecordError) -> (repeat each Part) {
+    let rest = (repeat try self(nil) as each Part)
+    guard bytesLeft == 0 else { throw RecordError() }
+    return rest
   }
 
   mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
@@ -85,8 +80,6 @@ struct RecordCoder {
     }
   }
 
-  mutating func append(_ text: String.UTF8View) { bytes.append(contentsOf: text) }
-
   var bytesLeft: Int { bytes.count - offset }
 
   /// 8 bytes, for what is spread over all of them.
@@ -95,25 +88,75 @@ struct RecordCoder {
       withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
       return value
     }
-    return try raw(8, nil).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    return try read(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  mutating func raw(_ count: Int, _ value: [UInt8]?) throws(RecordError) -> [UInt8] {
-    if let value {
-      bytes.append(contentsOf: value)
-      return value
-    }
-    guard count <= bytes.count - offset else { throw RecordError() }
-    defer { offset += count }
-    return Array(bytes[offset..<offset + count])
+  mutating func read(_ count: UInt64) throws(RecordError) -> ArraySlice<UInt8> {
+    guard count <= UInt64(bytesLeft) else { throw RecordError() }
+    defer { offset += Int(count) }
+    return bytes[offset..<offset + Int(count)]
   }
 }
 
 /// A value that records are made of.
-protocol Recorded {
+protocol Recorded: Sendable {
   /// - Parameter value: to be written; nil: it is read.
   /// - Returns: the same value, or what was read.
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self
+}
+
+/// How a value is written, or read where it is nil.
+typealias RecordForm<Value> = @Sendable (inout RecordCoder, Value?) throws(RecordError) -> Value
+
+protocol RecordedByForm: Recorded { static var form: RecordForm<Self> { get } }
+
+extension RecordedByForm {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self { try form(&coder, value) }
+}
+
+/// An enumeration with values.
+///
+/// - Parameter plain: cases to which nothing belongs.
+func choice<Value: Sendable & Equatable>(plain: [UInt8: Value] = [:], _ cases: RecordCase<Value>...) -> RecordForm<
+  Value
+> {
+  { (coder, value) throws(RecordError) in
+    guard let value else {
+      let number = try coder.byte(nil)
+      if let value = plain[number] { return value }
+      guard let one = cases.first(where: { $0.number == number }) else { throw RecordError() }
+      return try one.read(&coder)
+    }
+    if let number = plain.first(where: { $0.value == value })?.key {
+      _ = try coder.byte(number)
+    } else {
+      for one in cases where try one.write(&coder, value) { break }
+    }
+    return value
+  }
+}
+
+/// A case of an enumeration: its number, and what belongs to it.
+struct RecordCase<Value: Sendable>: Sendable {
+  fileprivate let number: UInt8
+  fileprivate let read: @Sendable (inout RecordCoder) throws(RecordError) -> Value
+  /// Writes nothing where the value is another case.
+  fileprivate let write: @Sendable (inout RecordCoder, Value) throws(RecordError) -> Bool
+
+  /// - Parameter parts: nil where the value is another case.
+  init<each Part: Recorded>(
+    _ number: UInt8, _ make: @escaping @Sendable (repeat each Part) -> Value,
+    _ parts: @escaping @Sendable (Value) -> (repeat each Part)?
+  ) {
+    self.number = number
+    read = { (coder) throws(RecordError) in make(repeat try coder(nil) as each Part) }
+    write = { (coder, value) throws(RecordError) in
+      guard let parts = parts(value) else { return false }
+      _ = try coder.byte(number)
+      _ = (repeat try coder(each parts))
+      return true
+    }
+  }
 }
 
 extension UnsignedInteger where Self: Recorded {
@@ -146,12 +189,10 @@ extension String: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: String?) throws(RecordError) -> String {
     let count = try coder.number(value.map { UInt64($0.utf8.count) })
     if let value {
-      coder.append(value.utf8)
+      coder.bytes.append(contentsOf: value.utf8)
       return value
     }
-    guard count <= 1 << 20 else { throw RecordError() }
-    let bytes = try coder.raw(Int(count), nil)
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw RecordError() }
+    guard let text = String(validating: try coder.read(count), as: UTF8.self) else { throw RecordError() }
     return text
   }
 }
@@ -168,6 +209,13 @@ extension Array: Recorded where Element: Recorded {
     var read: [Element] = []
     for _ in 0..<count { read.append(try coder(nil)) }
     return read
+  }
+}
+
+extension Optional: Recorded where Wrapped: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    guard try coder(value.map { $0 != nil }) else { return nil }
+    return try coder(value ?? nil) as Wrapped
   }
 }
 
@@ -201,59 +249,46 @@ extension WireTime: Recorded {
   }
 }
 
-extension ExactName: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ExactName(try coder(value?.text))
+extension ExactName: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(coder(value?.text)) }
+}
+
+extension Hash128: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(high: coder.fixed(value?.high), low: coder.fixed(value?.low))
   }
 }
 
-extension Hash128: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    Hash128(high: try coder.fixed(value?.high), low: try coder.fixed(value?.low))
-  }
-}
-
-extension ConsentID: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ConsentID(try coder(value?.value))
-  }
+extension ConsentID: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(coder(value?.value)) }
 }
 
 extension BorderAgentID: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     let numbers = value?.numbers
-    return BorderAgentID(high: try coder.fixed(numbers?.high), low: try coder.number(numbers?.low))
+    return Self(high: try coder.fixed(numbers?.high), low: try coder.number(numbers?.low))
   }
 }
 
-extension ExtendedPANID: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    ExtendedPANID(number: try coder.fixed(value?.number))
-  }
+extension ExtendedPANID: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(number: coder.fixed(value?.number)) }
 }
 
 extension Timestamp: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let read = Timestamp(
-      seconds: try coder(value?.seconds), ticks: try coder(value?.ticks),
-      isAuthoritative: try coder(value?.isAuthoritative))
+    let read = try Self(
+      seconds: coder(value?.seconds), ticks: coder(value?.ticks), isAuthoritative: coder(value?.isAuthoritative))
     guard let read else { throw RecordError() }
     return read
   }
 }
 
-extension DatasetDifferences: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    DatasetDifferences(rawValue: try coder(value?.rawValue))
-  }
+extension DatasetDifferences: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(rawValue: coder(value?.rawValue)) }
 }
 
-extension SequenceWindow: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var window = SequenceWindow()
-    window.high = try coder.maybe(value?.high)
-    window.seen = try coder(value?.seen)
-    window.identifiers = try coder(value?.identifiers)
-    return window
+extension SequenceWindow: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(high: coder.maybe(value?.high), seen: coder(value?.seen), identifiers: coder(value?.identifiers))
   }
 }

@@ -158,8 +158,6 @@ package struct SequenceWindow: Hashable, Sendable {
   package internal(set) var seen: UInt64 = 0
   package internal(set) var identifiers: [ExactName] = []
 
-  package init() {}
-
   var isEmpty: Bool { high == nil && identifiers.isEmpty }
 
   /// Whether a message has no number, or a higher one than all before.
