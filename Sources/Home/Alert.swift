@@ -71,7 +71,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
 }
 
 /// What an alert is about.
-package enum AlertSubject: Hashable, Sendable {
+package enum AlertSubject: Hashable, Comparable, Sendable {
   /// The home, or the daemon itself.
   case home
   case router(BorderAgentID)
@@ -94,27 +94,6 @@ extension AlertKey: Comparable {
   /// The order of what happens to several alerts at once.
   package static func < (a: AlertKey, b: AlertKey) -> Bool {
     (a.name.rawValue, a.subject) < (b.name.rawValue, b.subject)
-  }
-}
-
-extension AlertSubject: Comparable {
-  package static func < (a: AlertSubject, b: AlertSubject) -> Bool {
-    switch (a, b) {
-    case (.router(let a), .router(let b)): a.numbers < b.numbers
-    case (.user(let a), .user(let b)): a < b
-    case (.network(let a), .network(let b)): a.number < b.number
-    default: a.rank < b.rank
-    }
-  }
-
-  /// The number of its kind, in records and for the order.
-  var rank: UInt8 {
-    switch self {
-    case .home: 0
-    case .router: 1
-    case .user: 2
-    case .network: 3
-    }
   }
 }
 

@@ -77,7 +77,7 @@ extension Home {
       default: break
       }
       switch adoption.state {
-      case .asked, .agreed, .sent: step.output.events.append(.adoptionChanged(router.agent))
+      case .asked, .agreed, .sent: emit(.adoptionChanged(router.agent))
       default: break
       }
     }
@@ -257,7 +257,7 @@ extension Home {
     router.adoption = Adoption(.sent, terms)
     deliver(&router, terms, to: connection)
     let (requester, subject) = question(about: router, terms)
-    step.output.audit.append(.given(subject, to: requester, by: terms.consent))
+    audit(.given(subject, to: requester, by: terms.consent))
     var event = RouterEvent(.datasetSent)
     event.user = terms.user
     event.network = .init(terms.preferred)

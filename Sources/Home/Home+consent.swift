@@ -41,8 +41,8 @@ extension Home {
       keyHasChanged: replacesKeys || grants.contains { $0.isOutdated(for: subject, of: requester) },
       keyChange: isAboutPreferred ? preferred?.keyChange : nil)
     questions.append(question)
-    changes.records.insert(.question(question.id))
-    step.output.events.append(.asked(question))
+    noteRecord(.question(question.id))
+    emit(.asked(question))
     return .waiting(question.id)
   }
 
@@ -69,7 +69,7 @@ extension Home {
       }
       questions[index].replies.append(reply)
     }
-    changes.records.insert(.question(question.id))
+    noteRecord(.question(question.id))
   }
 
   private func checkRoom(for requester: Requester, isAskedByHome: Bool) throws(ConsentRefusal) {
@@ -151,7 +151,7 @@ extension Home {
     questions[index].isDenied = true
     questions[index].replies = []
     questions[index].expiresAt = now.adding(seconds: ConsentQuestion.timeout)
-    changes.records.insert(.question(id))
+    noteRecord(.question(id))
     return end(question, .denied, by: approver)
   }
 
@@ -187,8 +187,8 @@ extension Home {
     let grant = ConsentGrant(
       id: ConsentID(rules.random()), requester: question.requester, subject: subject, createdAt: now, by: approver)
     grants.append(grant)
-    changes.records.insert(.grant(grant.id))
-    step.output.audit.append(.granted(grant))
+    noteRecord(.grant(grant.id))
+    audit(.granted(grant))
     return grant.id
   }
 
@@ -236,19 +236,19 @@ extension Home {
 
   private mutating func expire(at index: Int) {
     questions[index].expiresAt = min(questions[index].expiresAt, now)
-    changes.records.insert(.question(questions[index].id))
+    noteRecord(.question(questions[index].id))
   }
 
   // MARK: -
 
   private mutating func remove(_ question: ConsentQuestion) {
     questions.removeAll { $0.id == question.id }
-    changes.records.insert(.question(question.id))
+    noteRecord(.question(question.id))
   }
 
   private mutating func end(_ grant: ConsentGrant, by approver: ConsentApprover) {
     grants.removeAll { $0.id == grant.id }
-    changes.records.insert(.grant(grant.id))
+    noteRecord(.grant(grant.id))
     remember(
       ConsentRecord(
         id: grant.id, outcome: .revoked, requester: grant.requester, subject: grant.subject, createdAt: grant.createdAt,
@@ -266,21 +266,21 @@ extension Home {
       id: question.id, outcome: outcome, requester: question.requester, subject: question.subject,
       createdAt: question.createdAt, decidedAt: now, by: approver, scope: scope, grant: grant)
     remember(record)
-    step.output.events.append(.decided(record))
+    emit(.decided(record))
     settleAdoption(record)
     settleAccept(record)
-    if !question.subject.command.isAskedByHome { answer(question, record) }
+    if !question.subject.command.isAskedByHome { answerWaiting(question, record) }
     return decisions.last { $0.id == record.id } ?? record
   }
 
   private mutating func remember(_ record: ConsentRecord) {
     decisions.append(record)
-    changes.records.insert(.decision(record.id))
-    step.output.audit.append(.consent(record))
+    noteRecord(.decision(record.id))
+    audit(.consent(record))
     while decisions.count > ConsentRecord.kept {
       // Requests that expired go first: a requester that floods the daemon must not push out what people have decided.
       let index = decisions.firstIndex { $0.outcome == .expired } ?? 0
-      changes.records.insert(.decision(decisions.remove(at: index).id))
+      noteRecord(.decision(decisions.remove(at: index).id))
     }
   }
 
@@ -289,10 +289,10 @@ extension Home {
     // A grant that was taken back has a record of its own.
     guard let index = decisions.lastIndex(where: { $0.id == id && $0.outcome == .approved }) else { return }
     decisions[index].obstacle = obstacle
-    changes.records.insert(.decision(id))
+    noteRecord(.decision(id))
     let record = decisions[index]
-    step.output.events.append(.notGiven(record))
-    step.output.audit.append(.notGiven(record.subject, to: record.requester, by: id, obstacle))
+    emit(.notGiven(record))
+    audit(.notGiven(record.subject, to: record.requester, by: id, obstacle))
   }
 
   /// The same of what may have been given by a grant, which has no decision of its own.
@@ -302,7 +302,7 @@ extension Home {
     if decisions.contains(where: { $0.id == id && $0.outcome == .approved }) {
       noteNotGiven(id, obstacle)
     } else {
-      step.output.audit.append(.notGiven(subject, to: requester, by: id, obstacle))
+      audit(.notGiven(subject, to: requester, by: id, obstacle))
     }
   }
 
@@ -312,13 +312,13 @@ extension Home {
     let before = clients[user]
     if let before, before.fingerprint != client.fingerprint { endConsents(of: .login(user), by: approver) }
     clients[user] = client
-    changes.records.insert(.client(user))
-    if (before?.trust == .signed) != (client.trust == .signed) { changes.records.insert(.home) }
+    noteRecord(.client(user))
+    if (before?.trust == .signed) != (client.trust == .signed) { noteRecord(.home) }
     if let before {
       let hasNewKeys = before.fingerprint != client.fingerprint
-      step.output.audit.append(.enrolledAgain(user, hasNewKeys: hasNewKeys))
+      audit(.enrolledAgain(user, hasNewKeys: hasNewKeys))
     } else {
-      step.output.audit.append(.enrolled(user))
+      audit(.enrolled(user))
     }
     return .enrolled(isUpdate: before != nil)
   }
@@ -330,12 +330,12 @@ extension Home {
       clients[user]?.isRevoked = true
     } else {
       clients[user] = nil
-      if client.trust == .signed { changes.records.insert(.home) }
+      if client.trust == .signed { noteRecord(.home) }
     }
-    changes.records.insert(.client(user))
+    noteRecord(.client(user))
     endConsents(of: .login(user), by: approver)
     for one in allShared where one.user == user { drop(one) }
-    step.output.audit.append(.revoked(user, isKept: clients[user] != nil))
+    audit(.revoked(user, isKept: clients[user] != nil))
     return .revokedClient(true)
   }
 }

@@ -108,7 +108,7 @@ extension Home {
     discovery.listed = listed
     if discoveredSince == nil {
       discoveredSince = now
-      changes.records.insert(.home)
+      noteRecord(.home)
     }
     for stored in routers where stored.isAdvertised && !visited.contains(stored.agent) {
       var router = stored
@@ -311,7 +311,7 @@ extension Home {
     discovery = DiscoveryMemory()
     if discoveredSince != nil {
       discoveredSince = nil
-      changes.records.insert(.home)
+      noteRecord(.home)
     }
     checkSplits()
   }
@@ -353,7 +353,7 @@ extension Home {
   private var partitions: [ExtendedPANID: [UInt32: [Router]]] {
     var found: [ExtendedPANID: [Router]] = [:]
     for router in routers where router.shownPartition != nil {
-      guard let network = router.place else { continue }
+      guard let network = router.actualNetwork else { continue }
       found[network, default: []].append(router)
     }
     var partitions: [ExtendedPANID: [UInt32: [Router]]] = [:]
@@ -385,7 +385,7 @@ extension Home {
     typealias Leader = (name: String, since: WireTime, reported: WireTime)
     var all: [ExtendedPANID: [Router]] = [:]
     for router in routers where router.isPresent && router.isOnline {
-      guard router.threadState == .leader, let network = router.place else { continue }
+      guard router.threadState == .leader, let network = router.actualNetwork else { continue }
       all[network, default: []].append(router)
     }
     var found: [ExtendedPANID: [String]] = [:]

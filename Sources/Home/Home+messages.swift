@@ -258,8 +258,8 @@ extension Home {
     let hadCredentials = stored.dataset != nil
     if hadCredentials {
       gone.dropCredentials(preferred: preferred?.dataset.parameters?.networkKey, at: now)
-      step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
-      step.output.audit.append(.credentialsDeleted(stored.agent))
+      moveSecret(to: .router(stored.agent), from: .nothing)
+      audit(.credentialsDeleted(stored.agent))
       noteKeys(stored.dataset)
     }
     guard stored.isPresent else {
@@ -404,8 +404,8 @@ extension Home {
       router.owner = router.owner ?? team
       router.team = router.owner
       router.store(incoming, follows: follows, preferred: before?.parameters?.networkKey, at: self.now)
-      step.output.secrets.append(SecretMove(to: .router(router.agent), from: .input))
-      step.output.audit.append(.credentialsStored(router.agent, change))
+      moveSecret(to: .router(router.agent), from: .input)
+      audit(.credentialsStored(router.agent, change))
     } else if change == .keep {
       router.followsPreferred = follows
     }

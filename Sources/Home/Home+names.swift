@@ -24,8 +24,7 @@ struct SeenName: Comparable, Sendable {
   static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.look == b.look && a.source == b.source }
 
   static func < (a: Self, b: Self) -> Bool {
-    guard a.look == b.look else { return a.look < b.look }
-    return a.id == b.id ? a.source < b.source : a.id < b.id
+    (a.look, a.id.high, a.id.low, a.source) < (b.look, b.id.high, b.id.low, b.source)
   }
 }
 
@@ -152,7 +151,7 @@ extension Home {
 
   /// Alerts and devices of routers that are alone with their names now, or not any more.
   mutating func nameAgain() {
-    for agent in step.namesakes.sorted(by: { $0.numbers < $1.numbers }) {
+    for agent in step.namesakes.sorted() {
       changes.routers.insert(agent)
       discovery.needsSplitCheck = true
       guard routersWithAlerts.contains(agent) else { continue }

@@ -39,8 +39,8 @@ extension Home {
 
   private mutating func evict(_ stored: Router) {
     if stored.isPresent { unlist(stored, RouterEvent()) }
-    if stored.dataset != nil { step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing)) }
-    step.output.audit.append(.routerRemoved(stored.agent, team: stored.owner, .forHome))
+    if stored.dataset != nil { moveSecret(to: .router(stored.agent), from: .nothing) }
+    audit(.routerRemoved(stored.agent, team: stored.owner, .forHome))
     drop(stored)
     noteKeys(stored.dataset)
     var ended = AlertName.ofRouters.map { AlertKey($0, .router(stored.agent)) }
@@ -51,13 +51,13 @@ extension Home {
     // Else whoever makes up ids and logins would fill the list of alerts with those that were resolved.
     for key in ended where alerts[key]?.phase == .resolved {
       alerts[key] = nil
-      changes.records.insert(.alert(key))
+      noteRecord(.alert(key))
     }
   }
 
   private mutating func forget(_ router: Router, _ reason: AuditNote.RemovalReason) {
-    if router.owner != nil { step.output.audit.append(.routerRemoved(router.agent, team: router.owner, reason)) }
-    step.output.events.append(.forgotten(router.agent))
+    if router.owner != nil { audit(.routerRemoved(router.agent, team: router.owner, reason)) }
+    emit(.forgotten(router.agent))
     drop(router)
     needs.keyCheck = true
   }
@@ -77,8 +77,8 @@ extension Home {
       event.isRemoved = true
       unlist(stored, event)
     }
-    if stored.dataset != nil { step.output.secrets.append(SecretMove(to: .router(agent), from: .nothing)) }
-    step.output.audit.append(.routerRemoved(agent, team: stored.owner, .byPerson))
+    if stored.dataset != nil { moveSecret(to: .router(agent), from: .nothing) }
+    audit(.routerRemoved(agent, team: stored.owner, .byPerson))
     drop(stored)
     needs.keyCheck = true
     if let user = stored.user { endPlaintext(of: user) }
@@ -91,8 +91,8 @@ extension Home {
   mutating func deleteCredentials(of stored: Router, user: ExactName?) {
     var router = stored
     router.dropCredentials(preferred: preferred?.dataset.parameters?.networkKey, at: now)
-    step.output.secrets.append(SecretMove(to: .router(stored.agent), from: .nothing))
-    step.output.audit.append(.credentialsDeleted(stored.agent))
+    moveSecret(to: .router(stored.agent), from: .nothing)
+    audit(.credentialsDeleted(stored.agent))
     var event = RouterEvent()
     event.user = user
     if router.isPresent { write(router, before: stored, event, trigger: .deleted) } else { put(router) }
@@ -100,7 +100,7 @@ extension Home {
 
   /// The credentials of a record are missing from now on. The record is written again in any case.
   mutating func loseSecret(of key: RecordKey) {
-    changes.records.insert(key)
+    noteRecord(key)
     switch key {
     case .home: losePreferredCredentials()
     case .router(let agent):
@@ -108,7 +108,7 @@ extension Home {
       deleteCredentials(of: stored, user: nil)
     case .former(let id):
       guard let index = former.firstIndex(where: { $0.id == id && $0.dataset.hasCredentials }) else { return }
-      step.output.audit.append(.formerDeleted(former[index].dataset.network))
+      audit(.formerDeleted(former[index].dataset.network))
       removeFormer(at: index)
     case .shared(let user, let network): if let one = shared[network]?[user] { drop(one) }
     case .alert, .question, .grant, .decision, .client, .signer, .agent: return
@@ -157,7 +157,7 @@ extension Home {
       router.acceptedOn = network
       put(router)
     }
-    changes.records.insert(.home)
+    noteRecord(.home)
     changes.networks.insert(network)
     for router in present { changes.routers.insert(router.agent) }
     needs.routerChecks = true

@@ -37,7 +37,7 @@ extension Home {
       dropFormer(coveredBy: dataset)
       if !former.isCovered(by: dataset) { formerID = keepFormer(former) }
     }
-    step.output.secrets.append(SecretMove(to: .home, from: dataset.hasCredentials ? source : .nothing))
+    moveSecret(to: .home, from: dataset.hasCredentials ? source : .nothing)
     notePreferred(before?.dataset)
     guard let from = before?.dataset, !from.isSame(as: dataset) else { return }
     noteChange(from, dataset, cause, who, formerID, reporter?.agent, sharer)
@@ -60,10 +60,10 @@ extension Home {
   mutating func confirmKeys() {
     let isChanged = preferred?.keyChange != nil
     guard isChanged || isActive(AlertKey(.preferredKeyDisputed)) else { return }
-    step.output.audit.append(.preferredConfirmed)
+    audit(.preferredConfirmed)
     guard isChanged else { return }
     endCaution()
-    changes.records.insert(.home)
+    noteRecord(.home)
     setAlert(AlertKey(.preferredNetworkChanged), nil)
   }
 
@@ -72,7 +72,7 @@ extension Home {
     preferred?.keyChange = nil
     for index in questions.indices where questions[index].keyChange != nil {
       questions[index].keyChange = nil
-      changes.records.insert(.question(questions[index].id))
+      noteRecord(.question(questions[index].id))
     }
   }
 
@@ -84,7 +84,7 @@ extension Home {
     preferred = nil
     isPreferredForgotten = true
     let id = keepFormer(before)
-    step.output.secrets.append(SecretMove(to: .home, from: .nothing))
+    moveSecret(to: .home, from: .nothing)
     notePreferred(before)
     return former.first { $0.id == id }
   }
@@ -94,13 +94,13 @@ extension Home {
     guard let before = preferred, before.dataset.hasCredentials else { return }
     preferred = PreferredNetwork(
       dataset: before.dataset.withoutCredentials, createdAt: before.createdAt, changedAt: now)
-    step.output.secrets.append(SecretMove(to: .home, from: .nothing))
+    moveSecret(to: .home, from: .nothing)
     notePreferred(before.dataset)
   }
 
   private mutating func notePreferred(_ before: DatasetSummary?) {
     if needs.preferredBefore == nil { needs.preferredBefore = .some(before) }
-    changes.records.insert(.home)
+    noteRecord(.home)
     if let before { changes.networks.insert(before.network) }
     needs.nameCheck = true
     if let preferred = preferred?.dataset {
@@ -110,7 +110,7 @@ extension Home {
     step.needsHomeCheck = true
     needs.keyCheck = true
     discovery.needsSplitCheck = true
-    step.output.audit.append(.preferredChanged(from: before?.network, to: preferred?.dataset.network))
+    audit(.preferredChanged(from: before?.network, to: preferred?.dataset.network))
   }
 
   private mutating func noteChange(
@@ -151,7 +151,7 @@ extension Home {
   }
 
   /// The alert about a change is a warning until all routers of the network have followed.
-  mutating func settlePreferredChange() {
+  mutating func checkPreferredChange() {
     let key = AlertKey(.preferredNetworkChanged)
     guard needs.changeCheck, isActive(key), let alert = alerts[key], let preferred else { return }
     var facts = alert.heldFacts ?? alert.facts
@@ -175,8 +175,8 @@ extension Home {
     dropFormer(coveredBy: dataset)
     let id = UInt32(truncatingIfNeeded: rules.random())
     former.insert(FormerNetwork(id: id, dataset: dataset, until: now), at: 0)
-    changes.records.insert(.former(id))
-    step.output.secrets.append(SecretMove(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing))
+    noteRecord(.former(id))
+    moveSecret(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing)
     while former.count > FormerNetwork.limit { removeFormer(at: surplus) }
     return id
   }
@@ -189,7 +189,7 @@ extension Home {
   }
 
   mutating func removeFormer(at index: Int) {
-    changes.records.insert(.former(former[index].id))
+    noteRecord(.former(former[index].id))
     former.remove(at: index)
     needs.nameCheck = true
   }
@@ -252,7 +252,9 @@ extension Home {
   /// Whether an alert of the home explains why a router differs from the preferred network.
   func isExplained(_ router: Router) -> Bool {
     guard let preferred = preferred?.dataset else { return false }
-    if isMoveExplaining, let movedTo, router.place == movedTo, router.memberOf == preferred.network { return true }
+    if isMoveExplaining, let movedTo, router.actualNetwork == movedTo, router.memberOf == preferred.network {
+      return true
+    }
     if isPreferredEmpty, router.isOnlySeen { return true }
     return isClaim(router, preferred)
   }
@@ -260,7 +262,8 @@ extension Home {
   /// Whether a router is not to be given the preferred credentials although it differs: an alert of the home explains
   /// that, or the home has moved. A member that is pulled back then would be alone, and so would one that is with it.
   func isToStay(_ router: Router) -> Bool {
-    movedTo != nil && (router.memberOf == preferred?.dataset.network || router.place == movedTo) || isExplained(router)
+    movedTo != nil && (router.memberOf == preferred?.dataset.network || router.actualNetwork == movedTo)
+      || isExplained(router)
   }
 
   /// Whether a router is a member that claims new keys for the preferred network.
@@ -271,12 +274,12 @@ extension Home {
 
   /// Brings the alert in line with what the members report. Where the other side has gone, the claim counts, and
   /// becomes the preferred network.
-  mutating func settleDispute() {
+  mutating func checkDispute() {
     let key = AlertKey(.preferredKeyDisputed)
     disputeDue = nil
     guard let preferred = preferredCredentials else {
       setAlert(key, nil)
-      return settleNamed()
+      return checkPreferredID()
     }
     step.work += routers.count
     let members = members(of: preferred)
@@ -290,8 +293,8 @@ extension Home {
       default: true
       }
     }
-    let settled = PreferredDecision.settled(free, claimants, members, preferred: preferred)
-    if let (claimant, cause) = settled {
+    let claim = PreferredDecision.countingClaim(free, claimants, members, preferred: preferred)
+    if let (claimant, cause) = claim {
       prefer(
         claimant.dataset, from: .record(.router(claimant.agent)), cause: cause, who: shownName(claimant.agent),
         by: KeyChange.Reporter(claimant.agent, routers[claimant.agent]))
@@ -299,8 +302,8 @@ extension Home {
       event.network = .init(claimant.dataset)
       if let router = routers[claimant.agent] { name(router, in: &event) }
       event.differs = claimant.dataset.differences(from: preferred)
-      step.output.events.append(.router(event))
-      return settleDispute()
+      emit(.router(event))
+      return checkDispute()
     }
     func names(_ members: some Sequence<PreferredDecision.Member>, successors: Bool = false) -> AlertFacts.Names {
       .init(
@@ -327,7 +330,7 @@ extension Home {
 
   /// In a home of many, the network that is preferred by its Extended PAN ID alone gets credentials with the tick, not
   /// with the second report.
-  private mutating func settleNamed() {
+  private mutating func checkPreferredID() {
     guard !isSmall, let preferred = preferred?.dataset else { return }
     step.work += routers.count
     var first: [DatasetSummary: PreferredDecision.Member] = [:]
@@ -348,7 +351,7 @@ extension Home {
   static let fewestThatMove = 2
 
   /// Members on more networks than these are not looked at with each message.
-  private static let mostPlaces = 64
+  private static let mostNetworks = 64
   /// Seconds before the move in which a router was seen last that may have gone with the others.
   private static let lastSeenBeforeMove = 86_400
 
@@ -365,15 +368,13 @@ extension Home {
   /// Who has gone somewhere else is no sign, and neither is a router that cannot be reached and was last on the
   /// preferred network: it is not known where it is.
   var destination: ExtendedPANID? {
-    guard let preferred = preferred?.dataset.network, let places = routers.counts.places[preferred],
-      places.count <= Self.mostPlaces
+    guard let preferred = preferred?.dataset.network, let members = routers.counts.members[preferred],
+      members.count <= Self.mostNetworks
     else { return nil }
-    let others = places.filter { $0.key != preferred }
-    let left = places[preferred]?.tally.online ?? 0
-    guard let most = others.values.map(\.tally.routers).max(), most > left, most >= Self.fewestThatMove else {
-      return nil
-    }
-    let networks = others.filter { $0.value.tally.routers == most }.keys
+    let others = members.filter { $0.key != preferred }
+    let left = members[preferred]?.online ?? 0
+    guard let most = others.values.map(\.routers).max(), most > left, most >= Self.fewestThatMove else { return nil }
+    let networks = others.filter { $0.value.routers == most }.keys
     // Who is on an accepted network is there on purpose.
     guard networks.count == 1, let network = networks.first, left == 0 || !accepted.contains(network) else {
       return nil
@@ -383,17 +384,17 @@ extension Home {
 
   /// Whether it is known of all members where they are, or those of two teams are on the other network.
   var isMoveWhole: Bool {
-    guard let destination, let preferred = preferred?.dataset.network, let places = routers.counts.places[preferred]
+    guard let destination, let preferred = preferred?.dataset.network, let members = routers.counts.members[preferred]
     else { return false }
-    let rest = places[preferred]?.tally ?? .init()
-    if rest.online == rest.routers || places[destination].map({ $0.teams.count > 1 }) == true { return true }
+    let rest = members[preferred] ?? .init()
+    if rest.online == rest.routers || (members[destination]?.teams.count ?? 0) > 1 { return true }
     return isSmall && !routers.contains { isLost($0) }
   }
 
   /// Whether a member was there until the move, and it is not known where it is now.
   private func isLost(_ router: Router) -> Bool {
     guard let preferred = preferred?.dataset.network, router.isPresent, !router.isOnline, router.memberOf == preferred,
-      router.place == preferred
+      router.actualNetwork == preferred
     else { return false }
     return routers.lastSeen(router.agent) >= movedAt.adding(seconds: -Self.lastSeenBeforeMove)
   }
@@ -405,19 +406,19 @@ extension Home {
   }
 
   /// When a home moves, or is split again, each router is checked again: its own alert ends or comes back.
-  mutating func settleMove() {
+  mutating func checkMove() {
     guard needs.preferredBefore != nil || needs.changeCheck else { return }
     let key = AlertKey(.homeMoved)
     findMove()
     guard let movedTo, let preferred = preferred?.dataset else { return setAlert(key, nil) }
     step.work += routers.count
     let members = routers.filter { $0.isPresent && $0.memberOf == preferred.network }
-    let there = members.filter { $0.place == movedTo }
+    let there = members.filter { $0.actualNetwork == movedTo }
     let lost = members.count(where: isLost)
     // Who was elsewhere before is not of those that have moved, or might have.
     let others = members.count {
-      guard let place = $0.place, place != movedTo else { return false }
-      return place == preferred.network ? $0.isOnline : $0.datasetChangedAt.map { $0 >= movedAt } == true
+      guard let network = $0.actualNetwork, network != movedTo else { return false }
+      return network == preferred.network ? $0.isOnline : $0.datasetChangedAt.map { $0 >= movedAt } == true
     }
     var facts = AlertFacts(.movedTo(routers: there.count, of: there.count + lost + others, lost: lost))
     facts.network = .init(movedTo, networkName(of: movedTo))
@@ -439,13 +440,13 @@ extension Home {
 
   var isNobodyThere: Bool {
     guard let preferred = preferred?.dataset.network, routers.counts.seen > 0,
-      routers.counts.networks[preferred] == nil, routers.counts.places[preferred] == nil
+      routers.counts.networks[preferred] == nil, routers.counts.members[preferred] == nil
     else { return false }
     return routers.counts.networks.keys.contains { !accepted.contains($0) }
       && !routers.contains { $0.isPresent && $0.resetFrom?.memberOf == preferred }
   }
 
-  mutating func settleEmpty() {
+  mutating func checkPreferredEmpty() {
     guard needs.preferredBefore != nil || needs.changeCheck || needs.routerChecks else { return }
     let key = AlertKey(.preferredNetworkEmpty)
     findEmpty()
@@ -465,7 +466,7 @@ extension Home {
   static let networksNamed = 5
 
   /// A home with routers needs a preferred network to check them against.
-  mutating func settlePreferredExists() {
+  mutating func checkPreferredExists() {
     let key = AlertKey(.noPreferredNetwork)
     guard lacksPreferred else { return setAlert(key, nil) }
     // Each message of a home with many networks would look at all of them.

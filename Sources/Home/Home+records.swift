@@ -17,7 +17,7 @@ extension Home {
       // Users of whom only what is signed counts: so nobody is believed in plaintext because the record with the keys
       // does not open.
       let signed = clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
-      let on = accepted.sorted { $0.description < $1.description }
+      let on = accepted.sorted()
       return Self.bytes(.home, preferred, isPreferredForgotten, on, discoveredSince, signed)
     case .router(let agent): return routers[agent].map { Self.bytes(.router, $0, routers.lastSeen(agent)) }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }

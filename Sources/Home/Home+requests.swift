@@ -72,7 +72,7 @@ extension Home {
       put(router)
       if !event.types.isEmpty {
         name(router, in: &event)
-        step.output.events.append(.router(event))
+        emit(.router(event))
       }
     }
     return .stored(change, preferred: PreferredCheck.answer(about: incoming, preferred: preferred?.dataset))
@@ -133,7 +133,7 @@ extension Home {
     do throws(ConsentRefusal) {
       switch try ask(subject, by: context.requester, reply: context.reply) {
       case .granted(let grant):
-        step.output.audit.append(.given(subject, to: context.requester, by: grant))
+        audit(.given(subject, to: context.requester, by: grant))
         return .credentials(found)
       case .waiting(let id): return .waiting(id)
       }
@@ -142,7 +142,7 @@ extension Home {
 
   /// The answers that a settled question owes. What was agreed to, by its name and team too, and nothing that has
   /// come since: a person has agreed to what the question said.
-  mutating func answer(_ question: ConsentQuestion, _ record: ConsentRecord) {
+  mutating func answerWaiting(_ question: ConsentQuestion, _ record: ConsentRecord) {
     var (answer, obstacle) = agreed(question)
     if obstacle != .notEnrolled {
       switch record.outcome {
@@ -157,7 +157,7 @@ extension Home {
     if obstacle == nil, case .credentials(let given) = answer {
       let networks = Set(given.map(\.network))
       let subject = ConsentSubject(question.subject.command, question.subject.networks.filter(networks.contains))
-      step.output.audit.append(.given(subject, to: question.requester, by: question.id))
+      audit(.given(subject, to: question.requester, by: question.id))
     }
     for reply in replies {
       step.output.settled.append(
@@ -286,7 +286,7 @@ extension Home {
         event.previousNetwork = before.network
       }
     }
-    step.output.events.append(.router(event))
+    emit(.router(event))
   }
 
   /// A person may replace the preferred network, and so may a program on this machine whose team has a router that
@@ -340,7 +340,7 @@ extension Home {
       if let preferred { datasets.append(preferred.dataset) }
     }
     let named = Set(datasets.filter { ExactName($0.name) == name }.map(\.network))
-    guard named.count < 2 else { throw .severalOfName(named.sorted { $0.description < $1.description }) }
+    guard named.count < 2 else { throw .severalOfName(named.sorted()) }
     guard let network = named.first else { throw .noNetworkOfName }
     return network
   }
@@ -420,7 +420,7 @@ extension Home {
     guard !meant.isEmpty || !shared.isEmpty else { throw .notInHistory(isUsed: !remaining.isEmpty) }
     for one in meant {
       if let index = former.firstIndex(of: one) { removeFormer(at: index) }
-      step.output.audit.append(.formerDeleted(one.dataset.network))
+      audit(.formerDeleted(one.dataset.network))
     }
     for one in shared { drop(one) }
     return .forgotten(meant, remaining: remaining, sharedBy: shared.map(\.user))

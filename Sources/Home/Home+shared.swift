@@ -34,11 +34,11 @@ extension Home {
       one.dataset = incoming
       one.changedAt = now
       let hasSecret = incoming.hasCredentials
-      step.output.secrets.append(SecretMove(to: .shared(user, network), from: hasSecret ? .input : .nothing))
+      moveSecret(to: .shared(user, network), from: hasSecret ? .input : .nothing)
       if hasSecret {
-        step.output.audit.append(.sharedStored(by: user, network, isNew: stored == nil))
+        audit(.sharedStored(by: user, network, isNew: stored == nil))
       } else if stored?.dataset.hasCredentials == true {
-        step.output.audit.append(.sharedDeleted(of: user, network))
+        audit(.sharedDeleted(of: user, network))
       }
     }
     one.follows =
@@ -74,7 +74,7 @@ extension Home {
     }
     if shared[one.network]?.isEmpty == true { shared[one.network] = nil }
     noteChange(of: one)
-    step.output.audit.append(.sharedDeleted(of: one.user, one.network))
+    audit(.sharedDeleted(of: one.user, one.network))
     endPlaintext(of: one.user)
   }
 
@@ -97,10 +97,10 @@ extension Home {
   }
 
   private mutating func noteChange(of one: SharedCredentials) {
-    changes.records.insert(.shared(one.user, one.network))
+    noteRecord(.shared(one.user, one.network))
     changes.networks.insert(one.network)
     // Not all that changes is an event.
-    if let signer = step.signer { changes.records.insert(signer) }
+    if let signer = step.signer { noteRecord(signer) }
     needs.sharedCheck = true
   }
 
@@ -132,7 +132,7 @@ extension Home {
 
   /// The preferred network is another one, or the settings are: a user that they trust may have its credentials. Or
   /// none is preferred, and a router is now on the network that a user prefers.
-  mutating func settlePreferredByShared() {
+  mutating func checkPreferredByShared() {
     guard needs.sharedCheck || needs.preferredBefore != nil || preferred == nil && needs.changeCheck else { return }
     for one in preferred.map({ shared(of: $0.dataset.network) }) ?? allShared {
       if case .becomes(let cause) = decision(of: one) { return become(one, cause) }
@@ -140,7 +140,7 @@ extension Home {
   }
 
   /// Brings questions and alerts in line with what is shared, and with the preferred network.
-  mutating func settleShared() {
+  mutating func checkShared() {
     guard rules.hasDaemon, needs.sharedCheck || needs.preferredBefore != nil else { return }
     step.work += sharedCount
     var wanted: [AlertKey: AlertFacts] = [:]

@@ -46,7 +46,7 @@ extension Home {
       case .firing: setAlert(key, nil)
       case .resolved:
         alerts[key] = nil
-        changes.records.insert(.alert(key))
+        noteRecord(.alert(key))
       }
     }
   }
@@ -116,7 +116,7 @@ extension Home {
       }
       guard moved != alert else { continue }
       alerts[key] = moved
-      changes.records.insert(.alert(key))
+      noteRecord(.alert(key))
     }
     routers.seeNotLater(than: now)
     for user in askedUntil.keys { askedUntil[user] = now }
@@ -139,7 +139,7 @@ extension Home {
     }
     if let since = discoveredSince, since > now {
       discoveredSince = now
-      changes.records.insert(.home)
+      noteRecord(.home)
     }
   }
 }
@@ -172,7 +172,7 @@ extension Home {
     return counts.away > 1 && counts.there * 3 <= counts.away || isActive(AlertKey(.homeOffline))
   }
 
-  mutating func settleOutage() {
+  mutating func checkOutage() {
     needs.outageCheck = false
     guard mayBeOutage else { return }
     let gone = goneTogether
@@ -242,7 +242,7 @@ struct SignerNumbers: Equatable, Sendable {
     let number: UInt64
     let subject: RouterMessage.Subject
 
-    static func < (a: Self, b: Self) -> Bool { a.number == b.number ? a.subject < b.subject : a.number < b.number }
+    static func < (a: Self, b: Self) -> Bool { (a.number, a.subject) < (b.number, b.subject) }
   }
 
   private(set) var windows: [RouterMessage.Subject: SequenceWindow] = [:]
@@ -303,8 +303,8 @@ extension Home {
     step.signer = .signer(key, subject)
     let (verdict, gone) = signers[key, default: SignerNumbers()].take(signature.number, subject, most: most)
     if let gone {
-      changes.records.insert(.signer(key, gone))
-      changes.records.insert(.signer(key, nil))
+      noteRecord(.signer(key, gone))
+      noteRecord(.signer(key, nil))
     }
     return verdict
   }

@@ -147,13 +147,24 @@ package struct Home: Sendable {
     case .secretLost(let key): loseSecret(of: key)
     case .condition(let name, let facts): setAlert(AlertKey(name), facts)
     }
-    settle(isOfLogin: input.isOfLogin)
+    followUp(isOfLogin: input.isOfLogin)
     // A number is saved with what its message has changed: one that changed nothing may come again after a crash.
     if let signer = step.signer, step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty {
-      changes.records.insert(signer)
+      noteRecord(signer)
     }
     return step.output
   }
+
+  mutating func emit(_ event: HomeEvent) { step.output.events.append(event) }
+
+  mutating func audit(_ note: AuditNote) { step.output.audit.append(note) }
+
+  mutating func moveSecret(to key: RecordKey, from source: SecretMove.Source) {
+    step.output.secrets.append(SecretMove(to: key, from: source))
+  }
+
+  /// A record is to be written, or deleted.
+  mutating func noteRecord(_ key: RecordKey) { changes.records.insert(key) }
 
   /// What has changed since the last call.
   package mutating func takeChanges() -> Changes {
@@ -183,18 +194,18 @@ extension Home: Equatable {
 // MARK: - What follows from all of an input together
 
 extension Home {
-  /// Rules about the whole home are settled with each input only in a home that has no more routers, and no more shared
+  /// Rules about the whole home are checked with each input only in a home that has no more routers, and no more shared
   /// credentials, than this. In others a login could have all of them looked at again and again.
   static let few = 64
 
   /// Whether what a login sends makes the home look at all that it has.
   var isSmall: Bool { routers.count <= Self.few && sharedCount <= Self.few || !rules.hasDaemon }
 
-  private mutating func settle(isOfLogin: Bool) {
+  private mutating func followUp(isOfLogin: Bool) {
     nameAgain()
-    let settlesHome = !isOfLogin || isSmall
-    if settlesHome {
-      settleHome()
+    let checksHome = !isOfLogin || isSmall
+    if checksHome {
+      checkHome()
     } else if !needs.isCharged, needsAll {
       // Once, whatever else comes until the tick.
       needs.isCharged = true
@@ -207,8 +218,8 @@ extension Home {
         put(router)
       }
     }
-    if step.needsHomeCheck { settlePreferredExists() }
-    if settlesHome { needs = Needs() }
+    if step.needsHomeCheck { checkPreferredExists() }
+    if checksHome { needs = Needs() }
   }
 
   /// Whether a rule looks at all that the home has.
@@ -222,28 +233,28 @@ extension Home {
     return movedTo != nil || isActive(AlertKey(.preferredKeyDisputed)) || mayBeOutage
   }
 
-  private mutating func settleHome() {
+  private mutating func checkHome() {
     if needs == Needs() { return }
-    settlePreferredByShared()
+    checkPreferredByShared()
     if needs.preferredBefore != nil {
       withdrawOutdated()
       checkRouters()
     }
     if needs.keyCheck || needs.changeCheck && isActive(AlertKey(.preferredKeyDisputed)) {
       let before = preferred
-      settleDispute()
+      checkDispute()
       if preferred?.dataset != before?.dataset {
         withdrawOutdated()
         checkRouters()
       }
     }
-    settlePreferredChange()
-    settleMove()
-    settleEmpty()
+    checkPreferredChange()
+    checkMove()
+    checkPreferredEmpty()
     checkWithoutNetwork()
-    if needs.outageCheck { settleOutage() }
+    if needs.outageCheck { checkOutage() }
     if needs.routerChecks { checkRouters() }
-    settleShared()
+    checkShared()
     if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
   }
 
@@ -257,7 +268,7 @@ extension Home {
   private mutating func checkWithoutNetwork() {
     guard needs.changeCheck else { return }
     let lost = routersWithAlerts.compactMap { routers[$0] }.filter(\.hasNoNetwork)
-    for router in lost.sorted(by: { $0.agent.numbers < $1.agent.numbers }) { check(router) }
+    for router in lost.sorted(by: { $0.agent < $1.agent }) { check(router) }
   }
 
   private mutating func check(_ before: Router) {
@@ -325,13 +336,13 @@ extension Home {
     name(router, in: &event)
     if let before, before.isPresent, !before.isOnline, router.isOnline {
       event.types.insert(.online)
-      if before.hasNoNetworkYet, let place = router.place {
+      if before.hasNoNetworkYet, let network = router.actualNetwork {
         event.isFirstNetwork = true
-        let name = place == router.network ? router.networkName : nil
-        event.network = event.network ?? .init(place, name ?? networkName(of: place))
+        let name = network == router.network ? router.networkName : nil
+        event.network = event.network ?? .init(network, name ?? networkName(of: network))
       }
     }
-    if !event.types.isEmpty { step.output.events.append(.router(event)) }
+    if !event.types.isEmpty { emit(.router(event)) }
     put(router)
     noteKeys(router.dataset)
     if router.network != before?.network || router.networkName != before?.networkName
@@ -341,7 +352,7 @@ extension Home {
     }
     findMove()
     findEmpty()
-    if isSmall { settleOutage() }
+    if isSmall { checkOutage() }
     setAlerts(of: router, check, trigger: trigger)
     if let former = before?.user, former != router.user { endPlaintext(of: former) }
   }
@@ -366,7 +377,7 @@ extension Home {
   }
 
   private mutating func noteChange(of agent: BorderAgentID) {
-    changes.records.insert(.router(agent))
+    noteRecord(.router(agent))
     changes.routers.insert(agent)
     step.hasChangedRouters = true
     needs.changeCheck = true
@@ -396,7 +407,7 @@ extension Home {
     if let network = router.network, network == preferred?.dataset.network {
       event.isLastOfPreferred = routers.counts.networks[network]?.routers == 1
     }
-    step.output.events.append(.router(event))
+    emit(.router(event))
     if router.mayBeInSplit { discovery.needsSplitCheck = true }
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(router.agent)), nil) }
     step.needsHomeCheck = true
@@ -428,7 +439,7 @@ extension Home {
   }
 
   mutating func keep(_ alert: Alert, _ key: AlertKey, _ news: Alert.News?, severityBefore: AlertSeverity?) {
-    changes.records.insert(.alert(key))
+    noteRecord(.alert(key))
     // It ended before it was published.
     let isGone = alert.phase == .resolved && alert.endsAt == nil
     alerts[key] = isGone ? nil : alert
@@ -446,8 +457,7 @@ extension Home {
     if key.name == .homeOffline { needs.routerChecks = true }
     guard let news else { return }
     let severity = key.severity(alert.facts)
-    step.output.events.append(
-      .alert(key, alert, news, previousSeverity: severityBefore == severity ? nil : severityBefore))
+    emit(.alert(key, alert, news, previousSeverity: severityBefore == severity ? nil : severityBefore))
   }
 
   /// Brings the alerts of a router in line with the conditions that hold now.
@@ -455,9 +465,9 @@ extension Home {
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
       lastSeen: routers.lastSeen(router.agent),
-      currentName: router.isElsewhere || router.dataset == nil ? router.place.flatMap { networkName(of: $0) } : nil,
-      isExplainedByHome: isExplained(router), isAwayTogether: isAwayTogether(router),
-      isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
+      currentName: router.isElsewhere || router.dataset == nil
+        ? router.actualNetwork.flatMap { networkName(of: $0) } : nil, isExplainedByHome: isExplained(router),
+      isAwayTogether: isAwayTogether(router), isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
       hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
@@ -486,9 +496,7 @@ package struct NetworkView: Hashable, Sendable {
 
 extension NetworkView: Comparable {
   /// By name.
-  package static func < (a: NetworkView, b: NetworkView) -> Bool {
-    a.name == b.name ? a.id.description < b.id.description : a.name < b.name
-  }
+  package static func < (a: NetworkView, b: NetworkView) -> Bool { (a.name, a.id) < (b.name, b.id) }
 }
 
 extension Home {
@@ -524,18 +532,18 @@ extension Home {
 
   /// Nil where no router is on it, it is not preferred, and nobody shares its credentials.
   package func network(_ id: ExtendedPANID) -> NetworkView? {
-    let tally = routers.counts.networks[id]
+    let members = routers.counts.networks[id]
     var view = NetworkView(id: id, isAccepted: accepted.contains(id))
-    view.routers = tally?.routers ?? 0
-    view.online = tally?.online ?? 0
+    view.routers = members?.routers ?? 0
+    view.online = members?.online ?? 0
     if let preferred, preferred.dataset.network == id {
       view.isPreferred = true
       view.name = preferred.dataset.name
     }
     let shared = shared(of: id)
     view.sharedBy = shared.map(\.user)
-    guard tally != nil || view.isPreferred || !shared.isEmpty else { return nil }
-    let router = tally.flatMap { _ in view.name.isEmpty ? routers.shown(id) : nil }
+    guard members != nil || view.isPreferred || !shared.isEmpty else { return nil }
+    let router = members.flatMap { _ in view.name.isEmpty ? routers.shown(id) : nil }
     // Anybody can name an Extended PAN ID that is on the air: of the preferred network only its own dataset is shown.
     view.dataset = view.isPreferred ? preferredCredentials : router?.dataset ?? newest(of: shared)?.dataset
     if let dataset = view.dataset {

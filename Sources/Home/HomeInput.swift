@@ -96,6 +96,7 @@ package struct RouterMessage: Hashable, Sendable {
     case credentials
   }
 
+  /// In any order, as long as it is always the same.
   package enum Subject: Hashable, Comparable, Sendable {
     case router(BorderAgentID)
     /// `ssid` may name the access point instead of the border router.
@@ -104,18 +105,6 @@ package struct RouterMessage: Hashable, Sendable {
     case network(ExtendedPANID)
     /// A `heartbeat`, `offline` or `leave` of a program may name that.
     case agent(ExactName)
-
-    /// Any order, as long as it is always the same.
-    package static func < (a: Self, b: Self) -> Bool {
-      switch (a, b) {
-      case (.router(let a), .router(let b)): a.numbers < b.numbers
-      case (.accessPoint(let a), .accessPoint(let b)): a < b
-      case (.network(let a), .network(let b)): a.number < b.number
-      case (.agent(let a), .agent(let b)): a < b
-      case (.router, _), (.accessPoint, .network), (_, .agent): true
-      case (.accessPoint, .router), (.network, _), (.agent, _): false
-      }
-    }
   }
 
   /// Whose signature an envelope has, and its number.

@@ -340,17 +340,17 @@ package enum HomeRefusal: Hashable, Sendable, Error {
 
     /// Each pair of keys once, the first one first.
     static func list(_ known: [Known]) -> [KnownKeys] {
-      var places: [[Hash128?]: Int] = [:]
+      var indices: [[Hash128?]: Int] = [:]
       var list: [KnownKeys] = []
       for one in known {
         let keys = [one.dataset.parameters?.networkKey, one.dataset.parameters?.pskc]
-        let place = places[keys] ?? list.count
-        if place == list.count {
-          places[keys] = place
+        let index = indices[keys] ?? list.count
+        if index == list.count {
+          indices[keys] = index
           list.append(KnownKeys(areCurrent: one.owner == .home, seconds: 0, owners: []))
         }
-        list[place].seconds = max(list[place].seconds, one.dataset.activeSeconds ?? 0)
-        if one.owner != .home { list[place].owners.append(one.owner) }
+        list[index].seconds = max(list[index].seconds, one.dataset.activeSeconds ?? 0)
+        if one.owner != .home { list[index].owners.append(one.owner) }
       }
       return list
     }

@@ -305,7 +305,7 @@ enum PreferredDecision {
     {
       let (a, b) = ($0.dataset.activeTimestamp, $1.dataset.activeTimestamp)
       if let a, let b, a != b { return a > b }
-      return $0.agent.numbers < $1.agent.numbers
+      return $0.agent < $1.agent
     }
   }
 
@@ -313,7 +313,7 @@ enum PreferredDecision {
   /// report, or of the only member, the rule is asked.
   ///
   /// - Parameter free: the claimants whose claims may count.
-  static func settled(_ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary) -> (
+  static func countingClaim(_ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary) -> (
     Member, PreferredCause
   )? {
     let isOneTeam = !members.hasDamage && Set((members.present + members.departed).map(\.team)).count == 1

@@ -91,8 +91,8 @@ extension Home {
   }
 
   private mutating func note(_ agent: ReportingAgent) {
-    changes.records.insert(.agent(agent.user, agent.name))
-    if let signer = step.signer { changes.records.insert(signer) }
+    noteRecord(.agent(agent.user, agent.name))
+    if let signer = step.signer { noteRecord(signer) }
   }
 
   /// Forgets those of a user that are meant.

@@ -134,7 +134,7 @@ extension Router {
   package var network: ExtendedPANID? { dataset?.network ?? (source == .mdns ? advertised?.network : currentNetwork) }
 
   /// Where it is, as far as that is known: on the network that it reports, else on the one that it counts for.
-  var place: ExtendedPANID? { currentNetwork ?? network }
+  var actualNetwork: ExtendedPANID? { currentNetwork ?? network }
 
   package var networkName: String? {
     if let dataset { return dataset.name }

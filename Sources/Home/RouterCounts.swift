@@ -3,27 +3,12 @@ import ThreadDataset
 /// What is counted of the routers of a home: an input about one of them must not look at all of them. It follows from
 /// them; `RouterTable` keeps it.
 struct RouterCounts: Equatable, Sendable {
-  struct Tally: Equatable {
-    var routers = 0
-    var online = 0
-
-    fileprivate mutating func add(_ change: Int, _ router: Counted) {
-      routers += change
-      if router.isOnline { online += change }
-    }
-  }
-
-  /// Members of a preferred network that are on one network.
-  struct Place: Equatable {
-    fileprivate(set) var tally = Tally()
+  /// Routers on one network.
+  struct Members: Equatable {
+    fileprivate(set) var routers = 0
+    fileprivate(set) var online = 0
     /// How many are each team's.
     fileprivate(set) var teams: [ExactName?: Int] = [:]
-
-    fileprivate mutating func add(_ change: Int, _ router: Counted) {
-      tally.add(change, router)
-      let count = teams[router.team, default: 0] + change
-      teams[router.team] = count > 0 ? count : nil
-    }
   }
 
   private(set) var totals = RouterTotals()
@@ -43,9 +28,9 @@ struct RouterCounts: Equatable, Sendable {
   /// Those that are away, and the others; visitors are neither.
   private(set) var away = 0
   private(set) var there = 0
-  private(set) var networks: [ExtendedPANID: Tally] = [:]
+  private(set) var networks: [ExtendedPANID: Members] = [:]
   /// By the preferred network that they were on last, and the one that they are on.
-  private(set) var places: [ExtendedPANID: [ExtendedPANID: Place]] = [:]
+  private(set) var members: [ExtendedPANID: [ExtendedPANID: Members]] = [:]
   /// The routers by which a network can be shown; the last one is the best.
   private(set) var shown = SortedList<Shown>()
   private(set) var behind = SortedList<Behind>()
@@ -59,28 +44,21 @@ struct RouterCounts: Equatable, Sendable {
     let since: WireTime
     let agent: BorderAgentID
 
-    static func < (a: Self, b: Self) -> Bool {
-      if a.team != b.team { return a.team < b.team }
-      return a.since == b.since ? a.agent.numbers < b.agent.numbers : a.since < b.since
-    }
+    static func < (a: Self, b: Self) -> Bool { (a.team, a.since, a.agent) < (b.team, b.since, b.agent) }
   }
 
   struct Newest: Comparable, Sendable {
     let since: WireTime
     let agent: BorderAgentID
 
-    static func < (a: Self, b: Self) -> Bool {
-      a.since == b.since ? a.agent.numbers > b.agent.numbers : a.since > b.since
-    }
+    static func < (a: Self, b: Self) -> Bool { (a.since, a.agent) > (b.since, b.agent) }
   }
 
   struct Shown: Comparable, Sendable {
     let network: ExtendedPANID
     let example: Example
 
-    static func < (a: Self, b: Self) -> Bool {
-      a.network == b.network ? a.example < b.example : a.network.number < b.network.number
-    }
+    static func < (a: Self, b: Self) -> Bool { (a.network, a.example) < (b.network, b.example) }
   }
 
   /// A router that a login has announced, by its access point and team.
@@ -89,10 +67,7 @@ struct RouterCounts: Equatable, Sendable {
     let team: ExactName
     let agent: BorderAgentID
 
-    static func < (a: Self, b: Self) -> Bool {
-      if a.accessPoint != b.accessPoint { return a.accessPoint < b.accessPoint }
-      return a.team == b.team ? a.agent.numbers < b.agent.numbers : a.team < b.team
-    }
+    static func < (a: Self, b: Self) -> Bool { (a.accessPoint, a.team, a.agent) < (b.accessPoint, b.team, b.agent) }
   }
 
   /// How well a router shows its network: by the newest dataset that is complete, another one, or else a name.
@@ -116,7 +91,7 @@ struct RouterCounts: Equatable, Sendable {
         return mine < others
       }
       if a.hasName != b.hasName { return b.hasName }
-      return a.agent.numbers > b.agent.numbers
+      return a.agent > b.agent
     }
   }
 
@@ -137,7 +112,7 @@ struct RouterCounts: Equatable, Sendable {
     /// Nil where that does not matter.
     let isAway: Bool?
     let network: ExtendedPANID?
-    let place: ExtendedPANID?
+    let actualNetwork: ExtendedPANID?
     let memberOf: ExtendedPANID?
     let example: Example
     let name: String?
@@ -167,7 +142,7 @@ struct RouterCounts: Equatable, Sendable {
       isSeenOnly = router.source == .mdns
       isAway = router.isPresent && !router.isVisitor ? router.isAway : nil
       network = router.network
-      place = router.place
+      actualNetwork = router.actualNetwork
       memberOf = router.memberOf
       example = Example(router)
     }
@@ -216,19 +191,18 @@ struct RouterCounts: Equatable, Sendable {
       networkNames.replace(old?.seenNetworkName, new?.seenNetworkName)
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
-    let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline
+    let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline && old?.team == new?.team
     if !isSame {
       if let old, let network = old.network { Self.add(-1, &networks, network, old) }
       if let new, let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSame, old?.place == new?.place, old?.memberOf == new?.memberOf, old?.team == new?.team { return }
-    if let old, let place = old.place, let home = old.memberOf {
-      places[home]?[place]?.add(-1, old)
-      if places[home]?[place]?.tally.routers == 0 { places[home]?[place] = nil }
-      if places[home]?.isEmpty == true { places[home] = nil }
+    if isSame, old?.actualNetwork == new?.actualNetwork, old?.memberOf == new?.memberOf { return }
+    if let old, let network = old.actualNetwork, let preferred = old.memberOf {
+      Self.add(-1, &members[preferred, default: [:]], network, old)
+      if members[preferred]?.isEmpty == true { members[preferred] = nil }
     }
-    if let new, let place = new.place, let home = new.memberOf {
-      places[home, default: [:]][place, default: Place()].add(1, new)
+    if let new, let network = new.actualNetwork, let preferred = new.memberOf {
+      Self.add(1, &members[preferred, default: [:]], network, new)
     }
   }
 
@@ -239,11 +213,13 @@ struct RouterCounts: Equatable, Sendable {
   }
 
   private static func add(
-    _ change: Int, _ tallies: inout [ExtendedPANID: Tally], _ network: ExtendedPANID, _ router: Counted
+    _ change: Int, _ members: inout [ExtendedPANID: Members], _ network: ExtendedPANID, _ router: Counted
   ) {
-    var tally = tallies[network, default: Tally()]
-    tally.add(change, router)
-    tallies[network] = tally.routers > 0 ? tally : nil
+    var there = members[network, default: Members()]
+    there.routers += change
+    if router.isOnline { there.online += change }
+    add(change, &there.teams, router.team)
+    members[network] = there.routers > 0 ? there : nil
   }
 }
 

@@ -7,14 +7,14 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
   private var pieces: [[Element]] = []
 
   /// Where the first one is that is not before a place in the order.
-  private func place(_ isBefore: (Element) -> Bool) -> (piece: Int, index: Int) {
+  private func position(_ isBefore: (Element) -> Bool) -> (piece: Int, index: Int) {
     let piece = pieces.firstIndex(after: { isBefore($0[$0.count - 1]) })
     guard piece < pieces.count else { return (piece, 0) }
     return (piece, pieces[piece].firstIndex(after: isBefore))
   }
 
   mutating func insert(_ new: Element) {
-    var (piece, index) = place { $0 < new }
+    var (piece, index) = position { $0 < new }
     if pieces.isEmpty {
       pieces.append([new])
       return
@@ -29,7 +29,7 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
   }
 
   mutating func remove(_ old: Element) {
-    let (piece, index) = place { $0 < old }
+    let (piece, index) = position { $0 < old }
     guard piece < pieces.count, pieces[piece][index] == old else { return }
     pieces[piece].remove(at: index)
     if pieces[piece].isEmpty { pieces.remove(at: piece) }
@@ -44,7 +44,7 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   /// The first ones from a place in the order on, as long as a condition holds.
   func first(_ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool) -> [Element] {
-    let (piece, index) = place(isBefore)
+    let (piece, index) = position(isBefore)
     var (found, rest) = ([Element](), Elements(list: self, piece: piece, index: index))
     while found.count < most, let next = rest.next(), isWanted(next) { found.append(next) }
     return found
@@ -52,7 +52,7 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   /// The last one that is before a place in the order.
   func last(before isBefore: (Element) -> Bool) -> Element? {
-    let (piece, index) = place(isBefore)
+    let (piece, index) = position(isBefore)
     if index > 0 { return pieces[piece][index - 1] }
     return piece > 0 ? pieces[piece - 1].last : nil
   }

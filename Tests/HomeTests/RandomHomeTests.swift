@@ -184,8 +184,8 @@ extension HomeScene {
     // Nothing is due for what is shared, and no question waits that is none.
     var settled = home
     settled.needs.sharedCheck = true
-    settled.settlePreferredByShared()
-    settled.settleShared()
+    settled.checkPreferredByShared()
+    settled.checkShared()
     if settled.preferred != home.preferred { wrong.append(AlertKey(.preferredNetworkChanged)) }
     wrong += Set(home.alerts.keys).union(settled.alerts.keys).filter { home.isActive($0) != settled.isActive($0) }
     for question in home.questions

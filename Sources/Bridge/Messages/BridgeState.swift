@@ -119,7 +119,9 @@ package struct BridgeHealth: WireObject {
       "duplicates_ignored", snapshot.duplicatesIgnored,
       "Since the start: repetitions, which are not among the rejected.")
     c.needed("events_waiting", status.waiting, "Events that the broker has not acknowledged yet.")
-    c.needed("intake", status.intake.state, "`backing_off` while messages cannot be stored, or another client has the session.")
+    c.needed(
+      "intake", status.intake.state, "`backing_off` while messages cannot be stored, or another client has the session."
+    )
     c.needed("intake_reconnects", snapshot.intakeReconnects, "Since the start: connections that were lost or not made.")
     c.needed("messages_received", snapshot.received, "Since the start.")
     c.needed("messages_rejected", snapshot.rejected, "Since the start.")

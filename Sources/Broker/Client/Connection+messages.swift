@@ -10,9 +10,9 @@ extension Connection {
       accepted(answer)
       try subscribe()
     }
-    settle()
+    reportOutcomes()
     try deliver()
-    try settleSubscriptions()
+    try noteSubscriptions()
     try check(result)
   }
 
@@ -49,7 +49,7 @@ extension Connection {
     queued += 1
   }
 
-  private func settleSubscriptions() throws(ConnectionLoss) {
+  private func noteSubscriptions() throws(ConnectionLoss) {
     guard !record.granted.isEmpty else { return }
     let answers = record.granted
     record.granted.removeAll(keepingCapacity: true)
@@ -126,7 +126,7 @@ extension Connection {
   }
 
   /// Tells the handler what has been acknowledged, written or refused.
-  func settle() {
+  func reportOutcomes() {
     guard !record.published.isEmpty else { return }
     let published = record.published
     record.published.removeAll(keepingCapacity: true)
@@ -138,7 +138,7 @@ extension Connection {
         one.code < 0x80 ? .delivered : .refused(MosquittoError(puback: one.code, topic: entry.topic, configuration))
       handler.acknowledged(entry.token, outcome)
     }
-    settledAt = .now
+    answeredAt = .now
     needsPublish = true
   }
 }

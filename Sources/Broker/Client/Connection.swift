@@ -28,7 +28,7 @@ final class Connection {
   var subscribing: [Int32: MosquittoConfiguration.Subscription] = [:]
   var refusals: [SubscriptionRefusal] = []
   /// When the last publication was acknowledged, or at QoS 0 written.
-  var settledAt: ContinuousClock.Instant?
+  var answeredAt: ContinuousClock.Instant?
   /// When the last message was handled, and the last retained one. The broker's answers come behind its messages.
   var lastMessageAt: ContinuousClock.Instant?
   var lastRetainedAt: ContinuousClock.Instant?
@@ -73,7 +73,7 @@ final class Connection {
     guard let acceptedAt else { return nil }
     return ReconnectSchedule.Acceptance(
       lifetime: acceptedAt.duration(to: .now),
-      wasPublishing: !window.isEmpty || settledAt.map { $0 + .milliseconds(250) > .now } ?? false)
+      wasPublishing: !window.isEmpty || answeredAt.map { $0 + .milliseconds(250) > .now } ?? false)
   }
 
   func run() -> End {
@@ -203,7 +203,7 @@ final class Connection {
     // A stop has a limit of its own.
     guard disconnect == nil else { return nil }
     return window.oldest.map {
-      let answeredAt = window.isInOrder ? settledAt ?? $0 : $0
+      let answeredAt = window.isInOrder ? answeredAt ?? $0 : $0
       return max($0, lastRetainedAt ?? $0, answeredAt) + configuration.acknowledgementTimeout
     }
   }
@@ -225,7 +225,7 @@ final class Connection {
     queued = 0
     isBlocked = handle.wantsWrite
     waitsForRead = isBlocked && isReady && !isAccepted && configuration.tls != nil
-    settle()
+    reportOutcomes()
     if disconnect?.isSent == true { return }
     try check(result)
   }
