@@ -32,18 +32,11 @@ package struct SQLiteError: Error, Equatable, Sendable {
 
   package let kind: Kind
   /// The extended result code, as in https://www.sqlite.org/rescode.html; 0 if it isn't SQLite's.
-  package let code: Int32
+  package private(set) var code: Int32 = 0
   /// English words.
   package let message: String
   /// The SQL that failed, with its placeholders.
-  package let statement: String?
-
-  package init(kind: Kind, code: Int32 = 0, message: String, statement: String? = nil) {
-    self.kind = kind
-    self.code = code
-    self.message = message
-    self.statement = statement
-  }
+  package private(set) var statement: String?
 
   /// Whether a UNIQUE constraint answered (SQLITE_CONSTRAINT_UNIQUE or …_PRIMARYKEY).
   package var isDuplicate: Bool { code == 2067 || code == 1555 }

@@ -35,12 +35,14 @@ package final class TestBroker: Sendable {
   ) throws {
     directory = try Self.temporaryDirectory()
     observerLogin = Self.observer == nil || logins.isEmpty ? nil : "observer-of-the-tests"
-    broker = EmbeddedBroker(
-      EmbeddedBrokerConfiguration(
-        directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics, persistence: persistence,
-        logins: logins + (observerLogin.map { [.init($0, role: .daemon)] } ?? []), receiveMaximum: receiveMaximum,
-        extraConfiguration: (savesAtOnce ? ["autosave_on_changes true", "autosave_interval 1"] : [])
-          + extraConfiguration, startLimit: .seconds(60)))
+    var configuration = EmbeddedBrokerConfiguration(
+      directory: directory, port: try UnusedPort.next(), baseTopics: baseTopics, persistence: persistence,
+      logins: logins + (observerLogin.map { [.init($0, role: .daemon)] } ?? []))
+    configuration.receiveMaximum = receiveMaximum
+    configuration.extraConfiguration = savesAtOnce ? ["autosave_on_changes true", "autosave_interval 1"] : []
+    configuration.extraConfiguration += extraConfiguration
+    configuration.startLimit = .seconds(60)
+    broker = EmbeddedBroker(configuration)
     try broker.start()
     Self.observer?.listen(to: self)
   }

@@ -151,7 +151,7 @@ package struct MosquittoSession: Sendable, Equatable {
   /// How many publications this client will have under way.
   package var publishWindow: Int
   /// False: the broker keeps no retained message, and the library clears the flag in silence.
-  package var isRetainAvailable: Bool
+  package var isRetainAvailable = true
   /// Largest packet that the broker takes, in bytes, where it said so.
   package var maximumPacketSize: UInt32?
   /// Seconds that the broker keeps the session, where it differs from what was asked for.
@@ -164,21 +164,6 @@ package struct MosquittoSession: Sendable, Equatable {
   package var areWildcardsAvailable = true
   /// Whether there are shared subscriptions.
   package var areSharesAvailable = true
-
-  package init(
-    sessionPresent: Bool, protocolVersion: MosquittoConfiguration.ProtocolVersion, serverReceiveMaximum: UInt16? = nil,
-    publishWindow: Int, isRetainAvailable: Bool = true, maximumPacketSize: UInt32? = nil, sessionExpiry: UInt32? = nil,
-    serverKeepAlive: UInt16? = nil
-  ) {
-    self.sessionPresent = sessionPresent
-    self.protocolVersion = protocolVersion
-    self.serverReceiveMaximum = serverReceiveMaximum
-    self.publishWindow = publishWindow
-    self.isRetainAvailable = isRetainAvailable
-    self.maximumPacketSize = maximumPacketSize
-    self.sessionExpiry = sessionExpiry
-    self.serverKeepAlive = serverKeepAlive
-  }
 }
 
 /// A connection that ended, or could not be made.
@@ -195,14 +180,4 @@ package struct MosquittoDisconnection: Sendable {
   package var cause: (any Error)?
 
   package var isFatal: Bool { retryDelay == nil }
-
-  package init(
-    error: MosquittoError, wasConnected: Bool, failures: Int, retryDelay: Duration?, cause: (any Error)? = nil
-  ) {
-    self.error = error
-    self.wasConnected = wasConnected
-    self.failures = failures
-    self.retryDelay = retryDelay
-    self.cause = cause
-  }
 }

@@ -19,18 +19,18 @@ package struct MosquittoConfiguration: Sendable {
   /// see `LocalPeer`.
   package var brokerUsers: Set<UInt32> = []
   /// Seconds of silence before a ping; 0 for none, else at least 5.
-  package var keepAlive: UInt16
+  package var keepAlive: UInt16 = 60
   /// Seconds that the broker keeps the session, with what arrives for it, while the client is
   /// away. 3.1.1 brokers know only kept and not kept: there 0 means the same as `cleanStart`.
   package var sessionExpiry: UInt32
   /// How many unacknowledged messages the broker may send (MQTT 5). A broker with a backlog can
   /// exceed it, so the batch limits below hold on their own.
-  package var receiveMaximum: UInt16
+  package var receiveMaximum: UInt16 = 1000
   /// How many publications may be under way; the broker's own limit is respected where lower.
-  package var sendMaximum: UInt16
+  package var sendMaximum: UInt16 = 100
   /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops. With 3.1.1 only the broker can
   /// have a limit, and the library takes packets of 256 MB.
-  package var maximumPacketSize: UInt32?
+  package var maximumPacketSize: UInt32? = Self.packetLimit
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
   package var subscriptions: [Subscription]
@@ -40,20 +40,20 @@ package struct MosquittoConfiguration: Sendable {
   /// What the broker publishes for us when the connection dies without DISCONNECT.
   package var lastWill: Publication?
   /// Most messages handed to the handler at once: one commit, one round of acknowledgements.
-  package var batchMessages: Int
+  package var batchMessages = 500
   /// Most bytes of topic and payload handed over at once. The message that passes the mark is
   /// still part of the batch.
-  package var batchBytes: Int
+  package var batchBytes = 4 << 20
   /// Time from the TCP connection to the broker's answer to CONNECT, and from there, or from the last message if that
   /// is later, to its last answer to SUBSCRIBE. What comes later ends the connection.
-  package var answerLimit: Duration
+  package var answerLimit = Duration.seconds(20)
   /// Time that the broker may take to acknowledge a publication, from when it was sent, or if that is later, from the
   /// last retained message, or from the last acknowledgement where they come in order. Mosquitto normally takes
   /// milliseconds; a connection on which an acknowledgement got lost would never have room for all publications again,
   /// so it is ended and they are offered again.
-  package var acknowledgementTimeout: Duration
+  package var acknowledgementTimeout = Duration.seconds(30)
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
-  package var stopLimit: Duration
+  package var stopLimit = Duration.seconds(3)
   package var reconnect: Backoff
   /// Whether this process may have the session now; nil: always. Asked before each attempt to connect, and in each turn
   /// of a connection before anything is read and before anything is sent, so also after the process was stopped for a
@@ -70,11 +70,8 @@ package struct MosquittoConfiguration: Sendable {
 
   package init(
     host: String, port: UInt16 = 1883, clientID: String, username: String? = nil, password: String? = nil,
-    protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil, keepAlive: UInt16 = 60, sessionExpiry: UInt32 = 0,
-    receiveMaximum: UInt16 = 1000, sendMaximum: UInt16 = 100, maximumPacketSize: UInt32? = Self.packetLimit,
-    cleanStart: Bool = false, subscriptions: [Subscription] = [], lastWill: Publication? = nil,
-    batchMessages: Int = 500, batchBytes: Int = 4 << 20, answerLimit: Duration = .seconds(20),
-    acknowledgementTimeout: Duration = .seconds(30), stopLimit: Duration = .seconds(3), reconnect: Backoff = Backoff()
+    protocolVersion: ProtocolVersion = .v5, tls: TLS? = nil, sessionExpiry: UInt32 = 0, cleanStart: Bool = false,
+    subscriptions: [Subscription] = [], reconnect: Backoff = Backoff()
   ) {
     self.host = host
     self.port = port
@@ -83,19 +80,9 @@ package struct MosquittoConfiguration: Sendable {
     self.password = password
     self.protocolVersion = protocolVersion
     self.tls = tls
-    self.keepAlive = keepAlive
     self.sessionExpiry = sessionExpiry
-    self.receiveMaximum = receiveMaximum
-    self.sendMaximum = sendMaximum
-    self.maximumPacketSize = maximumPacketSize
     self.cleanStart = cleanStart
     self.subscriptions = subscriptions
-    self.lastWill = lastWill
-    self.batchMessages = batchMessages
-    self.batchBytes = batchBytes
-    self.answerLimit = answerLimit
-    self.acknowledgementTimeout = acknowledgementTimeout
-    self.stopLimit = stopLimit
     self.reconnect = reconnect
   }
 }

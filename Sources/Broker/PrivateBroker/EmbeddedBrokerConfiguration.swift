@@ -16,31 +16,25 @@ package struct EmbeddedBrokerConfiguration: Sendable {
   /// Who may log in. With none, everybody may do everything.
   package var logins: [Login]
   /// How many unacknowledged messages the broker gives to, and takes from, each client.
-  package var receiveMaximum: UInt16
+  package var receiveMaximum: UInt16 = 4000
   /// Lines for the end of mosquitto.conf.
-  package var extraConfiguration: [String]
+  package var extraConfiguration: [String] = []
   /// The program; nil looks in `PATH` and where Debian puts it.
   package var program: String?
   /// How long it may take until it accepts connections.
-  package var startLimit: Duration
+  package var startLimit = Duration.seconds(10)
   /// How long it may take to end after SIGTERM, before SIGKILL.
-  package var stopLimit: Duration
+  package var stopLimit = Duration.seconds(5)
 
   package init(
     directory: String, port: UInt16? = nil, baseTopics: [String] = ["threadkeeper"], persistence: Bool = true,
-    logins: [Login] = Login.home, receiveMaximum: UInt16 = 4000, extraConfiguration: [String] = [],
-    program: String? = nil, startLimit: Duration = .seconds(10), stopLimit: Duration = .seconds(5)
+    logins: [Login] = Login.home
   ) {
     self.directory = directory
     self.port = port
     self.baseTopics = baseTopics
     self.persistence = persistence
     self.logins = logins
-    self.receiveMaximum = receiveMaximum
-    self.extraConfiguration = extraConfiguration
-    self.program = program
-    self.startLimit = startLimit
-    self.stopLimit = stopLimit
   }
 }
 

@@ -1,8 +1,8 @@
-import Broker
 import TestKit
 import Testing
 
 @testable import BorderRouterAgent
+@testable import Broker
 
 /// What each event is, byte for byte, and how answers are read: `AgentBytesTests`.
 @Suite("Events as they are published") struct EventWriterTests {

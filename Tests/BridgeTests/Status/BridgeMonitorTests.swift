@@ -1,10 +1,10 @@
-import Broker
-import SQLiteDatabase
 import Testing
 
 @testable import Bridge
+@testable import Broker
 @testable import Home
 @testable import KeychainCore
+@testable import SQLiteDatabase
 
 @Suite("How the bridge is") struct BridgeMonitorTests {
   private let monitor = BridgeMonitor()

@@ -7,9 +7,11 @@ extension MosquittoConfiguration.ProtocolVersion { static var both: [Self] { [.v
 extension FakeBroker {
   /// How a client reaches it; impatient, for tests.
   var configuration: MosquittoConfiguration {
-    MosquittoConfiguration(
+    var configuration = MosquittoConfiguration(
       host: "127.0.0.1", port: port, clientID: "intake", sessionExpiry: 3600, subscriptions: [.init("in/#")],
-      answerLimit: .seconds(600), reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
+      reconnect: .init(initial: .milliseconds(10), ceiling: .milliseconds(50)))
+    configuration.answerLimit = .seconds(600)
+    return configuration
   }
 
   /// A broker that behaves otherwise, and a client with a configuration of its own. The broker lives as long as the
