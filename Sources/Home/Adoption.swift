@@ -45,9 +45,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   package var hasFailed: Bool {
     switch self {
     case .due, .asked, .agreed, .sent: false
-    case .notEnrolled, .damagedKeys, .damagedCredentials, .denied, .expired, .timeout, .disagreement, .pendingChange,
-      .refused, .noAnswer, .notAttached:
-      true
+    default: true
     }
   }
 
@@ -55,7 +53,7 @@ package enum AdoptionState: UInt8, Hashable, Sendable, CaseIterable {
   var mayBeConfirmed: Bool {
     switch self {
     case .sent, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached: true
-    case .due, .asked, .agreed, .notEnrolled, .damagedKeys, .denied, .expired, .damagedCredentials: false
+    default: false
     }
   }
 
@@ -227,8 +225,7 @@ extension Adoption {
       if isAwaited, let terms = adoption.terms, now.isSameToSend(as: terms) { return .keep }
       return needsAdoption ? .begin : .end
     case .asked, .agreed: return !needsAdoption ? .end : isSame ? .keep : .begin
-    case .denied, .expired, .timeout, .disagreement, .pendingChange, .refused, .noAnswer, .notAttached,
-      .damagedCredentials:
+    default:
       if isSame, !(isSSIDNew && needsAdoption) { return .keep }
       return needsAdoption ? .begin : .end
     }

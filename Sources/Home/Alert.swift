@@ -61,11 +61,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
       .anchorAltered:
       false
     case .preferredNetworkChanged: if case .preferredChanged(_, disagrees: true) = message { true } else { false }
-    case .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing, .borderRouterOffline,
-      .wellKnownNetworkKey, .noPreferredNetwork, .plaintextCredentials, .routerDetached, .preferredKeyDisputed,
-      .homeMoved, .networkSplit, .unknownRouter, .homeAssistantDiffers, .credentialSharingOpen, .preferredNetworkEmpty,
-      .routerNotAdvertised, .agentNotWorking, .homeOffline:
-      true
+    default: true
     }
   }
 }
@@ -345,12 +341,7 @@ extension AlertKey {
       (.anchorAltered, _):
       .critical
     case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _): .info
-    case (.preferredNetworkMismatch, _), (.staleDataset, _), (.credentialsMissing, _), (.borderRouterOffline, _),
-      (.noPreferredNetwork, _), (.messagesDropped, _), (.sessionLost, _), (.adoptionFailed, _), (.routerDetached, _),
-      (.preferredKeyDisputed, _), (.preferredNetworkChanged, _), (.homeMoved, _), (.networkSplit, _),
-      (.unknownRouter, _), (.homeAssistantDiffers, _), (.credentialSharingOpen, _), (.preferredNetworkEmpty, _),
-      (.agentNotWorking, _), (.homeOffline, _):
-      .warning
+    default: .warning
     }
   }
 }

@@ -111,7 +111,7 @@ extension Home {
       audit(.formerDeleted(former[index].dataset.network))
       removeFormer(at: index)
     case .shared(let user, let network): if let one = shared[network]?[user] { drop(one) }
-    case .alert, .question, .grant, .decision, .client, .signer, .agent: return
+    default: return
     }
   }
 

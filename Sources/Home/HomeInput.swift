@@ -210,9 +210,7 @@ package enum HomeRequest: Hashable, Sendable {
   var hasDataset: Bool {
     switch self {
     case .storeCredentials, .checkPreferred, .setPreferred(.dataset): true
-    case .deleteCredentials, .getCredentials, .listCredentials, .isPreferredAvailable, .setPreferred, .forgetPreferred,
-      .forgetNetwork, .getPreferred, .getNetwork, .nearbyNetworks, .pendingQuestions:
-      false
+    default: false
     }
   }
 

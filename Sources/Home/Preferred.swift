@@ -168,12 +168,7 @@ package enum PreferredCause: Hashable, Sendable {
   var isUnconfirmed: Bool { self == .onlyMember || self == .owner }
 
   /// Whether it is reported, and nobody chose it.
-  var isReported: Bool {
-    switch self {
-    case .first, .sameKeys, .onlyMember, .confirmed, .shared: true
-    case .owner, .person: false
-    }
-  }
+  var isReported: Bool { self != .owner && self != .person }
 }
 
 /// Whether a router follows the preferred network.
