@@ -76,7 +76,7 @@ package struct ConsentSubject: Hashable, Sendable {
     case write
 
     /// Whether the home asks by itself, and owes nobody an answer.
-    package var isAskedByHome: Bool { self == .adopt || self == .accept }
+    var isAskedByHome: Bool { self == .adopt || self == .accept }
 
     /// Whether Home Assistant decides about it where it decides about adoptions: the preferred credentials go to a
     /// login that is enrolled, or come from one.

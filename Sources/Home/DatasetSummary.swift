@@ -23,9 +23,9 @@ package struct DatasetSummary: Hashable, Sendable {
     /// The TLV without its legacy beacon bit, the first byte highest.
     package var securityPolicy: UInt64?
     package var domainName: String?
-    package var hasChannelMask = true
+    var hasChannelMask = true
     /// Whether the network key is printed in public documentation.
-    package var isKeyWellKnown: Bool
+    var isKeyWellKnown: Bool
 
     package var channelNumber: UInt16 { UInt16(truncatingIfNeeded: channel) }
   }

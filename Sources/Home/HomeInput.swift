@@ -362,7 +362,7 @@ package struct HomeSettings: Hashable, Sendable {
   package var alertsHold = 30
   /// Seconds in which a router that was sent the preferred credentials has to report that it uses them; nil: a router
   /// on another network is an alert and no more.
-  package var adoptTimeout: Int?
+  var adoptTimeout: Int?
   private static let standardAdoptTimeout = 300
   /// Seconds of silence after which a router that sends heartbeats counts as offline; 0: never.
   package var offlineAfter = 300

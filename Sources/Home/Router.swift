@@ -41,20 +41,20 @@ package struct Router: Hashable, Sendable {
   /// What the dataset lacks that it announced itself with last. It is stored where a Matter device can attach with it,
   /// and no complete one is stored.
   package var lacks: [TLVType] = []
-  package var credentialCreatedAt: WireTime?
-  package var credentialChangedAt: WireTime?
+  var credentialCreatedAt: WireTime?
+  var credentialChangedAt: WireTime?
   package var datasetChangedAt: WireTime?
   /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
   /// Extended PAN ID since. Only such a router can move the preferred network.
-  package var followsPreferred = false
+  var followsPreferred = false
   /// The preferred network that it was on last.
-  package var memberOf: ExtendedPANID?
+  var memberOf: ExtendedPANID?
   /// The network that a person has accepted it on last, though it was on the preferred one before.
   var acceptedOn: ExtendedPANID?
   /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
   package var currentNetwork: ExtendedPANID?
   package var threadState: ThreadState?
-  package var threadStateSince: WireTime?
+  var threadStateSince: WireTime?
   /// When it reported that last: heartbeats may come without it.
   var threadStateReportedAt: WireTime?
 

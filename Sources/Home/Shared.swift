@@ -14,7 +14,7 @@ package struct SharedCredentials: Hashable, Sendable {
   /// What people call the sender.
   package internal(set) var name: String?
   /// Whether the sender prefers this network. Of one user's networks, at most one.
-  package internal(set) var isPreferredThere = false
+  var isPreferredThere = false
   package internal(set) var createdAt: WireTime
   package internal(set) var changedAt: WireTime
   /// The last report. It is saved with the next change, as numbers are.

@@ -17,7 +17,7 @@ package struct KeychainError: Error, Equatable, Sendable, CustomStringConvertibl
   /// Whether the same call may go well at another time, without anybody's doing.
   package let isTemporary: Bool
   /// Whether SQLite has met a page that cannot be one.
-  package let isFileDamaged: Bool
+  let isFileDamaged: Bool
   /// What SQLite said, where it is the reason.
   package let cause: SQLiteError?
 

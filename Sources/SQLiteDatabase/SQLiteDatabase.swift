@@ -17,10 +17,10 @@ package final class SQLiteDatabase: Sendable {
     package var busyTimeout: Int32 = 5_000
     /// Page cache of the writer and of each reader, in KiB. A ceiling, filled as pages are read;
     /// it should hold the indexes: 64 MiB is two of them at a million rows.
-    package var writerCache = 65_536
-    package var readerCache = 65_536
+    var writerCache = 65_536
+    var readerCache = 65_536
     /// Connections kept open for the next reader.
-    package var idleReaders = 4
+    var idleReaders = 4
     /// The name of another virtual file system, for tests that need a failing disk.
     package var vfs: String?
 

@@ -86,7 +86,7 @@ package struct SealingKeyPair: ~Copyable, Sendable {
 
 /// Detached signatures (RFC 8032). `SigningKeyPair` makes them.
 package enum Ed25519 {
-  package static let signatureLength = 64
+  static let signatureLength = 64
 
   /// Whether the signature is that of this key over exactly these bytes. Signatures and keys that are
   /// not in their one canonical form are refused, and so are keys of small order.

@@ -147,23 +147,23 @@ package struct MosquittoSession: Sendable, Equatable {
   package var sessionPresent: Bool
   package var protocolVersion: MosquittoConfiguration.ProtocolVersion
   /// How many unacknowledged publications the broker takes, where it said so.
-  package var serverReceiveMaximum: UInt16?
+  var serverReceiveMaximum: UInt16?
   /// How many publications this client will have under way.
-  package var publishWindow: Int
+  var publishWindow: Int
   /// False: the broker keeps no retained message, and the library clears the flag in silence.
-  package var isRetainAvailable = true
+  var isRetainAvailable = true
   /// Largest packet that the broker takes, in bytes, where it said so.
-  package var maximumPacketSize: UInt32?
+  var maximumPacketSize: UInt32?
   /// Seconds that the broker keeps the session, where it differs from what was asked for.
   package var sessionExpiry: UInt32?
   /// Seconds between pings, where the broker wants it otherwise.
-  package var serverKeepAlive: UInt16?
+  var serverKeepAlive: UInt16?
   /// The highest quality of service that the broker takes: 2 where it does not say.
-  package var maximumQoS: UInt8 = 2
+  var maximumQoS: UInt8 = 2
   /// Whether filters with `+` and `#` may be subscribed to.
-  package var areWildcardsAvailable = true
+  var areWildcardsAvailable = true
   /// Whether there are shared subscriptions.
-  package var areSharesAvailable = true
+  var areSharesAvailable = true
 }
 
 /// A connection that ended, or could not be made.

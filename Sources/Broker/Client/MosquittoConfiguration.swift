@@ -27,10 +27,10 @@ package struct MosquittoConfiguration: Sendable {
   /// exceed it, so the batch limits below hold on their own.
   package var receiveMaximum: UInt16 = 1000
   /// How many publications may be under way; the broker's own limit is respected where lower.
-  package var sendMaximum: UInt16 = 100
+  var sendMaximum: UInt16 = 100
   /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops. With 3.1.1 only the broker can
   /// have a limit, and the library takes packets of 256 MB.
-  package var maximumPacketSize: UInt32? = Self.packetLimit
+  var maximumPacketSize: UInt32? = Self.packetLimit
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
   package var subscriptions: [Subscription]
@@ -51,7 +51,7 @@ package struct MosquittoConfiguration: Sendable {
   /// last retained message, or from the last acknowledgement where they come in order. Mosquitto normally takes
   /// milliseconds; a connection on which an acknowledgement got lost would never have room for all publications again,
   /// so it is ended and they are offered again.
-  package var acknowledgementTimeout = Duration.seconds(30)
+  var acknowledgementTimeout = Duration.seconds(30)
   /// Time that `stop` gives the publications under way, before the connection is closed anyway.
   package var stopLimit = Duration.seconds(3)
   package var reconnect: Backoff
@@ -151,7 +151,7 @@ extension MosquittoConfiguration {
     /// restarts don't all come back in the same moment.
     package var jitter: Double
     /// A connection that lived this long resets the doubling.
-    package var stableAfter: Duration
+    var stableAfter: Duration
 
     /// A connection that lived this long ends the contest for a session: another client that waits
     /// as this one does would have come back by then.

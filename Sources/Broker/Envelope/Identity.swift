@@ -4,7 +4,7 @@ import ThreadDataset
 /// Somebody's two key pairs: one to open what is sealed to them, one to sign what they seal.
 package final class Identity: Sendable {
   /// Bytes of `secrets`.
-  package static let secretsLength = 64
+  static let secretsLength = 64
 
   package let keys: PublicIdentity
   let sealing: SealingKeyPair
@@ -66,8 +66,8 @@ package struct PublicIdentity: Sendable {
   package let sealingKey: [UInt8]
   package let signingKey: [UInt8]
   /// BLAKE2b-256 of each, 64 lower-case hex digits: `aud` and `iss` of an envelope.
-  package let sealingHash: String
-  package let signingHash: String
+  let sealingHash: String
+  let signingHash: String
   /// 128 bits of a hash over both, in groups that two people can compare:
   /// `3f2a-91c0-77be-0d14-a6c9-52e8-1b7f-40d3`.
   package let fingerprint: String

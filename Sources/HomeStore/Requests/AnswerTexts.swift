@@ -238,7 +238,7 @@ extension HomeRefusal {
 
 extension RecordKey {
   /// Whose keys lie there: the id of a border router or of the history, or a login; nil for the home's own.
-  package var keyOwner: String? {
+  var keyOwner: String? {
     switch self {
     case .router(let agent): agent.description
     case .former(let id): FormerNetwork.text(of: id)

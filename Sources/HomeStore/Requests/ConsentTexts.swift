@@ -70,7 +70,7 @@ extension Requester {
   }
 
   /// In few words: `user bob`, `otbr`.
-  package var shortName: String {
+  var shortName: String {
     switch identity {
     case .login(let name): ShownName.account(name.text)
     case .systemUser(let number): userName.map { "user \(ShownName.account($0))" } ?? "uid \(number)"

@@ -94,7 +94,7 @@ package enum AttributeValue: Sendable {
   /// What is compared and hashed: the bytes of a text or of data, a number as big-endian two's
   /// complement without leading bytes that say nothing. 0, false and what is empty give nothing,
   /// like an attribute that is missing. Part of the format.
-  package func withCanonicalBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  func withCanonicalBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     switch self {
     case .string(var text): return try text.withUTF8 { try body(UnsafeRawBufferPointer($0)) }
     case .data(let bytes): return try bytes.withUnsafeBytes(body)

@@ -106,7 +106,7 @@ package struct SealedPart {
   }
 
   /// The bytes in a sealed part, before it is opened.
-  package static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
+  static func plaintextCount(_ sealed: UnsafeRawBufferPointer) throws -> Int {
     guard sealed.count >= overhead else { throw SodiumError.wrongLength(expected: overhead, found: sealed.count) }
     return sealed.count - overhead
   }

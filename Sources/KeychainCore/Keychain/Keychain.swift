@@ -116,5 +116,5 @@ extension Keychain {
   package func checkWritable() throws(KeychainError) { try health.checkWritable() }
 
   /// Takes the store for damaged from now on: nothing more is written to it.
-  package func noteFileDamaged() { health.fail(.fileDamaged) }
+  func noteFileDamaged() { health.fail(.fileDamaged) }
 }

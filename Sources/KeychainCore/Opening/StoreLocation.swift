@@ -22,7 +22,7 @@ package struct StoreLocation: Equatable, Sendable {
   var logPaths: [String] { ["-wal", "-shm", "-journal"].map { databasePath + $0 } }
   /// See `SpaceReserve`.
   var reservePath: String { directory + "/store.reserve" }
-  package var lockPath: String { directory + "/store.lock" }
+  var lockPath: String { directory + "/store.lock" }
   /// A store that is being made lies under this name until it is whole, from before its key is made.
   var unfinishedPath: String { directory + "/store.sqlite3.unfinished" }
 

@@ -23,7 +23,7 @@ package struct AccessControl: Hashable, Sendable {
   package init(_ flags: Flags) { self.flags = flags }
 
   /// Whether a person has to be there when the secret is read or the item is changed.
-  package var needsPresence: Bool { !flags.isDisjoint(with: .presence) }
+  var needsPresence: Bool { !flags.isDisjoint(with: .presence) }
 
   // MARK: - As an attribute
 

@@ -106,7 +106,7 @@ package final class QuestionWithdrawal: Sendable {
     if other >= 0 { shutdown(other, Int32(SHUT_RDWR)) }
   }
 
-  package var isWithdrawn: Bool { flag.load(ordering: .acquiring) }
+  var isWithdrawn: Bool { flag.load(ordering: .acquiring) }
 
   /// How long a single `poll` may wait, with the descriptor among what it waits for.
   func capped(_ milliseconds: Int32) -> Int32 { descriptor >= 0 ? milliseconds : min(milliseconds, Self.pause) }

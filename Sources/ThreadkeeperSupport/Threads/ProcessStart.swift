@@ -21,7 +21,7 @@ package struct ProcessStart: Sendable {
   package var arguments: [String]
   /// As `NAME=value`.
   package var environment: [String]
-  package var searchesPath = false
+  var searchesPath = false
   package var input = Stream.nothing
   package var output = Stream.nothing
   package var error = Stream.nothing

@@ -12,11 +12,11 @@ package struct HomeAssistantDevice: WireObject {
   package struct Device: WirePart {
     package var identifier: String
     package var name: String
-    package var manufacturer: String?
+    var manufacturer: String?
     package var model: String?
-    package var softwareVersion: String?
+    var softwareVersion: String?
     /// The identifier of the device by which this one is reached.
-    package var viaDevice: String?
+    var viaDevice: String?
 
     package static let sample = Device(identifier: "", name: "")
 
@@ -55,7 +55,7 @@ package struct HomeAssistantDevice: WireObject {
   /// A topic that says `online` while the entities can be believed.
   package struct Availability: WirePart {
     package var topic: String
-    package var valueTemplate = HomeAssistantTemplate.state
+    var valueTemplate = HomeAssistantTemplate.state
 
     package static let sample = Availability(topic: "")
 

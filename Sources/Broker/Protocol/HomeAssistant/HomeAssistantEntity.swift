@@ -10,33 +10,33 @@ package struct HomeAssistantEntity: WirePart {
   }
 
   package let platform: Platform
-  package var uniqueID: String?
+  var uniqueID: String?
   /// What its id begins as: `sensor.threadkeeper_networks`. People may change it. Nil: Home Assistant makes it.
-  package var defaultEntityID: String?
+  var defaultEntityID: String?
   /// In sentence case; Home Assistant puts the device's name before it.
   package var name: String?
   package var icon: String?
-  package var deviceClass: String?
-  package var stateClass: String?
+  var deviceClass: String?
+  var stateClass: String?
   /// Not what a person has the device for.
-  package var isDiagnostic = false
-  package var enabledByDefault: Bool?
-  package var stateTopic: String?
+  var isDiagnostic = false
+  var enabledByDefault: Bool?
+  var stateTopic: String?
   /// Jinja. A removed state is an empty payload, which has no JSON; see `HomeAssistantTemplate`.
-  package var valueTemplate: String?
-  package var payloadOn: String?
-  package var payloadOff: String?
+  var valueTemplate: String?
+  var payloadOn: String?
+  var payloadOff: String?
   package var options: [String]?
-  package var eventTypes: [String]?
+  var eventTypes: [String]?
   /// Of a button: what a press does, as an attribute.
-  package var attributesTopic: String?
-  package var attributesTemplate: String?
+  var attributesTopic: String?
+  var attributesTemplate: String?
   /// Empty where the entity says itself whether the daemon is there; nil: that of the device.
   package var availability: [HomeAssistantDevice.Availability]?
   /// Of a button: where a press is published, until the broker has it.
-  package var commandTopic: String?
+  var commandTopic: String?
   /// A request as JSON: Home Assistant publishes it as it is.
-  package var payloadPress: String?
+  var payloadPress: String?
 
   /// One that the device may have had. With nothing but its platform, Home Assistant removes it.
   init(removed platform: Platform) { self.platform = platform }

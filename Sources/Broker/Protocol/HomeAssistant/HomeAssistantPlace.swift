@@ -33,7 +33,7 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   package var bridgeID: String { "threadkeeper_\(Self.escaped(home.base))" }
 
   /// The same of a border router.
-  package func routerID(_ agent: BorderAgentID) -> String { "\(bridgeID)_\(agent)" }
+  func routerID(_ agent: BorderAgentID) -> String { "\(bridgeID)_\(agent)" }
 
   /// Where the daemon's device is announced, retained.
   package var bridgeTopic: String { topic(bridgeID) }
