@@ -64,33 +64,42 @@ extension MosquittoError {
   init(tlsLog log: [String], certificate: CertificateFailure? = nil, _ configuration: MosquittoConfiguration) {
     let address = configuration.address
     let ca = "`mqtt.tls.ca_file` (\(configuration.tls?.caFile ?? "not set"))"
-    func logged(_ text: String) -> Bool { log.contains { $0.contains(text) } }
-
-    self =
-      if logged("load CA certificates") {
-        .init(.tlsFiles, "\(ca) holds no certificate in PEM form")
-      } else if logged("load client certificate") {
-        .init(.tlsFiles, "`mqtt.tls.cert_file` holds no certificate in PEM form")
-      } else if logged("are inconsistent") || logged("key values mismatch") {
+    // The first row that has words of the log.
+    let rows: [([String], MosquittoError)] = [
+      (["load CA certificates"], .init(.tlsFiles, "\(ca) holds no certificate in PEM form")),
+      (["load client certificate"], .init(.tlsFiles, "`mqtt.tls.cert_file` holds no certificate in PEM form")),
+      (
+        ["are inconsistent", "key values mismatch"],
         .init(.tlsFiles, "`mqtt.tls.cert_file` and `mqtt.tls.key_file` don't belong to each other")
-      } else if logged("load client key") {
+      ),
+      (
+        ["load client key"],
         .init(.tlsFiles, "`mqtt.tls.key_file` holds no private key in PEM form, or it is locked with a passphrase")
-      } else if logged("host name verification failed") {
+      ),
+      (
+        ["host name verification failed"],
         .init(
           .tlsHostName,
           "the certificate of \(address) is for another name: set `mqtt.host` to a name that stands "
             + "in the certificate")
-      } else if logged("certificate verify failed") {
-        .certificate(certificate, configuration)
-      } else if logged("certificate required") || logged("alert handshake failure") || logged("alert bad certificate")
-        || logged("alert unknown ca") || logged("alert certificate")
-      {
-        .init(.tlsClientCertificate, Self.refusedCertificate(address, configuration))
-      } else if logged("wrong version number") || logged("packet length too long") {
+      ), (["certificate verify failed"], .certificate(certificate, configuration)),
+      (
+        [
+          "certificate required", "alert handshake failure", "alert bad certificate", "alert unknown ca",
+          "alert certificate",
+        ], .init(.tlsClientCertificate, Self.refusedCertificate(address, configuration))
+      ),
+      (
+        ["wrong version number", "packet length too long"],
         .init(.tlsHandshake, "\(address) does not speak TLS: is `mqtt.port` the broker's TLS port (often 8883)?")
-      } else if logged("unexpected eof") || log.isEmpty { .closedBeforeAnswer(address, configuration) } else {
-        .init(.tlsHandshake, "TLS with \(address) failed: \(log.joined(separator: "; "))")
-      }
+      ), (["unexpected eof"], .closedBeforeAnswer(address, configuration)),
+    ]
+    let row = rows.first { words, _ in log.contains { line in words.contains { line.contains($0) } } }
+    self =
+      row?.1
+      ?? (log.isEmpty
+        ? .closedBeforeAnswer(address, configuration)
+        : .init(.tlsHandshake, "TLS with \(address) failed: \(log.joined(separator: "; "))"))
   }
 
   private static func refusedCertificate(_ address: String, _ configuration: MosquittoConfiguration) -> String {
