@@ -28,6 +28,11 @@ package struct CommandOptions: ParsableArguments {
     return reply
   }
 
+  /// Has an operation done, and prints its reply.
+  @discardableResult func perform<Performed: Operation>(
+    _ operation: (DaemonClient) throws -> Performed, text: (Performed.Reply) -> String
+  ) async throws -> Performed.Reply { try await show({ try await $0.perform(operation($0)) }, text: text) }
+
   /// Prints a list as a table.
   ///
   /// - Parameters:

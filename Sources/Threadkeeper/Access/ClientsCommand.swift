@@ -30,8 +30,8 @@ struct ClientsListCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    let report = try await options.show {
-      try await $0.perform(ListClients(home: home))
+    let report = try await options.perform { _ in
+      ListClients(home: home)
     } text: {
       text($0)
     }
@@ -77,8 +77,8 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(RevokeClient(home: home.name($0), user: user, forgets: forget))
+    try await options.perform {
+      try RevokeClient(home: home.name($0), user: user, forgets: forget)
     } text: { _ in
       "The keys of \(user) are forgotten.\n"
     }
@@ -115,8 +115,8 @@ struct ClientsEnrollCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(EnrollClient(home: home.name($0), user: user, line: line, trust: trust, label: label))
+    try await options.perform {
+      try EnrollClient(home: home.name($0), user: user, line: line, trust: trust, label: label)
     } text: {
       """
       \(user) is \($0.change), with the trust \(trust.rawValue).

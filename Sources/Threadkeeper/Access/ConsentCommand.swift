@@ -46,8 +46,8 @@ struct ConsentApproveCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(ApproveConsent(id: id, scope: always ? .always : .once))
+    try await options.perform { _ in
+      ApproveConsent(id: id, scope: always ? .always : .once)
     } text: {
       Self.text($0)
     }
@@ -80,8 +80,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     let why = obstacle.message.printable
     // Of a router nobody waits for the answer.
     guard past.router == nil else {
-      return "\(past.wanted.printable) is not given to \(who): \(why). "
-        + "If it is still needed, you are asked again.\n"
+      return "\(past.wanted.printable) is not given to \(who): \(why). If it is still needed, you are asked again.\n"
     }
     let next = past.grant == nil ? "It has to ask again." : "It gets \(what) the next times."
     guard obstacle.code != ConsentRecord.Obstacle.hungUp.code else {
@@ -108,8 +107,8 @@ struct ConsentDenyCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(DenyConsent(id: id))
+    try await options.perform { _ in
+      DenyConsent(id: id)
     } text: {
       let (who, what) = ($0.requester.printable, $0.wanted.printable)
       return $0.request.offersCredentials
@@ -135,8 +134,8 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(RevokeGrant(id: id))
+    try await options.perform { _ in
+      RevokeGrant(id: id)
     } text: {
       "\($0.requester.printable) is asked about again for \($0.networkNames.printable).\n"
     }
@@ -161,8 +160,8 @@ struct ConsentAskCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(AskConsent(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    try await options.perform {
+      try AskConsent(home: argument.home.name($0), borderAgentId: argument.agent().description)
     } text: {
       "You are asked again about \($0.borderAgentId); `threadkeeper consent list` shows it.\n"
     }
@@ -389,7 +388,7 @@ enum ConsentNews: Encodable {
   var text: String {
     switch self {
     case .asked(let question, _):
-      "\(question.createdAt)  \(question.id)  asked     " + "\(question.requester.printable) "
+      "\(question.createdAt)  \(question.id)  asked     \(question.requester.printable) "
         + (question.offersCredentials ? "offers the credentials" : "wants \(question.command)")
         + " of \(question.wanted.printable)\n"
     case .ended(let decision): "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"

@@ -18,7 +18,7 @@ package enum AccessCheck {
       return common + [
         check.notChecked(
           "Whether another login reads or writes what is not its own",
-          "Name one that the broker has, of a border router for instance: " + "`threadkeeper doctor --login USER`")
+          "Name one that the broker has, of a border router for instance: `threadkeeper doctor --login USER`")
       ]
     }
     return common + others(client, .login(other), check) + positive(client, name: other) + rights(client, other)

@@ -217,8 +217,7 @@ enum RetainedCheck {
         findings.append(
           check.warning(
             "The broker keeps states of border routers that are not listed: \(list(left))",
-            "Clear each with the daemon's login: "
-              + "`mosquitto_sub -t 'TOPIC/#' --remove-retained --retained-only -W 2`"))
+            "Clear each with the daemon's login: `mosquitto_sub -t 'TOPIC/#' --remove-retained --retained-only -W 2`"))
       }
     } else if !kept.isEmpty {
       findings.append(

@@ -60,7 +60,7 @@ struct DoctorCommand: AsyncParsableCommand {
   private func warnOfPlaintext(_ mqtt: Settings.MQTT, _ user: String) throws {
     guard let host = BrokerCheck.hostInPlaintext(mqtt) else { return }
     try StandardStream.error.write(
-      "warning: the password of \(user.printable) goes to \(host.printable) unencrypted: `mqtt.tls` is not" + " set\n")
+      "warning: the password of \(user.printable) goes to \(host.printable) unencrypted: `mqtt.tls` is not set\n")
   }
 
   private func password(of user: String) async throws -> String {
@@ -76,28 +76,18 @@ struct DoctorCommand: AsyncParsableCommand {
 
 /// What `doctor` answers.
 package struct DoctorReport: Encodable {
-  struct Counts: Encodable, Equatable {
-    var ok = 0
-    var note = 0
-    var warning = 0
-    var problem = 0
-    var notChecked = 0
-  }
-
   let version = threadkeeperVersion
   /// Whether there is no problem.
   let healthy: Bool
-  let counts: Counts
+  let counts: [Finding.Result: Int]
   /// By part.
   let findings: [Finding]
 
   package init(_ findings: [Finding]) {
     self.findings = Finding.Part.allCases.flatMap { part in findings.filter { $0.part == part } }
-    func count(_ result: Finding.Result) -> Int { findings.count { $0.result == result } }
-    counts = Counts(
-      ok: count(.ok), note: count(.note), warning: count(.warning), problem: count(.problem),
-      notChecked: count(.notChecked))
-    healthy = counts.problem == 0
+    counts = Dictionary(
+      uniqueKeysWithValues: Finding.Result.allCases.map { result in (result, findings.count { $0.result == result }) })
+    healthy = counts[.problem] == 0
   }
 
   /// That of the first problem; nil without one.
@@ -129,17 +119,16 @@ package struct DoctorReport: Encodable {
   }
 
   private var summary: String {
-    func count(_ number: Int, _ one: String, _ many: String) -> String? {
-      number == 0 ? nil : "\(number) \(number == 1 ? one : many)"
+    func count(_ result: Finding.Result, _ one: String, _ many: String) -> String? {
+      counts[result].flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? one : many)" }
     }
     let parts = [
-      count(counts.problem, "problem", "problems"), count(counts.warning, "warning", "warnings"),
-      count(counts.note, "note", "notes"), counts.notChecked == 0 ? nil : "\(counts.notChecked) not checked",
-    ].compactMap { $0 }
-    guard !parts.isEmpty else {
-      return counts.ok == 1 ? "The only check is well." : "All \(counts.ok) checks are well."
-    }
-    return "\(healthy ? "No problem; " : "")\(parts.listed); \(counts.ok) well."
+      count(.problem, "problem", "problems"), count(.warning, "warning", "warnings"), count(.note, "note", "notes"),
+      count(.notChecked, "not checked", "not checked"),
+    ].compactMap(\.self)
+    let well = counts[.ok] ?? 0
+    guard !parts.isEmpty else { return well == 1 ? "The only check is well." : "All \(well) checks are well." }
+    return "\(healthy ? "No problem; " : "")\(parts.listed); \(well) well."
   }
 }
 
@@ -183,7 +172,7 @@ extension Finding {
 
 /// One thing that `doctor` has looked at, and what a person can do about it.
 package struct Finding: Encodable, Equatable {
-  package enum Result: String, Encodable, CaseIterable {
+  package enum Result: String, Encodable, CaseIterable, CodingKeyRepresentable {
     case ok, note, warning, problem
     /// Nothing is known, and the text says why.
     case notChecked = "not_checked"

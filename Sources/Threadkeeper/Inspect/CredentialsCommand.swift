@@ -41,7 +41,7 @@ extension CommandFailure {
     let option = homes.count == 1 ? " --home \(first.key.printable.quoted)" : ""
     throw CommandFailure(
       .badInput, "\(counts.listed) cannot be read, and each may be of one more",
-      remedy: "restore a backup, or give up what none has with" + " `threadkeeper store forget-damaged\(option)`")
+      remedy: "restore a backup, or give up what none has with `threadkeeper store forget-damaged\(option)`")
   }
 }
 
@@ -72,9 +72,8 @@ struct CredentialsGetCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(
-        ShowCredential(home: argument.home.name($0), borderAgentId: argument.agent().description, secret: showSecrets))
+    try await options.perform {
+      try ShowCredential(home: argument.home.name($0), borderAgentId: argument.agent().description, secret: showSecrets)
     } text: {
       $0.text
     }

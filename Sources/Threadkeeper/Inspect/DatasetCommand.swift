@@ -70,12 +70,14 @@ struct DatasetReport: Encodable {
   }
 
   private var fields: [String: Value] = [:]
-  private(set) var table = Table(columns: "Parameter", "Value")
+  private var rows: [[String]] = []
+
+  var table: Table { Table(["Parameter", "Value"], rows) }
 
   init(of dataset: OperationalDataset, showSecrets: Bool) {
     func shown(_ secret: some ThreadSecret) -> String { showSecrets ? secret.revealedHex : secret.description }
     let (kind, count) = (dataset.kind.rawValue, dataset.bytes.count)
-    table.add("Kind", "\(kind), \(count) bytes")
+    rows = [["Kind", "\(kind), \(count) bytes"]]
     (fields["kind"], fields["bytes"]) = (Value(value: kind), Value(value: count))
     add(.networkName, dataset.networkName, ["network_name": dataset.networkName])
     let network = dataset.extendedPANID?.description
@@ -120,7 +122,7 @@ struct DatasetReport: Encodable {
       Unknown(type: $0.type, length: $0.value.count, value: showSecrets ? Hexadecimal.encode($0.value) : nil)
     }
     for tlv in unknown {
-      table.add("TLV \(tlv.type)", tlv.value ?? (tlv.length == 1 ? "<1 byte>" : "<\(tlv.length) bytes>"))
+      rows.append(["TLV \(tlv.type)", tlv.value ?? (tlv.length == 1 ? "<1 byte>" : "<\(tlv.length) bytes>")])
     }
     fields["unknown"] = Value(value: unknown)
   }
@@ -131,7 +133,7 @@ struct DatasetReport: Encodable {
   ///   - text: for people; nil: there is no such parameter.
   ///   - values: for scripts, by their fields.
   private mutating func add(_ type: TLVType, _ text: String?, _ values: KeyValuePairs<String, (any Encodable)?>) {
-    if let text { table.add(type.name, text) }
+    if let text { rows.append([type.name, text]) }
     for (field, value) in values { fields[field] = value.map(Value.init) }
   }
 

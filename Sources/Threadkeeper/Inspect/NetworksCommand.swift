@@ -48,12 +48,14 @@ struct NetworksListCommand: AsyncParsableCommand {
   }
 
   private func text(_ networks: [NetworkListing], none: String) -> String {
-    // Most homes have none.
-    let isShared = networks.contains { $0.state?["shared_by"] != nil }
-    var table = Table(
-      ["NETWORK", "EXTENDED PAN ID", "CHANNEL", "PREFERRED", "BORDER ROUTERS"] + (isShared ? ["SHARED BY"] : []))
-    for network in NetworkListing.toldApart(networks) { table.add(network.cells) }
-    return table.text(none: none)
+    Table(
+      NetworkListing.toldApart(networks),
+      [
+        "NETWORK": { $0.extendedPANID == nil ? "(none)" : $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
+        "CHANNEL": { $0.state?["channel"]?.integer }, "PREFERRED": { $0.mark },
+        "BORDER ROUTERS": { $0.routers.map(\.text).listed },
+      ], ifAny: ["SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed }]
+    ).text(none: none)
   }
 }
 
@@ -89,8 +91,8 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo))
+    try await options.perform {
+      try AcceptNetwork(home: home.name($0), extPanId: network, accepted: !undo)
     } text: {
       text($0)
     }
@@ -131,8 +133,8 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(AcceptCredentials(home: home.name($0), extPanId: network))
+    try await options.perform {
+      try AcceptCredentials(home: home.name($0), extPanId: network)
     } text: {
       "The preferred network \($0.networkName.printable) (\($0.extPanId)) "
         + ($0.changed ? "has these credentials now.\n" : "has these credentials already.\n")
@@ -176,8 +178,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
     } else {
       throw CommandFailure(
         .usage, "\(network.printable) names no network",
-        remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred "
-          + "show --history` lists")
+        remedy: "give an Extended PAN ID of 16 hex digits, or an id that `threadkeeper preferred show --history` lists")
     }
     try await options.show {
       request.home = try home.name($0)
@@ -284,13 +285,13 @@ struct NetworkListing: Encodable {
     return all
   }
 
-  var cells: [String] {
-    let mark = state?["preferred"]?.bool == true ? "yes" : state?["accepted"]?.bool == true ? "accepted" : ""
-    return [
-      extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "",
-      state?["channel"]?.integer.map(String.init) ?? "", mark, routers.map(\.text).listed,
-      (state?["shared_by"]?.array ?? []).compactMap(\.text).listed,
-    ]
+  fileprivate var mark: String? {
+    state?["preferred"]?.bool == true ? "yes" : state?["accepted"]?.bool == true ? "accepted" : nil
+  }
+
+  /// Of what is found by a scan.
+  fileprivate var order: (String, String, String) {
+    (extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "", routers.map(\.text).listed)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -342,7 +343,7 @@ struct NetworkScan {
         network: network?.description, name: network.flatMap(home.networkName), home: nil,
         routers: routers.map(NetworkListing.Router.init))
     }
-    return (networks.sorted { $0.cells.lexicographicallyPrecedes($1.cells) }, unlisted)
+    return (networks.sorted { $0.order < $1.order }, unlisted)
   }
 }
 

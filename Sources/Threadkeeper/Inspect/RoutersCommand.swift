@@ -90,8 +90,8 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    try await options.perform {
+      try RemoveRouter(home: argument.home.name($0), borderAgentId: argument.agent().description)
     } text: {
       let credentials = $0.credentials ? ", and so are its credentials" : ""
       return "\($0.borderAgentId) is removed\(credentials).\n"
@@ -119,8 +119,8 @@ struct RoutersAcceptCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
-    try await options.show {
-      try await $0.perform(AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description))
+    try await options.perform {
+      try AcceptRouter(home: argument.home.name($0), borderAgentId: argument.agent().description)
     } text: {
       $0.changed
         ? "\($0.borderAgentId) is accepted.\n"

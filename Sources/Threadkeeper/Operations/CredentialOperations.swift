@@ -165,7 +165,7 @@ struct ShowPreferred: Operation {
     if home.isPreferredForgotten {
       return CommandFailure(
         .noInput, "no network is preferred, because a person has forgotten the last one",
-        remedy: "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` " + "chooses one")
+        remedy: "`threadkeeper preferred show --history` lists it, and `threadkeeper preferred set` chooses one")
     }
     guard !home.hasDamage else {
       return CommandFailure(
@@ -174,7 +174,7 @@ struct ShowPreferred: Operation {
     }
     return CommandFailure(
       .noInput, "no network is preferred yet",
-      remedy: "the first network that is stored becomes preferred, " + "or `threadkeeper preferred set` chooses one")
+      remedy: "the first network that is stored becomes preferred, or `threadkeeper preferred set` chooses one")
   }
 }
 
@@ -213,7 +213,7 @@ struct PreferredReport: Codable {
       lines += ["changed     \(changedAt)", "dataset     not here"]
       let command = "threadkeeper preferred set"
       lines += reportedBy.map {
-        "            \($0) reports one; if it is right, run `\(command) \(extPanId) " + "--router \($0)\(homeOption)`"
+        "            \($0) reports one; if it is right, run `\(command) \(extPanId) --router \($0)\(homeOption)`"
       }
       lines += sharedBy.map {
         "            \($0.printable) shares one; if it is right, run `threadkeeper networks "

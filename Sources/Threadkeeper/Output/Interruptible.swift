@@ -1,7 +1,5 @@
 import Dispatch
 import Glibc
-import Logging
-import ServiceLifecycle
 import Synchronization
 import ThreadkeeperSupport
 import UnixSignals
@@ -11,33 +9,18 @@ import UnixSignals
 enum Interruptible {
   /// - Throws: what `body` throws; after a signal `CancellationError`, or `DaemonClient.LeftOpen`.
   static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
-    let work = Work(body)
-    let group = ServiceGroup(
-      configuration: ServiceGroupConfiguration(
-        services: [
-          .init(
-            service: work, successTerminationBehavior: .gracefullyShutdownGroup,
-            failureTerminationBehavior: .gracefullyShutdownGroup)
-        ], gracefulShutdownSignals: [.sigterm, .sigint, .sighup, .sigquit],
-        logger: Logger(label: "threadkeeper.command") { _ in SwiftLogNoOpLogHandler() }))
-    try await group.run()
-    return try work.result()
-  }
-
-  private final class Work<R: Sendable>: Service {
-    private let body: @Sendable () async throws -> R
-    private let outcome = Mutex<R?>(nil)
-
-    init(_ body: @escaping @Sendable () async throws -> R) { self.body = body }
-
-    func run() async throws {
-      let value = try await cancelWhenGracefulShutdown { try await self.body() }
-      outcome.withLock { $0 = value }
-    }
-
-    func result() throws -> R {
-      guard let value = outcome.withLock({ $0 }) else { throw CancellationError() }
-      return value
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup, .sigquit)
+    return try await withThrowingTaskGroup(of: R?.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        for await _ in signals { break }
+        return nil
+      }
+      while let result = try await group.next() {
+        group.cancelAll()
+        if let result { return result }
+      }
+      throw CancellationError()
     }
   }
 }

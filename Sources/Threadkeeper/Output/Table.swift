@@ -5,13 +5,10 @@ package struct Table {
   private static let least = 8
 
   private let header: [String]
-  private var rows: [[String]] = []
+  private let rows: [[String]]
 
-  /// - Parameter columns: the header; a row with fewer cells is filled up with empty ones.
-  init(columns: String...) { self.init(columns) }
-
-  /// See `init(columns:)`.
-  init(_ columns: [String]) { header = columns }
+  /// - Parameter rows: with a cell for each column. Control characters are escaped.
+  init(_ header: [String], _ rows: [[String]]) { (self.header, self.rows) = (header, rows.map { $0.map(\.printable) }) }
 
   /// What is in the cells of columns, by their headers; nil: the cell is empty.
   package typealias Columns<Row> = KeyValuePairs<String, (Row) -> (any CustomStringConvertible)?>
@@ -19,20 +16,7 @@ package struct Table {
   /// - Parameter others: columns at the end that are left out where no row has anything in them.
   package init<Row>(_ rows: [Row], _ columns: Columns<Row>, ifAny others: Columns<Row> = [:]) {
     let columns = columns + others.filter { column in rows.contains { column.value($0) != nil } }
-    self.init(columns.map(\.key))
-    for row in rows { add(columns.map { $0.value(row)?.description ?? "" }) }
-  }
-
-  /// Whether there is no row.
-  var isEmpty: Bool { rows.isEmpty }
-
-  /// Adds a row. Control characters in it are escaped; cells without a column are left out.
-  mutating func add(_ cells: String...) { add(cells) }
-
-  /// Adds a row. See `add(_:)`.
-  mutating func add(_ cells: [String]) {
-    let missing = max(0, header.count - cells.count)
-    rows.append(cells.prefix(header.count).map(\.printable) + Array(repeating: "", count: missing))
+    self.init(columns.map(\.key), rows.map { row in columns.map { $0.value(row)?.description ?? "" } })
   }
 
   /// Lines with an end of line each; the header is bold where the style is on.
@@ -49,7 +33,7 @@ package struct Table {
   }
 
   /// The same for a table that has rows.
-  package func text(none: String) -> String { isEmpty ? none : text() }
+  package func text(none: String) -> String { rows.isEmpty ? none : text() }
 
   /// The widest columns become narrower, until all have room or are as narrow as a word of an id.
   private static func narrowed(_ natural: [Int], to limit: Int?) -> [Int] {

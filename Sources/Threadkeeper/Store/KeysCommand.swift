@@ -141,8 +141,7 @@ extension RotateKeys.Reply {
     let contents = String.contents(records: records, items: items)
     var text = "The root keys of the store are new, and \(contents) are under new keys.\n"
     for slot in removed {
-      text +=
-        "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable))" + " is removed.\n"
+      text += "Key slot \(slot.id) (\(slot.kind)\(slot.label.isEmpty ? "" : " " + slot.label.printable)) is removed.\n"
     }
     if deviceKeyWritten { text += Self.wordsOfDeviceKey }
     if deleted > 0 { text += "\(deleted) items of a device that is gone are deleted.\n" }
@@ -200,7 +199,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     let wanted = [passphrase, passphraseFile != nil, keyFile != nil, recoveryCode, systemdCredential != nil]
     guard wanted.filter({ $0 }).count == 1 else {
       throw ValidationError(
-        "Say one of --passphrase, --passphrase-file, --key-file, --recovery-code," + " --systemd-credential.")
+        "Say one of --passphrase, --passphrase-file, --key-file, --recovery-code, --systemd-credential.")
     }
     guard systemdCredential == nil || label == nil else {
       throw ValidationError("The label of a credential is its name.")

@@ -82,7 +82,7 @@ extension VerificationOutcome.Damage {
 
   fileprivate var text: String {
     let option = home.map { " --home \($0.printable.quoted)" } ?? ""
-    return "Damaged: \(what). Restore a backup, or give it up with" + " `threadkeeper store forget-damaged\(option)`.\n"
+    return "Damaged: \(what). Restore a backup, or give it up with `threadkeeper store forget-damaged\(option)`.\n"
   }
 }
 
@@ -207,11 +207,10 @@ struct StoreForgetDamagedCommand: AsyncParsableCommand {
     guard yes else {
       throw CommandFailure(
         .usage, "what is in the damaged records is lost by this for good",
-        remedy: "put a backup in place with `threadkeeper store restore`; where none has them, "
-          + "repeat this with --yes")
+        remedy: "put a backup in place with `threadkeeper store restore`; where none has them, repeat this with --yes")
     }
-    try await options.show {
-      try await $0.perform(ForgetDamaged(home: home))
+    try await options.perform { _ in
+      ForgetDamaged(home: home)
     } text: {
       Self.text($0, of: home)
     }

@@ -162,12 +162,10 @@ extension StoreRestoreCommand.Report {
     switch changesLost {
     case 0: break
     case let count?:
-      text +=
-        "The backup is \(count) changes older than the store was; they are lost." + " The daemon goes on from here.\n"
+      text += "The backup is \(count) changes older than the store was; they are lost. The daemon goes on from here.\n"
     case nil where !replaced: break
     case nil:
-      text +=
-        "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes" + " on from here.\n"
+      text += "What was changed since \(backupMade), when the backup was made, is lost. The daemon goes on from here.\n"
     }
     if leftOut > 0 {
       text += "\(leftOut) items are left out: they are for the device where the backup was made only, and stay in it.\n"
@@ -252,8 +250,7 @@ extension RestoredAccess {
       text += Self.list("for", brokerLogins.map { "\($0.username) at \($0.broker)" })
     }
     text +=
-      "The store's key slots are as they were then. Remove again what was removed since"
-      + " (`threadkeeper keys remove`):\n"
+      "The store's key slots are as they were then. Remove again what was removed since (`threadkeeper keys remove`):\n"
     text += Self.list(
       keySlots.count == 1 ? "1 key slot" : "\(keySlots.count) key slots",
       keySlots.map { "\($0.id): \($0.kind)\($0.label.isEmpty ? "" : " " + $0.label)" })

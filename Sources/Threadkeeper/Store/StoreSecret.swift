@@ -89,7 +89,7 @@ enum StoreWays {
     guard lacksAnswer, error.status == .authFailed else { return CommandFailure(error) }
     return CommandFailure(
       .notPermitted, error.message,
-      remedy: "or name a file with its passphrase or recovery code:" + " THREADKEEPER_STORE_PASSPHRASE_FILE")
+      remedy: "or name a file with its passphrase or recovery code: THREADKEEPER_STORE_PASSPHRASE_FILE")
   }
 
   /// What systemd hands over, then what a person at the terminal says.

@@ -44,7 +44,7 @@ import Testing
     #expect(well.text(style: .plain).hasSuffix("The only check is well.\n"))
     let both = DoctorReport([Check(.settings, "a").ok("A"), Check(.store, "b").ok("B")])
     #expect(both.text(style: .plain).hasSuffix("All 2 checks are well.\n"))
-    #expect(report.counts == .init(ok: 1, note: 0, warning: 1, problem: 2, notChecked: 1))
+    #expect(report.counts == [.ok: 1, .note: 0, .warning: 1, .problem: 2, .notChecked: 1])
     #expect(try JSONText.pretty(report).contains("\"result\" : \"not_checked\""))
   }
 }

@@ -4,10 +4,9 @@ import Testing
 
 @Suite("Lists") struct TableTests {
   private func table() -> Table {
-    var table = Table(columns: "ID", "NAME", "PROBLEM")
-    table.add("a1b2c3d4", "Living room", "It is on another network than the preferred one.")
-    table.add("e5f60718", "Hub", "")
-    return table
+    Table(
+      ["ID", "NAME", "PROBLEM"],
+      [["a1b2c3d4", "Living room", "It is on another network than the preferred one."], ["e5f60718", "Hub", ""]])
   }
 
   @Test("In a file a row is a line, however long") func file() {
@@ -37,9 +36,8 @@ import Testing
     "What has no space is cut, and nothing of it is lost; a table with room is as in a file",
     arguments: [30, 34, 47, 80]) func lossless(limit: Int)
   {
-    var table = Table(columns: "FINGERPRINT", "USER")
     let print = String(repeating: "0123456789abcdef", count: 2)
-    table.add(print, "border-router")
+    let table = Table(["FINGERPRINT", "USER"], [[print, "border-router"]])
     let lines = table.text(style: .plain, limit: limit).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= limit }, "\(lines)")
     let pieces = lines.dropFirst().map { $0.prefix { $0 != " " } }
