@@ -5,10 +5,7 @@ import Testing
 
 @Suite("What commands print and take") struct CommandTests {
   @Test("Columns are aligned, lines have no white space at their end") func alignment() {
-    var table = Table(columns: "Name", "State", "Since")
-    #expect(table.isEmpty)
-    table.add("Küche", "online")
-    table.add("x", "", "yesterday", "too many")
+    let table = Table(["Name", "State", "Since"], [["Küche", "online", ""], ["x", "", "yesterday"]])
     #expect(
       table.text(style: .plain) == """
         Name   State   Since
@@ -19,8 +16,7 @@ import Testing
   }
 
   @Test("The header is bold where the style is on, and only there") func header() {
-    var table = Table(columns: "A")
-    table.add("b")
+    let table = Table(["A"], [["b"]])
     #expect(table.text(style: TerminalStyle(isOn: true)) == "\u{1B}[1mA\u{1B}[0m\nb\n")
   }
 

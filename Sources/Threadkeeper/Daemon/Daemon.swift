@@ -1,11 +1,14 @@
 import Bridge
 import Broker
 import FoundationEssentials
+import Glibc
 import KeychainCore
 import Logging
+import SQLiteDatabase
 import ServiceLifecycle
 import Settings
 import StatusPage
+import ThreadkeeperSupport
 
 /// The composition root: store, broker and bridge, put together from the settings.
 struct Daemon {
@@ -145,5 +148,139 @@ extension MosquittoConfiguration {
       username = "threadkeeper"
       password = embeddedBroker?.password(of: "threadkeeper")
     }
+  }
+}
+
+extension MosquittoConfiguration {
+  /// The connection to a broker that is not ours.
+  package init(_ mqtt: Settings.MQTT, host: String) {
+    self.init(
+      host: host, port: mqtt.port, clientID: mqtt.clientID?.revealed ?? "threadkeeper", username: mqtt.username,
+      password: mqtt.password?.revealed, protocolVersion: mqtt.protocolVersion, tls: mqtt.tls)
+    brokerUsers = Set(mqtt.brokerUsers)
+  }
+}
+
+extension Settings {
+  /// The home that a command is about.
+  ///
+  /// - Parameter name: may be left out where there is one home only.
+  func home(named name: String?) throws(CommandFailure) -> String {
+    if let name {
+      guard homes.contains(where: { $0.name == name }) else {
+        throw CommandFailure(.usage, "there is no home \(name)", remedy: "homes: \(homes.map(\.name).listed)")
+      }
+      return name
+    }
+    guard homes.count == 1, let only = homes.first else {
+      throw CommandFailure(.usage, "there is more than one home", remedy: "say which with --home")
+    }
+    return only.name
+  }
+}
+
+/// What the MQTT client ids begin with.
+///
+/// Whoever connects with a client id gets that client's session and the events that wait in it. So the name
+/// follows from a key of the store, and from nothing that is published. It also follows from the machine and the
+/// store's directory: a copy of the store on another machine, or in another directory, has sessions of its own.
+enum SessionName {
+  /// - Parameter machine: as `machineID()` has it.
+  /// - Returns: the beginning of `<name>-intake` and `<name>-status`.
+  static func make(_ settings: Settings, _ keychain: Keychain, machine: String = machineID()) throws(KeychainError)
+    -> String
+  {
+    if let chosen = settings.mqtt.clientID { return chosen.revealed }
+    let label = "mqtt session\n\(machine)\n\(realPath(keychain.location.directory))"
+    return "threadkeeper-" + (try pseudonym(for: label, keychain))
+  }
+
+  private static func pseudonym(for label: String, _ keychain: Keychain) throws(KeychainError) -> String {
+    do {
+      guard keychain.condition == .healthy else {
+        return try keychain.database.read { try keychain.pseudonym(for: label, in: $0) }
+      }
+      return try keychain.database.write { try keychain.pseudonym(for: label, in: $0) }
+    } catch { throw error as? KeychainError ?? KeychainError(.internalError, "\(error)") }
+  }
+
+  /// The machine's own id (`machine-id(5)`); empty where it has none, as in some containers.
+  static func machineID() -> String {
+    for path in ["/etc/machine-id", "/var/lib/dbus/machine-id"] {
+      guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { continue }
+      let id = text.prefix { $0.isHexDigit }
+      if !id.isEmpty { return String(id) }
+    }
+    return ""
+  }
+
+  private static func realPath(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}
+
+/// Lets the kernel have the memory back that only the start needed, once the daemon has come to rest.
+///
+/// A start runs through most of the program's code, an idle daemon through a tenth of it. The kernel keeps mapped code
+/// longer than any other copy of a file, on a small machine at the cost of what is in use.
+struct StartMemory: Service {
+  /// Connecting, reading what the broker has retained and checking the store are usually over by then.
+  static let settled = Duration.seconds(5)
+
+  let logger: Logger
+
+  func run() async throws {
+    do { try await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.settled) } } catch { return }
+    do {
+      let bytes = try ProgramCode.unmap()
+      logger.debug("unmapped the program's code", metadata: ["KiB": "\(bytes / 1024)"])
+    } catch { logger.debug("the program's code stays mapped", metadata: ["reason": "\(error)"]) }
+    try? await gracefulShutdown()
+  }
+}
+
+/// The code of the program and its libraries, as the kernel has mapped it from their files.
+enum ProgramCode {
+  /// Takes all of it out of this process's memory. What runs next is mapped from the kernel's copy of the file, 64 KiB
+  /// at a time.
+  ///
+  /// - Returns: the bytes that are mapped, whether they were in memory or not.
+  /// - Throws: why the mappings can't be read, or what madvise(2) refused with.
+  static func unmap() throws -> Int {
+    guard let maps = KernelFile.text("/proc/self/smaps") else { throw POSIXError(.EIO) }
+    let segments = segments(in: maps)
+    for segment in segments {
+      let start = UnsafeMutableRawPointer(bitPattern: segment.lowerBound)
+      guard madvise(start, segment.count, MADV_DONTNEED) == 0 else {
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EINVAL)
+      }
+    }
+    return segments.reduce(0) { $0 + $1.count }
+  }
+
+  /// The addresses of what is executable, not writable, of a file, and as it is in the file: a page that somebody has
+  /// written to, such as a tool that patches code, would be lost.
+  ///
+  /// - Parameter maps: proc_pid_smaps(5): for each mapping a line such as
+  ///   `55f0a000-55f0c000 r-xp 00001000 fd:00 1234   /usr/bin/threadkeeper`, and after it lines such as
+  ///   `Anonymous:             0 kB`.
+  static func segments(in maps: String) -> [Range<UInt>] {
+    var found: [Range<UInt>] = []
+    var candidate: Range<UInt>?
+    for line in maps.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if words.first == "Anonymous:" {
+        if let candidate, words.count > 1, words[1] == "0" { found.append(candidate) }
+        candidate = nil
+      } else if words.count >= 6, words[1] == "r-xp", words[5].hasPrefix("/") {
+        let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+        candidate = ends.count == 2 && ends[0] < ends[1] ? ends[0]..<ends[1] : nil
+      } else if words.first?.last != ":" {
+        candidate = nil
+      }
+    }
+    return found
   }
 }

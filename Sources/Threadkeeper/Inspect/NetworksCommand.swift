@@ -36,26 +36,16 @@ struct NetworksListCommand: AsyncParsableCommand {
   func run() async throws {
     if let scan {
       let (networks, unlisted) = try await NetworkScan(seconds: scan).run()
-      try options.output.show(networks, text: text(networks, none: "No border router was found.\n"))
+      try options.output.show(
+        networks, text: NetworkListing.table(networks).text(none: "No border router was found.\n"))
       for record in unlisted { try StandardStream.error.write("\(record.sentence).\n") }
       return
     }
     try await options.show {
       NetworkListing.all(try await $0.list(ListNetworks()).rows, try await $0.list(ListRouters()).rows)
     } text: {
-      text($0, none: "No network is known yet.\n")
+      NetworkListing.table($0).text(none: "No network is known yet.\n")
     }
-  }
-
-  private func text(_ networks: [NetworkListing], none: String) -> String {
-    Table(
-      NetworkListing.toldApart(networks),
-      [
-        "NETWORK": { $0.extendedPANID == nil ? "(none)" : $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
-        "CHANNEL": { $0.state?["channel"]?.integer }, "PREFERRED": { $0.mark },
-        "BORDER ROUTERS": { $0.routers.map(\.text).listed },
-      ], ifAny: ["SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed }]
-    ).text(none: none)
   }
 }
 
@@ -271,7 +261,17 @@ struct NetworkListing: Encodable {
   }
 
   /// Routers that look named as others of the list have their ids.
-  static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
+  static func table(_ networks: [NetworkListing]) -> Table {
+    Table(
+      toldApart(networks),
+      [
+        "NETWORK": { $0.extendedPANID == nil ? "(none)" : $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
+        "CHANNEL": { $0.state?["channel"]?.integer }, "PREFERRED": { $0.mark },
+        "BORDER ROUTERS": { $0.routers.map(\.text).listed },
+      ], ifAny: ["SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed }])
+  }
+
+  private static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
     let routers = all.flatMap(\.routers).compactMap { router in
       BorderAgentID(hex: router.borderAgentID).map { (agent: $0, name: router.name) }
     }

@@ -5,7 +5,7 @@ package struct Table {
   private static let least = 8
 
   private let header: [String]
-  private let rows: [[String]]
+  let rows: [[String]]
 
   /// - Parameter rows: with a cell for each column. Control characters are escaped.
   init(_ header: [String], _ rows: [[String]]) { (self.header, self.rows) = (header, rows.map { $0.map(\.printable) }) }

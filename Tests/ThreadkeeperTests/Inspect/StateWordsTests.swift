@@ -75,17 +75,20 @@ import ThreadRequests
     let listing = NetworkListing(
       network: "1111111122222222", name: "home", home: "home",
       routers: [router("Kitchen"), router("Attic", isOnline: false), router(nil)])
-    #expect(listing.cells == ["home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718", ""])
+    #expect(
+      NetworkListing.table([listing]).rows == [
+        ["home", "1111111122222222", "", "", "Attic (offline), Kitchen, a1b2c3d4e5f60718"]
+      ])
     let other = "a1b2c3d4e5f60719"
-    let alike = NetworkListing.toldApart([
+    let alike = NetworkListing.table([
       listing,
       NetworkListing(
         network: "1", name: nil, home: nil, routers: [router("Kitchen ", other), router("Hall", "a1b2c3d4e5f60720")]),
-    ])
-    #expect(alike[0].cells[4].contains("Kitchen (a1b2c3d4e5f60718)"))
-    #expect(alike[1].cells[4] == "Hall, Kitchen  (\(other))")
+    ]).rows
+    #expect(alike[0][4].contains("Kitchen (a1b2c3d4e5f60718)"))
+    #expect(alike[1][4] == "Hall, Kitchen  (\(other))")
     let none = NetworkListing(network: nil, name: nil, home: nil, routers: [router("Kitchen")])
-    #expect(none.cells == ["(none)", "", "", "", "Kitchen", ""])
+    #expect(NetworkListing.table([none]).rows == [["(none)", "", "", "", "Kitchen"]])
   }
 
   @Test("The fields of a known network stay as they are published, with its routers beside them") func json() throws {
@@ -93,9 +96,10 @@ import ThreadRequests
       NetworkListing(
         .object(["ext_pan_id": .text("1111111122222222"), "routers": .integer(0)].merging(members) { $1 }), [])
     }
-    #expect(listing(["preferred": .bool(false), "accepted": .bool(true)]).cells[3] == "accepted")
-    #expect(listing(["preferred": .bool(true), "accepted": .bool(true)]).cells[3] == "yes")
-    #expect(listing(["shared_by": .array([.text("ha"), .text("hb")])]).cells[5] == "ha, hb")
+    func cells(_ members: [String: JSONValue]) -> [String] { NetworkListing.table([listing(members)]).rows[0] }
+    #expect(cells(["preferred": .bool(false), "accepted": .bool(true)])[3] == "accepted")
+    #expect(cells(["preferred": .bool(true), "accepted": .bool(true)])[3] == "yes")
+    #expect(cells(["shared_by": .array([.text("ha"), .text("hb")])])[5] == "ha, hb")
     let line = try JSONText.line(listing([:]))
     #expect(line.contains(#""routers":0"#) && line.contains(#""border_routers":[]"#), "\(line)")
   }
