@@ -4,6 +4,18 @@ import Glibc
 import Settings
 import ThreadkeeperSupport
 
+extension CommandConfiguration {
+  /// What every command says of itself.
+  package init(
+    _ name: String, _ abstract: String, _ discussion: String = "", subcommands: [any ParsableCommand.Type] = [],
+    defaultSubcommand: (any ParsableCommand.Type)? = nil
+  ) {
+    self.init(
+      commandName: name, abstract: abstract, discussion: discussion, subcommands: subcommands,
+      defaultSubcommand: defaultSubcommand)
+  }
+}
+
 /// What a command that asks the daemon, or opens the store, has in common with all others: which settings it works
 /// with, and how it prints what it got. A command says what is to be done, and what a person reads of the reply.
 package struct CommandOptions: ParsableArguments {
@@ -188,15 +200,15 @@ extension SettingsOptions {
 /// `threadkeeper check-config`
 struct CheckConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check-config", abstract: "Check the configuration, and say everything that is wrong with it.",
-    discussion: """
-      Exits 0 when the configuration can be used, 78 otherwise.
+    "check-config", "Check the configuration, and say everything that is wrong with it.",
+    """
+    Exits 0 when the configuration can be used, 78 otherwise.
 
-      Examples:
-        threadkeeper check-config
-        threadkeeper check-config --config config/threadkeeper.yaml
-        THREADKEEPER_MQTT_PORT=99999 threadkeeper check-config --json
-      """)
+    Examples:
+      threadkeeper check-config
+      threadkeeper check-config --config config/threadkeeper.yaml
+      THREADKEEPER_MQTT_PORT=99999 threadkeeper check-config --json
+    """)
 
   @OptionGroup var options: CommandOptions
 

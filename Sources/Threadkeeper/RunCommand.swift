@@ -9,17 +9,17 @@ import UnixSignals
 /// `threadkeeper run`
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Run the daemon until it is stopped.",
-    discussion: """
-      Without a configuration it starts a private broker on a loopback port and makes an encrypted \
-      store in the state directory. Logs go to standard error. SIGTERM, SIGINT and \
-      SIGHUP stop it cleanly.
+    "run", "Run the daemon until it is stopped.",
+    """
+    Without a configuration it starts a private broker on a loopback port and makes an encrypted \
+    store in the state directory. Logs go to standard error. SIGTERM, SIGINT and \
+    SIGHUP stop it cleanly.
 
-      Examples:
-        threadkeeper run
-        threadkeeper run --config /etc/threadkeeper/threadkeeper.yaml
-        THREADKEEPER_MQTT_HOST=broker.local threadkeeper run
-      """)
+    Examples:
+      threadkeeper run
+      threadkeeper run --config /etc/threadkeeper/threadkeeper.yaml
+      THREADKEEPER_MQTT_HOST=broker.local threadkeeper run
+    """)
 
   @OptionGroup var options: SettingsOptions
 

@@ -7,17 +7,17 @@ import Threadkeeper
 /// `threadkeeper fleet`
 struct FleetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fleet", abstract: "Look after thousands of homes, in shards on PostgreSQL.",
-    discussion: """
-      `store.url` names the database. `threadkeeper run` is a node then, and commands that ask a \
-      daemon take `--home SHARD/NAME` and ask the node that has the shard.
+    "fleet", "Look after thousands of homes, in shards on PostgreSQL.",
+    """
+    `store.url` names the database. `threadkeeper run` is a node then, and commands that ask a \
+    daemon take `--home SHARD/NAME` and ask the node that has the shard.
 
-      Examples:
-        threadkeeper fleet init --shards 64
-        threadkeeper fleet homes add 17/smith
-        threadkeeper fleet status
-        threadkeeper routers --home 17/smith
-      """,
+    Examples:
+      threadkeeper fleet init --shards 64
+      threadkeeper fleet homes add 17/smith
+      threadkeeper fleet status
+      threadkeeper routers --home 17/smith
+    """,
     subcommands: [
       FleetInitCommand.self, FleetStatusCommand.self, FleetHomesCommand.self, FleetDrainCommand.self,
       FleetDoctorCommand.self, FleetAcceptCommand.self,
@@ -27,15 +27,15 @@ struct FleetCommand: ParsableCommand {
 /// `threadkeeper fleet init`
 struct FleetInitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Make what is missing of the fleet: schema, shards and their keys.",
-    discussion: """
-      Can be run again at any time: what is there stays, and no key is ever replaced. The key of a \
-      new shard is sealed by `fleet.seal_command`, and tried with `fleet.unseal_command` at once.
+    "init", "Make what is missing of the fleet: schema, shards and their keys.",
+    """
+    Can be run again at any time: what is there stays, and no key is ever replaced. The key of a \
+    new shard is sealed by `fleet.seal_command`, and tried with `fleet.unseal_command` at once.
 
-      Examples:
-        threadkeeper fleet init --name north --shards 64
-        threadkeeper fleet init --print-sql | sudo -u postgres psql -v ON_ERROR_STOP=1 threadkeeper
-      """)
+    Examples:
+      threadkeeper fleet init --name north --shards 64
+      threadkeeper fleet init --print-sql | sudo -u postgres psql -v ON_ERROR_STOP=1 threadkeeper
+    """)
 
   @Option(help: "How many shards there are to be; 16 in a new fleet.") var shards: Int?
   @Option(help: "What a new fleet is called, in client ids at the broker; `fleet` without it.") var name: String?
@@ -84,14 +84,14 @@ extension WaitingLine {
 /// `threadkeeper fleet status`
 struct FleetStatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show shards, who has them, and nodes.",
-    discussion: """
-      LEASE is the time since its last renewal. WAITING are messages that the broker has not taken yet.
+    "status", "Show shards, who has them, and nodes.",
+    """
+    LEASE is the time since its last renewal. WAITING are messages that the broker has not taken yet.
 
-      Examples:
-        threadkeeper fleet status
-        threadkeeper fleet status --json | jq '.shards[] | select(.node == null) | .shard'
-      """)
+    Examples:
+      threadkeeper fleet status
+      threadkeeper fleet status --json | jq '.shards[] | select(.node == null) | .shard'
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -130,14 +130,14 @@ extension FleetStatus {
 /// `threadkeeper fleet drain`
 struct FleetDrainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drain", abstract: "Take all shards from a node, for as long as it is drained.",
-    discussion: """
-      Other nodes take them, where they have room. A node that is stopped releases its shards by itself.
+    "drain", "Take all shards from a node, for as long as it is drained.",
+    """
+    Other nodes take them, where they have room. A node that is stopped releases its shards by itself.
 
-      Examples:
-        threadkeeper fleet drain node-2
-        threadkeeper fleet drain node-2 --undo
-      """)
+    Examples:
+      threadkeeper fleet drain node-2
+      threadkeeper fleet drain node-2 --undo
+    """)
 
   private static let timeout = Duration.seconds(20)
 
@@ -175,15 +175,15 @@ struct FleetDrainCommand: AsyncParsableCommand {
 /// `threadkeeper fleet accept`
 struct FleetAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept", abstract: "Take a shard as the database has it, which you have restored.",
-    discussion: """
-      The broker has an anchor of each shard, by which an older database is noticed. What was stored \
-      and revoked since is lost. It is written into the shard's audit.
+    "accept", "Take a shard as the database has it, which you have restored.",
+    """
+    The broker has an anchor of each shard, by which an older database is noticed. What was stored \
+    and revoked since is lost. It is written into the shard's audit.
 
-      Examples:
-        threadkeeper fleet accept 17
-        threadkeeper fleet accept 17 --yes --json
-      """)
+    Examples:
+      threadkeeper fleet accept 17
+      threadkeeper fleet accept 17 --yes --json
+    """)
 
   @Argument(help: "The number of the shard.") var shard: Int
   @Flag(help: "Without a question.") var yes = false
@@ -220,27 +220,27 @@ struct FleetAcceptCommand: AsyncParsableCommand {
 /// `threadkeeper fleet homes`
 struct FleetHomesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "homes", abstract: "List the homes of the fleet, add some, or move one into another shard.",
-    discussion: """
-      A home is called SHARD/NAME, and has the base topic `<mqtt.base_topic>/SHARD/NAME`.
+    "homes", "List the homes of the fleet, add some, or move one into another shard.",
+    """
+    A home is called SHARD/NAME, and has the base topic `<mqtt.base_topic>/SHARD/NAME`.
 
-      Examples:
-        threadkeeper fleet homes add 17/smith 17/jones
-        threadkeeper fleet homes list
-        threadkeeper fleet homes move 17/smith 18
-      """, subcommands: [FleetHomesListCommand.self, FleetHomesAddCommand.self, FleetHomesMoveCommand.self],
+    Examples:
+      threadkeeper fleet homes add 17/smith 17/jones
+      threadkeeper fleet homes list
+      threadkeeper fleet homes move 17/smith 18
+    """, subcommands: [FleetHomesListCommand.self, FleetHomesAddCommand.self, FleetHomesMoveCommand.self],
     defaultSubcommand: FleetHomesListCommand.self)
 }
 
 /// `threadkeeper fleet homes list`
 struct FleetHomesListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the homes, with the settings that they have of their own.",
-    discussion: """
-      Examples:
-        threadkeeper fleet homes list --shard 17
-        threadkeeper fleet homes list --json | jq -r '.[] | "\\(.shard)/\\(.name)"'
-      """)
+    "list", "List the homes, with the settings that they have of their own.",
+    """
+    Examples:
+      threadkeeper fleet homes list --shard 17
+      threadkeeper fleet homes list --json | jq -r '.[] | "\\(.shard)/\\(.name)"'
+    """)
 
   @Option(help: "Of this shard only.") var shard: Int?
   @OptionGroup var options: CommandOptions
@@ -260,18 +260,18 @@ struct FleetHomesListCommand: ParsableCommand {
 /// `threadkeeper fleet homes add`
 struct FleetHomesAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add homes to shards.",
-    discussion: """
-      They are served within seconds. One that is there gets the settings that are named. A home can \
-      have its own \(HomeOverrides.names.listed).
+    "add", "Add homes to shards.",
+    """
+    They are served within seconds. One that is there gets the settings that are named. A home can \
+    have its own \(HomeOverrides.names.listed).
 
-      --file has lines as `17/smith alerts.hold=60`; `-` is standard input.
+    --file has lines as `17/smith alerts.hold=60`; `-` is standard input.
 
-      Examples:
-        threadkeeper fleet homes add 17/smith --set alerts.hold=60
-        threadkeeper fleet homes add --file homes.txt
-        seq 1 4000 | sed 's|^|17/home-|' | threadkeeper fleet homes add --file -
-      """)
+    Examples:
+      threadkeeper fleet homes add 17/smith --set alerts.hold=60
+      threadkeeper fleet homes add --file homes.txt
+      seq 1 4000 | sed 's|^|17/home-|' | threadkeeper fleet homes add --file -
+    """)
 
   /// A million homes.
   private static let longestFile = 128 << 20
@@ -329,16 +329,16 @@ struct FleetHomesAddCommand: ParsableCommand {
 /// `threadkeeper fleet homes move`
 struct FleetHomesMoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "move", abstract: "Move a home into another shard, with all that is stored of it.",
-    discussion: """
-      For some seconds nobody serves the two shards, and messages of their other homes wait at the broker. The \
-      home has another base topic then: messages to the old one are lost, so change its border routers at once. \
-      It also has the daemon's keys of its new shard, which enrolled programs must be given, and people are asked \
-      again about shared credentials that they have refused. If it is interrupted, run it again.
+    "move", "Move a home into another shard, with all that is stored of it.",
+    """
+    For some seconds nobody serves the two shards, and messages of their other homes wait at the broker. The \
+    home has another base topic then: messages to the old one are lost, so change its border routers at once. \
+    It also has the daemon's keys of its new shard, which enrolled programs must be given, and people are asked \
+    again about shared credentials that they have refused. If it is interrupted, run it again.
 
-      Examples:
-        threadkeeper fleet homes move 17/smith 18
-      """)
+    Examples:
+      threadkeeper fleet homes move 17/smith 18
+    """)
 
   @Argument(help: "The home, as SHARD/NAME.") var home: String
   @Argument(help: "The number of its new shard.") var shard: Int

@@ -7,15 +7,15 @@ import Threadkeeper
 /// `threadkeeper fleet doctor`
 struct FleetDoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check database, key service, broker and nodes, and say what to do about it.",
-    discussion: """
-      Changes nothing. Run it on a node, as its user: it checks what that user may do. Exits like \
-      `threadkeeper doctor`.
+    "doctor", "Check database, key service, broker and nodes, and say what to do about it.",
+    """
+    Changes nothing. Run it on a node, as its user: it checks what that user may do. Exits like \
+    `threadkeeper doctor`.
 
-      Examples:
-        threadkeeper fleet doctor
-        threadkeeper fleet doctor --json | jq '.findings[] | select(.result == "problem")'
-      """)
+    Examples:
+      threadkeeper fleet doctor
+      threadkeeper fleet doctor --json | jq '.findings[] | select(.result == "problem")'
+    """)
 
   @OptionGroup var options: CommandOptions
 

@@ -5,20 +5,20 @@ import Settings
 /// `threadkeeper acl`
 struct ACLCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "acl", abstract: "Print the access list that the broker needs.",
-    discussion: """
-      MQTT does not tell a receiver who published. The broker's access list does: every login may \
-      write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
-      allow is denied: name every login that does other things there with `--keep`.
+    "acl", "Print the access list that the broker needs.",
+    """
+    MQTT does not tell a receiver who published. The broker's access list does: every login may \
+    write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
+    allow is denied: name every login that does other things there with `--keep`.
 
-      docs/guides/broker.md shows, step by step, how a broker in use gets this list.
+    docs/guides/broker.md shows, step by step, how a broker in use gets this list.
 
-      Examples:
-        threadkeeper acl --monitor dashboard
-        threadkeeper acl --keep lamps --keep house --monitor house --writes homeassistant/# --writes zigbee2mqtt/#
-        threadkeeper acl --append --keep nodered | sudo tee -a /etc/mosquitto/own.acl
-        threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
-      """)
+    Examples:
+      threadkeeper acl --monitor dashboard
+      threadkeeper acl --keep lamps --keep house --monitor house --writes homeassistant/# --writes zigbee2mqtt/#
+      threadkeeper acl --append --keep nodered | sudo tee -a /etc/mosquitto/own.acl
+      threadkeeper acl --keep-anonymous | sudo tee /etc/mosquitto/threadkeeper.acl
+    """)
 
   @Option(help: "The broker's login of threadkeeper itself.") var daemon: String?
 

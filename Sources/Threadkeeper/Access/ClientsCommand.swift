@@ -3,27 +3,27 @@ import ArgumentParser
 /// `threadkeeper clients`
 struct ClientsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "clients", abstract: "Users of the broker whose keys the daemon knows.",
-    discussion: """
-      What an enrolled user seals and signs is believed; with the trust `signed`, nothing else of it \
-      is. A client makes its keys with `threadkeeper client keygen`.
-      """, subcommands: [ClientsEnrollCommand.self, ClientsListCommand.self, ClientsRevokeCommand.self])
+    "clients", "Users of the broker whose keys the daemon knows.",
+    """
+    What an enrolled user seals and signs is believed; with the trust `signed`, nothing else of it \
+    is. A client makes its keys with `threadkeeper client keygen`.
+    """, subcommands: [ClientsEnrollCommand.self, ClientsListCommand.self, ClientsRevokeCommand.self])
 }
 
 /// `threadkeeper clients list`
 struct ClientsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the enrolled users, and the daemon's own keys.",
-    discussion: """
-      Clients seal to the daemon's line, and believe what its keys have signed. The first `clients enroll` \
-      makes these keys. The line is in `bridge/info` too; on a broker that you do not trust, take it from here.
+    "list", "List the enrolled users, and the daemon's own keys.",
+    """
+    Clients seal to the daemon's line, and believe what its keys have signed. The first `clients enroll` \
+    makes these keys. The line is in `bridge/info` too; on a broker that you do not trust, take it from here.
 
-      Examples:
-        threadkeeper clients list
-        threadkeeper clients list --json | \\
-          jq -r '.clients[] | select(.trust == "broker") | .user'
-        threadkeeper clients list --json | jq -r .daemon.line
-      """)
+    Examples:
+      threadkeeper clients list
+      threadkeeper clients list --json | \\
+        jq -r '.clients[] | select(.trust == "broker") | .user'
+      threadkeeper clients list --json | jq -r .daemon.line
+    """)
 
   @Option(help: "Of this home only.") var home: String?
 
@@ -57,17 +57,17 @@ struct ClientsListCommand: AsyncParsableCommand {
 /// `threadkeeper clients revoke`
 struct ClientsRevokeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revoke", abstract: "Forget the keys of a user of the broker.",
-    discussion: """
-      What it seals is refused from now on, what people have agreed to for it ends, and what it waits \
-      for too. What it says in plaintext counts again, unless its trust was `signed`: then it goes on being \
-      refused, until --forget. Take its login from the broker too. The credentials of its routers stay; what it \
-      shares as no router, such as Home Assistant's agent, is deleted.
+    "revoke", "Forget the keys of a user of the broker.",
+    """
+    What it seals is refused from now on, what people have agreed to for it ends, and what it waits \
+    for too. What it says in plaintext counts again, unless its trust was `signed`: then it goes on being \
+    refused, until --forget. Take its login from the broker too. The credentials of its routers stay; what it \
+    shares as no router, such as Home Assistant's agent, is deleted.
 
-      Examples:
-        threadkeeper clients revoke living-room-router
-        threadkeeper clients revoke living-room-router --forget
-      """)
+    Examples:
+      threadkeeper clients revoke living-room-router
+      threadkeeper clients revoke living-room-router --forget
+    """)
 
   @Argument(help: "The user's name at the broker.") var user: String
 
@@ -88,17 +88,17 @@ struct ClientsRevokeCommand: AsyncParsableCommand {
 /// `threadkeeper clients enroll`
 struct ClientsEnrollCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "enroll", abstract: "Take note of the keys of a user of the broker.",
-    discussion: """
-      LINE is what `threadkeeper client keygen` prints on the client's machine. Compare the \
-      fingerprint there. A user that is enrolled already gets the new keys. It counts at once.
+    "enroll", "Take note of the keys of a user of the broker.",
+    """
+    LINE is what `threadkeeper client keygen` prints on the client's machine. Compare the \
+    fingerprint there. A user that is enrolled already gets the new keys. It counts at once.
 
-      Examples:
-        threadkeeper clients enroll living-room-router tk1:…
-        threadkeeper clients enroll living-room-router tk1:… --trust signed
-        threadkeeper clients enroll hub \\
-          "$(ssh hub threadkeeper client keygen | head -1)"
-      """)
+    Examples:
+      threadkeeper clients enroll living-room-router tk1:…
+      threadkeeper clients enroll living-room-router tk1:… --trust signed
+      threadkeeper clients enroll hub \\
+        "$(ssh hub threadkeeper client keygen | head -1)"
+    """)
 
   @Argument(help: "The user's name at the broker.") var user: String
 

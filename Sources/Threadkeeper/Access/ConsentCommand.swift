@@ -8,17 +8,17 @@ import ThreadRequests
 /// `threadkeeper consent`
 struct ConsentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "consent", abstract: "Say who may have a network's credentials.",
-    discussion: """
-      A program that asks for the preferred network's credentials, or for those of a network that its \
-      team has not stored, waits up to 120 seconds for a person. Without one it gets nothing. Whether the \
-      credentials that Home Assistant shares are used is asked for a week.
+    "consent", "Say who may have a network's credentials.",
+    """
+    A program that asks for the preferred network's credentials, or for those of a network that its \
+    team has not stored, waits up to 120 seconds for a person. Without one it gets nothing. Whether the \
+    credentials that Home Assistant shares are used is asked for a week.
 
-      Examples:
-        threadkeeper consent list
-        threadkeeper consent approve c-0123456789abcdef
-        threadkeeper consent list --grants
-      """,
+    Examples:
+      threadkeeper consent list
+      threadkeeper consent approve c-0123456789abcdef
+      threadkeeper consent list --grants
+    """,
     subcommands: [
       ConsentListCommand.self, ConsentApproveCommand.self, ConsentDenyCommand.self, ConsentAskCommand.self,
       ConsentRevokeCommand.self,
@@ -28,16 +28,16 @@ struct ConsentCommand: ParsableCommand {
 /// `threadkeeper consent approve`
 struct ConsentApproveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "approve", abstract: "Give a program the credentials that it asks for.",
-    discussion: """
-      For the daemon's own user and root. With --always the same program is not asked about again for \
-      this command and this network, until `consent revoke`. Ends with 66 when nothing of that id waits \
-      any more, 69 when no daemon runs.
+    "approve", "Give a program the credentials that it asks for.",
+    """
+    For the daemon's own user and root. With --always the same program is not asked about again for \
+    this command and this network, until `consent revoke`. Ends with 66 when nothing of that id waits \
+    any more, 69 when no daemon runs.
 
-      Examples:
-        threadkeeper consent approve c-0123456789abcdef
-        threadkeeper consent approve c-0123456789abcdef --always
-      """)
+    Examples:
+      threadkeeper consent approve c-0123456789abcdef
+      threadkeeper consent approve c-0123456789abcdef --always
+    """)
 
   @Argument(help: "The id that `threadkeeper consent list` shows.") var id: String
 
@@ -93,14 +93,14 @@ struct ConsentApproveCommand: AsyncParsableCommand {
 /// `threadkeeper consent deny`
 struct ConsentDenyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "deny", abstract: "Refuse a program the credentials that it asks for.",
-    discussion: """
-      It gets that answer, and the same request is refused until it would have expired. Ends with 66 when \
-      nothing of that id waits any more, 69 when no daemon runs.
+    "deny", "Refuse a program the credentials that it asks for.",
+    """
+    It gets that answer, and the same request is refused until it would have expired. Ends with 66 when \
+    nothing of that id waits any more, 69 when no daemon runs.
 
-      Example:
-        threadkeeper consent deny c-0123456789abcdef
-      """)
+    Example:
+      threadkeeper consent deny c-0123456789abcdef
+    """)
 
   @Argument(help: "The id that `threadkeeper consent list` shows.") var id: String
 
@@ -120,14 +120,14 @@ struct ConsentDenyCommand: AsyncParsableCommand {
 /// `threadkeeper consent revoke`
 struct ConsentRevokeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "revoke", abstract: "Take an \"always\" back.",
-    discussion: """
-      The next request is a question again. What was given out is given out: only a new network key \
-      makes it worthless. Ends with 66 when there is no such grant.
+    "revoke", "Take an \"always\" back.",
+    """
+    The next request is a question again. What was given out is given out: only a new network key \
+    makes it worthless. Ends with 66 when there is no such grant.
 
-      Example:
-        threadkeeper consent revoke g-0123456789abcdef
-      """)
+    Example:
+      threadkeeper consent revoke g-0123456789abcdef
+    """)
 
   @Argument(help: "The id that `threadkeeper consent list --grants` shows.") var id: String
 
@@ -145,16 +145,16 @@ struct ConsentRevokeCommand: AsyncParsableCommand {
 /// `threadkeeper consent ask`
 struct ConsentAskCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ask", abstract: "Be asked again whether a border router gets the preferred network's credentials.",
-    discussion: """
-      For a router of the alert AdoptionFailed: its question was denied or expired, or it did not use \
-      what it was sent. The question waits again as soon as the router is online; `threadkeeper consent \
-      list` shows it. Ends with 64 when there is nothing to ask again, 66 for an unknown id, 69 when no \
-      daemon runs.
+    "ask", "Be asked again whether a border router gets the preferred network's credentials.",
+    """
+    For a router of the alert AdoptionFailed: its question was denied or expired, or it did not use \
+    what it was sent. The question waits again as soon as the router is online; `threadkeeper consent \
+    list` shows it. Ends with 64 when there is nothing to ask again, 66 for an unknown id, 69 when no \
+    daemon runs.
 
-      Example:
-        threadkeeper consent ask a1b2c3d4e5f60718
-      """)
+    Example:
+      threadkeeper consent ask a1b2c3d4e5f60718
+    """)
 
   @OptionGroup var argument: CredentialArgument
   @OptionGroup var options: CommandOptions
@@ -171,33 +171,33 @@ struct ConsentAskCommand: AsyncParsableCommand {
 /// `threadkeeper consent list`
 struct ConsentListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the requests that wait, the grants, or the decisions.",
-    discussion: """
-      A login may ask for several border routers: then each line names the router that would be given the \
-      credentials.
+    "list", "List the requests that wait, the grants, or the decisions.",
+    """
+    A login may ask for several border routers: then each line names the router that would be given the \
+    credentials.
 
-      What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
-      keygen` printed it on the machine of who asks.
+    What is asked for over MQTT is sealed to the key whose fingerprint is shown: `threadkeeper client \
+    keygen` printed it on the machine of who asks.
 
-      With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
-      over a restart of the daemon. --json prints a line of JSON for each then, with `event`: asked, \
-      approved, denied or expired. What is over before it was seen is reported as asked, too, without `reason` \
-      and `expires_at`.
+    With --follow it goes on: each question that comes is a line, and so is its end, until Ctrl-C, also \
+    over a restart of the daemon. --json prints a line of JSON for each then, with `event`: asked, \
+    approved, denied or expired. What is over before it was seen is reported as asked, too, without `reason` \
+    and `expires_at`.
 
-      With --grants it lists who is given credentials without a question. A grant holds for the network key it was \
-      given for. After the key has changed, the next request is a question again; such a grant is marked "asks \
-      again" (--json: `asks_again`). The next `consent approve --always` replaces it.
+    With --grants it lists who is given credentials without a question. A grant holds for the network key it was \
+    given for. After the key has changed, the next request is a question again; such a grant is marked "asks \
+    again" (--json: `asks_again`). The next `consent approve --always` replaces it.
 
-      With --history it shows what was decided, the newest first. The last 1,000 decisions are kept. \
-      `threadkeeper audit` has all of them, and whom credentials were given to each time.
+    With --history it shows what was decided, the newest first. The last 1,000 decisions are kept. \
+    `threadkeeper audit` has all of them, and whom credentials were given to each time.
 
-      Examples:
-        threadkeeper consent list
-        threadkeeper consent list --follow
-        threadkeeper consent list --json | jq -r '.pending[].id'
-        threadkeeper consent list --grants
-        threadkeeper consent list --history --last 5 --json
-      """)
+    Examples:
+      threadkeeper consent list
+      threadkeeper consent list --follow
+      threadkeeper consent list --json | jq -r '.pending[].id'
+      threadkeeper consent list --grants
+      threadkeeper consent list --history --last 5 --json
+    """)
 
   /// Decisions among which those are that came since the last look.
   private static let lastDecisions = 100

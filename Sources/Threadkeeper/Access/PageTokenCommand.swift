@@ -8,24 +8,23 @@ import StatusPage
 /// `threadkeeper page`
 struct PageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "page", abstract: "Open the status page to a browser.", subcommands: [PageTokenCommand.self])
+    "page", "Open the status page to a browser.", subcommands: [PageTokenCommand.self])
 }
 
 /// `threadkeeper page token`
 struct PageTokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token",
-    abstract: "Print the link with the token of the status page, which is made where there is none.",
-    discussion: """
-      The running daemon takes the token at once; it lies in a file beside the store, and is read where the \
-      settings have no `http.token`. A browser that has opened the link once shows the page and makes changes, \
-      until there is another token. Root and members of the daemon's group may ask for it, too; --new is for root \
-      and the daemon's user.
+    "token", "Print the link with the token of the status page, which is made where there is none.",
+    """
+    The running daemon takes the token at once; it lies in a file beside the store, and is read where the \
+    settings have no `http.token`. A browser that has opened the link once shows the page and makes changes, \
+    until there is another token. Root and members of the daemon's group may ask for it, too; --new is for root \
+    and the daemon's user.
 
-      Examples:
-        threadkeeper page token
-        threadkeeper page token --new
-      """)
+    Examples:
+      threadkeeper page token
+      threadkeeper page token --new
+    """)
 
   @Flag(
     help: ArgumentHelp(

@@ -9,28 +9,28 @@ import ThreadkeeperSupport
 /// `threadkeeper agent home-assistant`
 struct AgentHomeAssistantCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "home-assistant", abstract: "Report the credentials of Home Assistant's Thread store, until stopped.",
-    discussion: """
-      That is where phones put the credentials of border routers that speak no MQTT. Reads the store at the start \
-      and every minute, and publishes what is new or changed; with the daemon's line sealed and signed. Where only \
-      keys or the timestamp have changed, the list does not show it, and it takes up to ten minutes. \
-      Home Assistant is asked as an administrator: make a long-lived access token there (profile, Security), \
-      and put it into a file that only this user reads. In an add-on, Home Assistant's own token is used. Logs \
-      go to standard error. SIGTERM and SIGINT stop it.
+    "home-assistant", "Report the credentials of Home Assistant's Thread store, until stopped.",
+    """
+    That is where phones put the credentials of border routers that speak no MQTT. Reads the store at the start \
+    and every minute, and publishes what is new or changed; with the daemon's line sealed and signed. Where only \
+    keys or the timestamp have changed, the list does not show it, and it takes up to ten minutes. \
+    Home Assistant is asked as an administrator: make a long-lived access token there (profile, Security), \
+    and put it into a file that only this user reads. In an add-on, Home Assistant's own token is used. Logs \
+    go to standard error. SIGTERM and SIGINT stop it.
 
-      With http:// the token and the credentials travel in plaintext. Most homes have nothing else; where others \
-      use the network, run this on Home Assistant's machine, or set up https://.
+    With http:// the token and the credentials travel in plaintext. Most homes have nothing else; where others \
+    use the network, run this on Home Assistant's machine, or set up https://.
 
-      Examples:
-        threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
-          --token-file token --username phones --dry-run
-        threadkeeper agent home-assistant --url https://ha.example.com \\
-          --token-file token --username phones --host broker.local \\
-          --password-file /etc/phones.password
-        threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
-          --token-file token --username phones --daemon "$DAEMON_LINE" \\
-          --key /etc/threadkeeper/phones.key --write
-      """)
+    Examples:
+      threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
+        --token-file token --username phones --dry-run
+      threadkeeper agent home-assistant --url https://ha.example.com \\
+        --token-file token --username phones --host broker.local \\
+        --password-file /etc/phones.password
+      threadkeeper agent home-assistant --url http://127.0.0.1:8123 \\
+        --token-file token --username phones --daemon "$DAEMON_LINE" \\
+        --key /etc/threadkeeper/phones.key --write
+    """)
 
   @Option(
     help: ArgumentHelp(

@@ -8,23 +8,23 @@ import ThreadkeeperSupport
 /// `threadkeeper agent otbr`
 struct AgentOTBRCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "otbr", abstract: "Publish for OpenThread Border Routers, until stopped.",
-    discussion: """
-      Asks each router over its REST interface and publishes its announcement, each change of its dataset, \
-      network and Thread state, heartbeats, why it is offline, and that it has another id after a reset. \
-      With the daemon's line all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop \
-      it cleanly: it publishes that the routers are offline.
+    "otbr", "Publish for OpenThread Border Routers, until stopped.",
+    """
+    Asks each router over its REST interface and publishes its announcement, each change of its dataset, \
+    network and Thread state, heartbeats, why it is offline, and that it has another id after a reset. \
+    With the daemon's line all of it is sealed and signed. Logs go to standard error. SIGTERM and SIGINT stop \
+    it cleanly: it publishes that the routers are offline.
 
-      Examples:
-        threadkeeper agent otbr --username hub --dry-run
-        threadkeeper agent otbr --username hub --name 'Living room' \\
-          --host broker.local --password-file /etc/hub.password
-        threadkeeper agent otbr --username hub --daemon "$DAEMON_LINE" \\
-          --key /etc/threadkeeper/router.key --adopt
-        threadkeeper agent otbr --username hub --name 'Living room' --name Attic \\
-          http://127.0.0.1:8081 http://attic.local:8081
-        threadkeeper agent otbr --credential-sharing
-      """)
+    Examples:
+      threadkeeper agent otbr --username hub --dry-run
+      threadkeeper agent otbr --username hub --name 'Living room' \\
+        --host broker.local --password-file /etc/hub.password
+      threadkeeper agent otbr --username hub --daemon "$DAEMON_LINE" \\
+        --key /etc/threadkeeper/router.key --adopt
+      threadkeeper agent otbr --username hub --name 'Living room' --name Attic \\
+        http://127.0.0.1:8081 http://attic.local:8081
+      threadkeeper agent otbr --credential-sharing
+    """)
 
   @Argument(help: ArgumentHelp("REST interfaces of routers; http://127.0.0.1:8081 unless given.", valueName: "url"))
   var urls: [String] = []

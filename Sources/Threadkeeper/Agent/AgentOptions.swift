@@ -11,12 +11,11 @@ import ThreadkeeperSupport
 /// `threadkeeper agent`
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "agent",
-    abstract: "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
-    discussion: """
-      These run on the router's or Home Assistant's machine, or on one that reaches it, without a store and \
-      without a daemon.
-      """, subcommands: [AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self])
+    "agent", "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
+    """
+    These run on the router's or Home Assistant's machine, or on one that reaches it, without a store and \
+    without a daemon.
+    """, subcommands: [AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self])
 }
 
 /// Where an agent publishes, and whether it seals.

@@ -6,22 +6,22 @@ import ThreadDataset
 /// `threadkeeper agent ssid`
 struct AgentSSIDCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "ssid", abstract: "Publish the SSID of a router's access point, until stopped.",
-    discussion: """
-      Looks at one source, and publishes an `ssid` event at the start and at each change. With the daemon's \
-      line it is sealed and signed. A hidden or empty SSID is none, and publishes nothing. Logs go to \
-      standard error. SIGTERM and SIGINT stop it.
+    "ssid", "Publish the SSID of a router's access point, until stopped.",
+    """
+    Looks at one source, and publishes an `ssid` event at the start and at each change. With the daemon's \
+    line it is sealed and signed. A hidden or empty SSID is none, and publishes nothing. Logs go to \
+    standard error. SIGTERM and SIGINT stop it.
 
-      Examples:
-        threadkeeper agent ssid --command 'cat /run/ssid' --router a1b2c3d4e5f60718 \\
-          --username hub --host broker.local --password-file /etc/hub.password --dry-run
-        threadkeeper agent ssid --hostapd /etc/hostapd/hostapd.conf \\
-          --access-point hall --username hub --daemon "$DAEMON_LINE" \\
-          --key /etc/threadkeeper/router.key
-        threadkeeper agent ssid \\
-          --command 'ssh hall uci get wireless.@wifi-iface[0].ssid' \\
-          --interval 60 --access-point hall --username hub
-      """)
+    Examples:
+      threadkeeper agent ssid --command 'cat /run/ssid' --router a1b2c3d4e5f60718 \\
+        --username hub --host broker.local --password-file /etc/hub.password --dry-run
+      threadkeeper agent ssid --hostapd /etc/hostapd/hostapd.conf \\
+        --access-point hall --username hub --daemon "$DAEMON_LINE" \\
+        --key /etc/threadkeeper/router.key
+      threadkeeper agent ssid \\
+        --command 'ssh hall uci get wireless.@wifi-iface[0].ssid' \\
+        --interval 60 --access-point hall --username hub
+    """)
 
   @Option(
     help: ArgumentHelp(

@@ -9,11 +9,10 @@ import ThreadkeeperSupport
 /// `threadkeeper client`
 struct ClientCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "client",
-    abstract: "For border routers and other clients: keys of their own, and what is sealed with them.",
-    discussion: """
-      These work on any machine, without a store and without a daemon.
-      """,
+    "client", "For border routers and other clients: keys of their own, and what is sealed with them.",
+    """
+    These work on any machine, without a store and without a daemon.
+    """,
     subcommands: [ClientKeygenCommand.self, ClientSealCommand.self, ClientOpenCommand.self, ClientRequestCommand.self])
 }
 
@@ -37,17 +36,17 @@ struct ClientKeyOption: ParsableArguments {
 /// `threadkeeper client keygen`
 struct ClientKeygenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keygen", abstract: "Make the keys of a client.",
-    discussion: """
-      Prints the enrolment line, which is public: `threadkeeper clients enroll` takes it where the \
-      daemon is. Compare the fingerprint there: a line that somebody has replaced on its way has \
-      another one.
+    "keygen", "Make the keys of a client.",
+    """
+    Prints the enrolment line, which is public: `threadkeeper clients enroll` takes it where the \
+    daemon is. Compare the fingerprint there: a line that somebody has replaced on its way has \
+    another one.
 
-      Examples:
-        threadkeeper client keygen
-        threadkeeper client keygen --out /etc/threadkeeper/router.key
-        threadkeeper client keygen --json | jq -r .line
-      """)
+    Examples:
+      threadkeeper client keygen
+      threadkeeper client keygen --out /etc/threadkeeper/router.key
+      threadkeeper client keygen --json | jq -r .line
+    """)
 
   @Option(
     help: ArgumentHelp(
@@ -80,17 +79,17 @@ extension PublicKeysReport {
 /// `threadkeeper client open`
 struct ClientOpenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "open", abstract: "Open an envelope that the daemon has sealed to this client.",
-    discussion: """
-      Reads the envelope, or the payload of an event or an answer that has one, on standard input, and \
-      prints the object that was in it. What comes out may be secret. An envelope that is refused ends the \
-      command with 65 and the name of the reason.
+    "open", "Open an envelope that the daemon has sealed to this client.",
+    """
+    Reads the envelope, or the payload of an event or an answer that has one, on standard input, and \
+    prints the object that was in it. What comes out may be secret. An envelope that is refused ends the \
+    command with 65 and the name of the reason.
 
-      Examples:
-        mosquitto_sub -C 1 -t threadkeeper/out/phone/response/preferred/get |
-          threadkeeper client open --from "$DAEMON_LINE" \\
-            --topic threadkeeper/out/phone/response/preferred/get
-      """)
+    Examples:
+      mosquitto_sub -C 1 -t threadkeeper/out/phone/response/preferred/get |
+        threadkeeper client open --from "$DAEMON_LINE" \\
+          --topic threadkeeper/out/phone/response/preferred/get
+    """)
 
   @OptionGroup var key: ClientKeyOption
 
@@ -119,18 +118,18 @@ struct ClientOpenCommand: ParsableCommand {
 /// `threadkeeper client seal`
 struct ClientSealCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "seal", abstract: "Seal a JSON object to the daemon and sign it.",
-    discussion: """
-      Reads the object on standard input and prints the envelope, for one topic only. Events take \
-      --seq, a number that rises; the time in milliseconds is one. Requests take --id, any text that \
-      is new.
+    "seal", "Seal a JSON object to the daemon and sign it.",
+    """
+    Reads the object on standard input and prints the envelope, for one topic only. Events take \
+    --seq, a number that rises; the time in milliseconds is one. Requests take --id, any text that \
+    is new.
 
-      Examples:
-        threadkeeper client seal --to "$DAEMON_LINE" \\
-          --topic threadkeeper/in/router/announce \\
-          --seq "$(date +%s%3N)" --event < event.json |
-          mosquitto_pub -q 1 -t threadkeeper/in/router/announce -s
-      """)
+    Examples:
+      threadkeeper client seal --to "$DAEMON_LINE" \\
+        --topic threadkeeper/in/router/announce \\
+        --seq "$(date +%s%3N)" --event < event.json |
+        mosquitto_pub -q 1 -t threadkeeper/in/router/announce -s
+    """)
 
   @OptionGroup var key: ClientKeyOption
 

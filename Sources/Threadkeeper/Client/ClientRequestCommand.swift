@@ -10,22 +10,22 @@ import ThreadkeeperSupport
 /// `threadkeeper client request`
 struct ClientRequestCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "request", abstract: "Ask the daemon something over MQTT, and wait for its answer.",
-    discussion: """
-      With the daemon's line the request is sealed and signed, and secrets in the answer are opened; \
-      what is secret and came in plaintext is refused, because anybody may have said it. Some questions \
-      wait for a person's consent, for two minutes at most. Prints what the daemon has to say, as JSON, \
-      which may be secret.
+    "request", "Ask the daemon something over MQTT, and wait for its answer.",
+    """
+    With the daemon's line the request is sealed and signed, and secrets in the answer are opened; \
+    what is secret and came in plaintext is refused, because anybody may have said it. Some questions \
+    wait for a person's consent, for two minutes at most. Prints what the daemon has to say, as JSON, \
+    which may be secret.
 
-      Examples:
-        threadkeeper client request ping --username phone
-        threadkeeper client request preferred/get --username phone \\
-          --daemon "$DAEMON_LINE" --host broker.local --password-file ~/.mqtt
-        threadkeeper client request network/get --username phone \\
-          --field ext_pan_id=1111111122222222 --daemon "$DAEMON_LINE"
-        threadkeeper client request preferred/check --username phone \\
-          --daemon "$DAEMON_LINE" --fields - < dataset.json
-      """)
+    Examples:
+      threadkeeper client request ping --username phone
+      threadkeeper client request preferred/get --username phone \\
+        --daemon "$DAEMON_LINE" --host broker.local --password-file ~/.mqtt
+      threadkeeper client request network/get --username phone \\
+        --field ext_pan_id=1111111122222222 --daemon "$DAEMON_LINE"
+      threadkeeper client request preferred/check --username phone \\
+        --daemon "$DAEMON_LINE" --fields - < dataset.json
+    """)
 
   @Argument(help: "The command.") var command: RequestCommand
 

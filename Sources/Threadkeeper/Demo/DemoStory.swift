@@ -16,15 +16,15 @@ import Wire
 /// `threadkeeper demo`
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "demo", abstract: "Watch the daemon work, with a private broker and simulated border routers.",
-    discussion: """
-      Begins with a link to the status page. On a terminal the page stays until you press Ctrl-C; otherwise \
-      it ends with the story, after less than a minute. Needs the program mosquitto, listens on 127.0.0.1 \
-      only, sends nothing on the local network, and leaves nothing behind.
+    "demo", "Watch the daemon work, with a private broker and simulated border routers.",
+    """
+    Begins with a link to the status page. On a terminal the page stays until you press Ctrl-C; otherwise \
+    it ends with the story, after less than a minute. Needs the program mosquitto, listens on 127.0.0.1 \
+    only, sends nothing on the local network, and leaves nothing behind.
 
-      Example:
-        threadkeeper demo
-      """)
+    Example:
+      threadkeeper demo
+    """)
 
   func run() async throws {
     StopSignals.ignoreOthers()

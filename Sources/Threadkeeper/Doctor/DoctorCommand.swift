@@ -4,24 +4,24 @@ import Settings
 /// `threadkeeper doctor`
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check everything that threadkeeper needs, and say what to do about it.",
-    discussion: """
-      Looks at settings, daemon, broker, access list, store and system, within half a minute, and changes \
-      nothing. It works beside a running daemon and without one. At the broker it publishes probes on topics \
-      on which nobody acts, reads them back, and tries what clients without a login can do.
+    "doctor", "Check everything that threadkeeper needs, and say what to do about it.",
+    """
+    Looks at settings, daemon, broker, access list, store and system, within half a minute, and changes \
+    nothing. It works beside a running daemon and without one. At the broker it publishes probes on topics \
+    on which nobody acts, reads them back, and tries what clients without a login can do.
 
-      With --login it also tries what another login can read and write that is not its own. Take that of a \
-      border router.
+    With --login it also tries what another login can read and write that is not its own. Take that of a \
+    border router.
 
-      Exits 0 without a problem, otherwise with the number of the first one: 78 settings or access list, 69 \
-      broker or daemon not reached, 77 login refused, a key that does not open the store or a file open to \
-      others, 74 store or disk, 71 system.
+    Exits 0 without a problem, otherwise with the number of the first one: 78 settings or access list, 69 \
+    broker or daemon not reached, 77 login refused, a key that does not open the store or a file open to \
+    others, 74 store or disk, 71 system.
 
-      Examples:
-        threadkeeper doctor
-        threadkeeper doctor --login hub
-        threadkeeper doctor --json | jq '.findings[] | select(.result == "problem")'
-      """)
+    Examples:
+      threadkeeper doctor
+      threadkeeper doctor --login hub
+      threadkeeper doctor --json | jq '.findings[] | select(.result == "problem")'
+    """)
 
   @Option(help: ArgumentHelp("Another login of the broker, to see that it reads nothing of others.", valueName: "user"))
   var login: String?

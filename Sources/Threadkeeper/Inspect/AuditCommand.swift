@@ -3,19 +3,19 @@ import ArgumentParser
 /// `threadkeeper audit`
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "audit", abstract: "Show who changed what in the store.",
-    discussion: """
-      Each record is linked to the one before it, and the store knows the \
-      last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
-      not in its place.
+    "audit", "Show who changed what in the store.",
+    """
+    Each record is linked to the one before it, and the store knows the \
+    last one. --verify goes through all of them, and ends with 65 when one is missing, altered or \
+    not in its place.
 
-      With --follow it goes on until Ctrl-C, also over a restart of the daemon. --json prints a line of JSON for each record then.
+    With --follow it goes on until Ctrl-C, also over a restart of the daemon. --json prints a line of JSON for each record then.
 
-      Examples:
-        threadkeeper audit --last 20
-        threadkeeper audit --follow --json
-        threadkeeper audit --verify
-      """)
+    Examples:
+      threadkeeper audit --last 20
+      threadkeeper audit --follow --json
+      threadkeeper audit --verify
+    """)
 
   /// To go through all records takes long on a slow machine.
   private static let longest = Duration.seconds(600)

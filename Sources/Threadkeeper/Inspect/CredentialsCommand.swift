@@ -5,19 +5,19 @@ import ThreadRequests
 /// `threadkeeper credentials`
 struct CredentialsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "credentials", abstract: "Look at the stored Thread credentials, or delete some.",
+    "credentials", "Look at the stored Thread credentials, or delete some.",
     subcommands: [CredentialsListCommand.self, CredentialsGetCommand.self, CredentialsDeleteCommand.self])
 }
 
 /// `threadkeeper credentials list`
 struct CredentialsListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List whose credentials are stored, and what logins share. Shows no secret.",
-    discussion: """
-      Examples:
-        threadkeeper credentials list
-        threadkeeper credentials list --json
-      """)
+    "list", "List whose credentials are stored, and what logins share. Shows no secret.",
+    """
+    Examples:
+      threadkeeper credentials list
+      threadkeeper credentials list --json
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -57,15 +57,15 @@ struct CredentialArgument: ParsableArguments {
 /// `threadkeeper credentials get`
 struct CredentialsGetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "get", abstract: "Show the stored credentials of one border router.",
-    discussion: """
-      The dataset holds the network key and is printed only with --show-secrets.
+    "get", "Show the stored credentials of one border router.",
+    """
+    The dataset holds the network key and is printed only with --show-secrets.
 
-      Examples:
-        threadkeeper credentials get a1b2c3d4e5f60718
-        threadkeeper credentials get a1b2c3d4e5f60718 --show-secrets --json | \\
-          jq -r .dataset
-      """)
+    Examples:
+      threadkeeper credentials get a1b2c3d4e5f60718
+      threadkeeper credentials get a1b2c3d4e5f60718 --show-secrets --json | \\
+        jq -r .dataset
+    """)
 
   @OptionGroup var argument: CredentialArgument
   @Flag(help: "Print the dataset, which holds the network key.") var showSecrets = false
@@ -83,14 +83,14 @@ struct CredentialsGetCommand: AsyncParsableCommand {
 /// `threadkeeper credentials delete`
 struct CredentialsDeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete the stored credentials of one border router.",
-    discussion: """
-      The router stays in the list, without credentials. A router that announces itself again \
-      stores them again.
+    "delete", "Delete the stored credentials of one border router.",
+    """
+    The router stays in the list, without credentials. A router that announces itself again \
+    stores them again.
 
-      Examples:
-        threadkeeper credentials delete a1b2c3d4e5f60718
-      """)
+    Examples:
+      threadkeeper credentials delete a1b2c3d4e5f60718
+    """)
 
   @OptionGroup var argument: CredentialArgument
   @OptionGroup var options: CommandOptions

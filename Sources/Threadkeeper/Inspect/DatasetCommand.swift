@@ -4,34 +4,34 @@ import ThreadDataset
 /// `threadkeeper dataset …`: looks at operational datasets and makes them, without store and broker.
 struct DatasetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "dataset", abstract: "Decode and make operational datasets.",
-    discussion: """
-      A dataset holds the secrets of a Thread network. What stands on a command line can be read \
-      by other users of the machine in the list of processes, and is kept in the shell's history. \
-      So give @FILE, or "-" and pass the dataset on standard input. Otherwise a warning is written to \
-      standard error.
-      """, subcommands: [DatasetDecodeCommand.self, DatasetEncodeCommand.self])
+    "dataset", "Decode and make operational datasets.",
+    """
+    A dataset holds the secrets of a Thread network. What stands on a command line can be read \
+    by other users of the machine in the list of processes, and is kept in the shell's history. \
+    So give @FILE, or "-" and pass the dataset on standard input. Otherwise a warning is written to \
+    standard error.
+    """, subcommands: [DatasetDecodeCommand.self, DatasetEncodeCommand.self])
 }
 
 /// `threadkeeper dataset decode HEX|-`
 struct DatasetDecodeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "decode", abstract: "Check a dataset and print what is in it.",
-    discussion: """
-      Secrets are not printed, unless you ask for them. White space, quotes, a "hex:" or "0x" in front, and the prompt \
-      and "Done" of OpenThread's command line are dropped.
+    "decode", "Check a dataset and print what is in it.",
+    """
+    Secrets are not printed, unless you ask for them. White space, quotes, a "hex:" or "0x" in front, and the prompt \
+    and "Done" of OpenThread's command line are dropped.
 
-      Examples:
-        sudo ot-ctl dataset active -x | threadkeeper dataset decode -
-        curl -s -H 'Accept: text/plain' http://127.0.0.1:8081/node/dataset/active \\
-          | threadkeeper dataset decode --json -
+    Examples:
+      sudo ot-ctl dataset active -x | threadkeeper dataset decode -
+      curl -s -H 'Accept: text/plain' http://127.0.0.1:8081/node/dataset/active \\
+        | threadkeeper dataset decode --json -
 
-      Other users of the machine can read a dataset that stands on the command line. Prefer "-", \
-      or a file.
+    Other users of the machine can read a dataset that stands on the command line. Prefer "-", \
+    or a file.
 
-      Exit status: 0 for a sound dataset, 65 for one that is not. With --json a bad one prints \
-      {"error":{"code","tlv","tlv_type","offset","message"}}.
-      """)
+    Exit status: 0 for a sound dataset, 65 for one that is not. With --json a bad one prints \
+    {"error":{"code","tlv","tlv_type","offset","message"}}.
+    """)
 
   @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.") var dataset: DatasetArgument
 

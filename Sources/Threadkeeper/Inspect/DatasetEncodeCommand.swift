@@ -5,20 +5,20 @@ import ThreadDataset
 /// `threadkeeper dataset encode`
 struct DatasetEncodeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "encode", abstract: "Make a dataset of its values, and print it.",
-    discussion: """
-      What you do not give is made at random, but for the Active Timestamp (1), the Channel Mask (all channels) and \
-      the Security Policy (OpenThread's own). So without options it is the dataset of a new network. To join a network \
-      that is there, give at least its key, its Extended PAN ID, its name, its PAN ID and its channel.
+    "encode", "Make a dataset of its values, and print it.",
+    """
+    What you do not give is made at random, but for the Active Timestamp (1), the Channel Mask (all channels) and \
+    the Security Policy (OpenThread's own). So without options it is the dataset of a new network. To join a network \
+    that is there, give at least its key, its Extended PAN ID, its name, its PAN ID and its channel.
 
-      Examples:
-        (umask 077; threadkeeper dataset encode --network-name Home --channel 15 > dataset.hex)
-        threadkeeper dataset encode --network-key @key.hex --ext-pan-id 1111111122222222 \\
-          --network-name Home --pan-id 0x1234 --channel 15 | threadkeeper dataset decode -
+    Examples:
+      (umask 077; threadkeeper dataset encode --network-name Home --channel 15 > dataset.hex)
+      threadkeeper dataset encode --network-key @key.hex --ext-pan-id 1111111122222222 \\
+        --network-name Home --pan-id 0x1234 --channel 15 | threadkeeper dataset decode -
 
-      It is printed with its secrets. Other users of the machine can read a key that stands on the command line. \
-      Prefer @FILE, or "-".
-      """)
+    It is printed with its secrets. Other users of the machine can read a key that stands on the command line. \
+    Prefer @FILE, or "-".
+    """)
 
   @Option(help: "The key: 32 hex digits, @FILE, or - for standard input.") var networkKey: PastedDigits?
 

@@ -10,21 +10,21 @@ import ThreadRequests
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the Thread networks, the preferred one marked, and their border routers.",
-    discussion: """
-      Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
-      seconds, without a daemon, a store or settings; this needs avahi-daemon. Records that are not listed \
-      are named on standard error, with the reason.
+    "list", "List the Thread networks, the preferred one marked, and their border routers.",
+    """
+    Lists what the daemon has stored. With --scan it looks on the local network itself for that many \
+    seconds, without a daemon, a store or settings; this needs avahi-daemon. Records that are not listed \
+    are named on standard error, with the reason.
 
-      PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
-      A router that cannot be reached now is marked `(offline)`. SHARED BY has the logins that are no border \
-      routers and share credentials of the network, as the agent of Home Assistant does.
+    PREFERRED is `yes` for the preferred network and `accepted` for one that `networks accept` names. \
+    A router that cannot be reached now is marked `(offline)`. SHARED BY has the logins that are no border \
+    routers and share credentials of the network, as the agent of Home Assistant does.
 
-      Examples:
-        threadkeeper networks
-        threadkeeper networks --json
-        threadkeeper networks --scan 5
-      """)
+    Examples:
+      threadkeeper networks
+      threadkeeper networks --json
+      threadkeeper networks --scan 5
+    """)
 
   @Option(help: "Look on the local network for this many seconds instead, 1 to 60.") var scan: Int?
   @OptionGroup var options: CommandOptions
@@ -52,7 +52,7 @@ struct NetworksListCommand: AsyncParsableCommand {
 /// `threadkeeper networks`
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "networks", abstract: "List the Thread networks and their border routers, accept or forget a network.",
+    "networks", "List the Thread networks and their border routers, accept or forget a network.",
     subcommands: [
       NetworksListCommand.self, NetworksAcceptCommand.self, NetworksAcceptCredentialsCommand.self,
       NetworksForgetCommand.self,
@@ -62,17 +62,17 @@ struct NetworksCommand: ParsableCommand {
 /// `threadkeeper networks accept`
 struct NetworksAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept", abstract: "Accept that border routers are on a network that is not the preferred one.",
-    discussion: """
-      Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers raise \
-      PreferredNetworkMismatch until their network is accepted, and are not asked about then. A router of the \
-      preferred network that moves there later raises it again, until you accept the network once more. Nothing \
-      else changes.
+    "accept", "Accept that border routers are on a network that is not the preferred one.",
+    """
+    Many homes have a speaker or a hub of another maker with a Thread network of its own. Its routers raise \
+    PreferredNetworkMismatch until their network is accepted, and are not asked about then. A router of the \
+    preferred network that moves there later raises it again, until you accept the network once more. Nothing \
+    else changes.
 
-      Examples:
-        threadkeeper networks accept 1111111122222222
-        threadkeeper networks accept 1111111122222222 --undo
-      """)
+    Examples:
+      threadkeeper networks accept 1111111122222222
+      threadkeeper networks accept 1111111122222222 --undo
+    """)
 
   @Argument(help: "The Extended PAN ID: 16 hex digits.") var network: String
   @Flag(help: "Take it back: the alerts return.") var undo = false
@@ -104,18 +104,17 @@ struct NetworksAcceptCommand: AsyncParsableCommand {
 /// `threadkeeper networks accept-credentials`
 struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept-credentials",
-    abstract: "Use the credentials of the preferred network that Home Assistant shares.",
-    discussion: """
-      For what a login shares that is no border router, as `threadkeeper agent home-assistant`: `threadkeeper \
-      networks` lists who shares which network. It answers the question that waits about them; where that was \
-      denied or has expired, they are used all the same. Ends with 66 when there is nothing to accept, 64 for \
-      another network than the preferred one.
+    "accept-credentials", "Use the credentials of the preferred network that Home Assistant shares.",
+    """
+    For what a login shares that is no border router, as `threadkeeper agent home-assistant`: `threadkeeper \
+    networks` lists who shares which network. It answers the question that waits about them; where that was \
+    denied or has expired, they are used all the same. Ends with 66 when there is nothing to accept, 64 for \
+    another network than the preferred one.
 
-      Examples:
-        threadkeeper networks accept-credentials
-        threadkeeper networks accept-credentials 1111111122222222
-      """)
+    Examples:
+      threadkeeper networks accept-credentials
+      threadkeeper networks accept-credentials 1111111122222222
+    """)
 
   @Argument(help: "The Extended PAN ID of the preferred network, to be sure: 16 hex digits.") var network: String?
 
@@ -135,17 +134,17 @@ struct NetworksAcceptCredentialsCommand: AsyncParsableCommand {
 /// `threadkeeper networks forget`
 struct NetworksForgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "Delete the credentials of a network that was preferred, or that a login shares.",
-    discussion: """
-      Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it, and \
-      what logins share of the network that are no border routers: that comes back if it is reported again. \
-      Credentials of border routers that use the network stay, and are named. Of the preferred network \
-      only what is shared is deleted.
+    "forget", "Delete the credentials of a network that was preferred, or that a login shares.",
+    """
+    Deletes what `threadkeeper preferred show --history` lists of this network, or one entry of it, and \
+    what logins share of the network that are no border routers: that comes back if it is reported again. \
+    Credentials of border routers that use the network stay, and are named. Of the preferred network \
+    only what is shared is deleted.
 
-      Examples:
-        threadkeeper networks forget 1111111122222222
-        threadkeeper networks forget p-5f3a9c01
-      """)
+    Examples:
+      threadkeeper networks forget 1111111122222222
+      threadkeeper networks forget p-5f3a9c01
+    """)
 
   @Argument(help: "An Extended PAN ID (16 hex digits), or an id of the history.") var network: String
 

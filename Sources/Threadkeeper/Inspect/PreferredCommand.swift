@@ -9,8 +9,7 @@ import ThreadRequests
 /// `threadkeeper preferred`
 struct PreferredCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "preferred",
-    abstract: "Look at the preferred network, check a dataset against it, or choose another one.",
+    "preferred", "Look at the preferred network, check a dataset against it, or choose another one.",
     subcommands: [
       PreferredShowCommand.self, PreferredCheckCommand.self, PreferredSetCommand.self, PreferredForgetCommand.self,
     ])
@@ -19,20 +18,20 @@ struct PreferredCommand: ParsableCommand {
 /// `threadkeeper preferred show`
 struct PreferredShowCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Show the preferred network. Its dataset only when asked for.",
-    discussion: """
-      A network that was chosen by its Extended PAN ID alone is checked for like any other, and has no \
-      dataset. Then the command names the border routers that report credentials of it.
+    "show", "Show the preferred network. Its dataset only when asked for.",
+    """
+    A network that was chosen by its Extended PAN ID alone is checked for like any other, and has no \
+    dataset. Then the command names the border routers that report credentials of it.
 
-      With --history it lists the last eight networks that were preferred before, the newest first. Their keys are \
-      kept, and never shown. An id names one for `threadkeeper preferred set` and `threadkeeper networks forget`.
+    With --history it lists the last eight networks that were preferred before, the newest first. Their keys are \
+    kept, and never shown. An id names one for `threadkeeper preferred set` and `threadkeeper networks forget`.
 
-      Examples:
-        threadkeeper preferred show
-        threadkeeper preferred show --show-secrets --json | jq -r .dataset
-        last=$(threadkeeper preferred show --history --json | jq -r '.[0].id')
-        threadkeeper preferred set "$last"
-      """)
+    Examples:
+      threadkeeper preferred show
+      threadkeeper preferred show --show-secrets --json | jq -r .dataset
+      last=$(threadkeeper preferred show --history --json | jq -r '.[0].id')
+      threadkeeper preferred set "$last"
+    """)
 
   @OptionGroup var home: HomeOption
   @Flag(help: "Print the dataset, which holds the network key.") var showSecrets = false
@@ -65,15 +64,15 @@ struct PreferredShowCommand: AsyncParsableCommand {
 /// `threadkeeper preferred forget`
 struct PreferredForgetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget", abstract: "Let no network be the preferred one.",
-    discussion: """
-      The network is kept in the history. From then on no border router is checked, and no announcement \
-      makes a network the preferred one: choose one with `threadkeeper preferred set`.
+    "forget", "Let no network be the preferred one.",
+    """
+    The network is kept in the history. From then on no border router is checked, and no announcement \
+    makes a network the preferred one: choose one with `threadkeeper preferred set`.
 
-      Examples:
-        threadkeeper preferred forget
-        threadkeeper preferred set home
-      """)
+    Examples:
+      threadkeeper preferred forget
+      threadkeeper preferred set home
+    """)
 
   @OptionGroup var home: HomeOption
   @OptionGroup var options: CommandOptions
@@ -98,17 +97,17 @@ struct PreferredForgetCommand: AsyncParsableCommand {
 /// `threadkeeper preferred check`
 struct PreferredCheckCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say whether a dataset is that of the preferred network.",
-    discussion: """
-      match      all essential parameters are equal, whatever the timestamps
-      mismatch   what is named differs
-      none       no network is preferred yet, or the credentials of the preferred one are not here
+    "check", "Say whether a dataset is that of the preferred network.",
+    """
+    match      all essential parameters are equal, whatever the timestamps
+    mismatch   what is named differs
+    none       no network is preferred yet, or the credentials of the preferred one are not here
 
-      Example:
-        ssh root@router ot-ctl dataset active -x | threadkeeper preferred check -
+    Example:
+      ssh root@router ot-ctl dataset active -x | threadkeeper preferred check -
 
-      Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
-      """)
+    Exit status: 0 for match, 1 for anything else, 65 for a dataset that is not sound.
+    """)
 
   @Argument(help: "The dataset in hexadecimal digits, @FILE, or - for standard input.") var dataset: DatasetArgument
 
@@ -140,25 +139,25 @@ struct PreferredCheckCommand: AsyncParsableCommand {
 /// `threadkeeper preferred set`
 struct PreferredSetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Make another network the preferred one.",
-    discussion: """
-      Name a network of which credentials are stored, or that was preferred before, by its Extended \
-      PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
-      lists by its id, or give a dataset. Where different keys of a network are known, name the router or the id \
-      whose keys are right; p-current keeps those that the preferred network has. A network that border \
-      routers were only seen on is named by its Extended PAN ID: its credentials can come later, by the same \
-      command. All border routers are then checked again. The network that was preferred is kept in the history.
+    "set", "Make another network the preferred one.",
+    """
+    Name a network of which credentials are stored, or that was preferred before, by its Extended \
+    PAN ID or, where that is unique, by its name. Or name one that `threadkeeper preferred show --history` \
+    lists by its id, or give a dataset. Where different keys of a network are known, name the router or the id \
+    whose keys are right; p-current keeps those that the preferred network has. A network that border \
+    routers were only seen on is named by its Extended PAN ID: its credentials can come later, by the same \
+    command. All border routers are then checked again. The network that was preferred is kept in the history.
 
-      Examples:
-        threadkeeper preferred set 1111111122222222
-        threadkeeper preferred set home
-        threadkeeper preferred set p-5f3a9c01
-        threadkeeper preferred set p-current
-        threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
-        threadkeeper preferred set @dataset.hex
+    Examples:
+      threadkeeper preferred set 1111111122222222
+      threadkeeper preferred set home
+      threadkeeper preferred set p-5f3a9c01
+      threadkeeper preferred set p-current
+      threadkeeper preferred set 1111111122222222 --router a1b2c3d4e5f60718
+      threadkeeper preferred set @dataset.hex
 
-      Other users of the machine can read a dataset that stands on the command line.
-      """)
+    Other users of the machine can read a dataset that stands on the command line.
+    """)
 
   @Argument(
     help:

@@ -6,35 +6,35 @@ import ThreadRequests
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "routers", abstract: "List the border routers, remove one, or accept one that is new.",
-    discussion: """
-      Without a subcommand it lists them, with the options of `list`.
+    "routers", "List the border routers, remove one, or accept one that is new.",
+    """
+    Without a subcommand it lists them, with the options of `list`.
 
-      Examples:
-        threadkeeper routers
-        threadkeeper routers --json
-        threadkeeper routers remove a1b2c3d4e5f60718
-        threadkeeper routers accept a1b2c3d4e5f60718
-      """, subcommands: [RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self],
+    Examples:
+      threadkeeper routers
+      threadkeeper routers --json
+      threadkeeper routers remove a1b2c3d4e5f60718
+      threadkeeper routers accept a1b2c3d4e5f60718
+    """, subcommands: [RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self],
     defaultSubcommand: RoutersListCommand.self)
 }
 
 /// `threadkeeper routers`, also as `threadkeeper routers list`.
 struct RoutersListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the border routers.",
-    discussion: """
-      Examples:
-        threadkeeper routers
-        threadkeeper routers --json | \\
-          jq -r '.[] | select(.preferred == "mismatch") | .name'
-        threadkeeper routers --json | \\
-          jq '.[] | {name, thread_state, current_ext_pan_id}'
+    "list", "List the border routers.",
+    """
+    Examples:
+      threadkeeper routers
+      threadkeeper routers --json | \\
+        jq -r '.[] | select(.preferred == "mismatch") | .name'
+      threadkeeper routers --json | \\
+        jq '.[] | {name, thread_state, current_ext_pan_id}'
 
-      THREAD is what the router reports of its Thread interface, with the network that it is on where
-      that is another one than it is configured for (NETWORK). SOURCE is `mqtt` where a login has announced \
-      the router, and `mdns` where only its record on the local network says that it is there.
-      """)
+    THREAD is what the router reports of its Thread interface, with the network that it is on where
+    that is another one than it is configured for (NETWORK). SOURCE is `mqtt` where a login has announced \
+    the router, and `mdns` where only its record on the local network says that it is there.
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -69,22 +69,22 @@ extension JSONValue {
 /// `threadkeeper routers remove`
 struct RoutersRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a border router that is gone, with all that is stored of it.",
-    discussion: """
-      For a router that cannot leave by itself any more: one that was thrown away, or that has \
-      another border agent id since its factory reset. It leaves the list, its credentials and its owner \
-      are deleted, its topics on the broker are emptied, and its alerts resolve. The preferred network \
-      stays as it is. A router that announces itself again is listed again.
+    "remove", "Remove a border router that is gone, with all that is stored of it.",
+    """
+    For a router that cannot leave by itself any more: one that was thrown away, or that has \
+    another border agent id since its factory reset. It leaves the list, its credentials and its owner \
+    are deleted, its topics on the broker are emptied, and its alerts resolve. The preferred network \
+    stays as it is. A router that announces itself again is listed again.
 
-      Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
-      Stop the login that announced it before first.
+    Also to give the id to another team: it belongs to the next login that announces it with a dataset. \
+    Stop the login that announced it before first.
 
-      Ends with 66 for an unknown id.
+    Ends with 66 for an unknown id.
 
-      Examples:
-        threadkeeper routers remove a1b2c3d4e5f60718
-        threadkeeper routers remove a1b2c3d4e5f60718 --json
-      """)
+    Examples:
+      threadkeeper routers remove a1b2c3d4e5f60718
+      threadkeeper routers remove a1b2c3d4e5f60718 --json
+    """)
 
   @OptionGroup var argument: CredentialArgument
   @OptionGroup var options: CommandOptions
@@ -102,18 +102,18 @@ struct RoutersRemoveCommand: AsyncParsableCommand {
 /// `threadkeeper routers accept`
 struct RoutersAcceptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "accept", abstract: "End the alert about a border router that is new, or was reset.",
-    discussion: """
-      A router that was not there before and joins the preferred network has its credentials, so the \
-      alert UnknownRouter names it until you accept it. One that was probably reset keeps its former name \
-      then. Nothing else changes.
+    "accept", "End the alert about a border router that is new, or was reset.",
+    """
+    A router that was not there before and joins the preferred network has its credentials, so the \
+    alert UnknownRouter names it until you accept it. One that was probably reset keeps its former name \
+    then. Nothing else changes.
 
-      Ends with 66 for an unknown id.
+    Ends with 66 for an unknown id.
 
-      Examples:
-        threadkeeper routers accept a1b2c3d4e5f60718
-        threadkeeper routers accept a1b2c3d4e5f60718 --json
-      """)
+    Examples:
+      threadkeeper routers accept a1b2c3d4e5f60718
+      threadkeeper routers accept a1b2c3d4e5f60718 --json
+    """)
 
   @OptionGroup var argument: CredentialArgument
   @OptionGroup var options: CommandOptions

@@ -12,14 +12,14 @@ import Wire
 /// `threadkeeper status`
 struct StatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show how the daemon is: the broker, the store, and what is in it.",
-    discussion: """
-      Ends with 69 when no daemon runs.
+    "status", "Show how the daemon is: the broker, the store, and what is in it.",
+    """
+    Ends with 69 when no daemon runs.
 
-      Examples:
-        threadkeeper status
-        threadkeeper status --json | jq .alerts
-      """)
+    Examples:
+      threadkeeper status
+      threadkeeper status --json | jq .alerts
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -187,13 +187,13 @@ extension Refusal {
 /// `threadkeeper alerts`
 struct AlertsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "alerts", abstract: "List the alerts that are firing.",
-    discussion: """
-      Examples:
-        threadkeeper alerts
-        threadkeeper alerts --all
-        threadkeeper alerts --json | jq '.[] | {alertname, summary, remedy}'
-      """)
+    "alerts", "List the alerts that are firing.",
+    """
+    Examples:
+      threadkeeper alerts
+      threadkeeper alerts --all
+      threadkeeper alerts --json | jq '.[] | {alertname, summary, remedy}'
+    """)
 
   @Flag(help: "Also those that were resolved within the last day.") var all = false
 

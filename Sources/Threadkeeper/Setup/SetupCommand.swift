@@ -7,25 +7,25 @@ import ThreadkeeperSupport
 /// `threadkeeper setup`
 struct SetupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "setup", abstract: "Ask for the broker, try it, and write the settings.",
-    discussion: """
-      Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
-      ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and nothing on \
-      the broker. Running it again is safe: an answer that is there is the default.
+    "setup", "Ask for the broker, try it, and write the settings.",
+    """
+    Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
+    ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and nothing on \
+    the broker. Running it again is safe: an answer that is there is the default.
 
-      Without a terminal all answers are options. The password comes from a file or from standard \
-      input, never from the command line.
+    Without a terminal all answers are options. The password comes from a file or from standard \
+    input, never from the command line.
 
-      Ends with 64 when an option is missing, 69 when the broker is not reached, 77 when it refuses \
-      the login: nothing is written then. 75: threadkeeper runs with another broker or login, or the \
-      file was changed meanwhile; 78: the file cannot be changed here.
+    Ends with 64 when an option is missing, 69 when the broker is not reached, 77 when it refuses \
+    the login: nothing is written then. 75: threadkeeper runs with another broker or login, or the \
+    file was changed meanwhile; 78: the file cannot be changed here.
 
-      Examples:
-        sudo threadkeeper setup
-        threadkeeper setup --broker embedded
-        threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
-        threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
-      """)
+    Examples:
+      sudo threadkeeper setup
+      threadkeeper setup --broker embedded
+      threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
+      threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
+    """)
 
   @OptionGroup var flags: SetupFlags
 

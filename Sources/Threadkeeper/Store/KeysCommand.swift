@@ -7,22 +7,22 @@ import SodiumCrypto
 /// `threadkeeper keys`
 struct KeysCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "keys", abstract: "The keys that open the store, and new keys for what is in it.",
+    "keys", "The keys that open the store, and new keys for what is in it.",
     subcommands: [KeysListCommand.self, KeysAddCommand.self, KeysRemoveCommand.self, KeysRotateCommand.self])
 }
 
 /// `threadkeeper keys list`
 struct KeysListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the ways into the store.",
-    discussion: """
-      OPENS says whether a slot opens with what is here: the key file of the settings, and what \
-      systemd hands over. A passphrase and a recovery code are not tried.
+    "list", "List the ways into the store.",
+    """
+    OPENS says whether a slot opens with what is here: the key file of the settings, and what \
+    systemd hands over. A passphrase and a recovery code are not tried.
 
-      Examples:
-        threadkeeper keys list
-        threadkeeper keys list --json | jq '.slots[].kind'
-      """)
+    Examples:
+      threadkeeper keys list
+      threadkeeper keys list --json | jq '.slots[].kind'
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -44,15 +44,15 @@ struct KeysListCommand: AsyncParsableCommand {
 /// `threadkeeper keys remove`
 struct KeysRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Take a way into the store away.",
-    discussion: """
-      Never the last one. Whoever has that key and an older copy of the store has the keys below it \
-      too: `threadkeeper keys rotate` afterwards makes them worthless for what comes.
+    "remove", "Take a way into the store away.",
+    """
+    Never the last one. Whoever has that key and an older copy of the store has the keys below it \
+    too: `threadkeeper keys rotate` afterwards makes them worthless for what comes.
 
-      Examples:
-        threadkeeper keys remove 3
-        threadkeeper keys remove 2 --yes     also the last passphrase
-      """)
+    Examples:
+      threadkeeper keys remove 3
+      threadkeeper keys remove 2 --yes     also the last passphrase
+    """)
 
   @Argument(help: "The number that `threadkeeper keys list` shows.") var id: Int64
 
@@ -73,21 +73,21 @@ struct KeysRemoveCommand: AsyncParsableCommand {
 /// `threadkeeper keys rotate`
 struct KeysRotateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Give the store new root keys, and put every record and item under new keys.",
-    discussion: """
-      This locks out a key that leaked: it opens nothing that is written from then on. Who has an older copy of the \
-      store keeps the secrets in it, and the key opens the records that the audit has by now. It is one transaction, \
-      about half a second for 10,000 items. Reading goes on meanwhile, and writing waits. If it is cut off, nothing \
-      has changed.
+    "rotate", "Give the store new root keys, and put every record and item under new keys.",
+    """
+    This locks out a key that leaked: it opens nothing that is written from then on. Who has an older copy of the \
+    store keeps the secrets in it, and the key opens the records that the audit has by now. It is one transaction, \
+    about half a second for 10,000 items. Reading goes on meanwhile, and writing waits. If it is cut off, nothing \
+    has changed.
 
-      The key file of the settings stays, and so do the credentials that systemd hands over, and what is given with \
-      --passphrase-file, or else `store.passphrase`, or what you type; all other slots are removed. If a passphrase \
-      or code opens nothing, or the key file is there and cannot be read, nothing is done.
+    The key file of the settings stays, and so do the credentials that systemd hands over, and what is given with \
+    --passphrase-file, or else `store.passphrase`, or what you type; all other slots are removed. If a passphrase \
+    or code opens nothing, or the key file is there and cannot be read, nothing is done.
 
-      Examples:
-        threadkeeper keys rotate
-        threadkeeper keys rotate --passphrase-file /run/secrets/passphrase
-      """)
+    Examples:
+      threadkeeper keys rotate
+      threadkeeper keys rotate --passphrase-file /run/secrets/passphrase
+    """)
 
   @Option(
     help: ArgumentHelp(
@@ -152,18 +152,18 @@ extension RotateKeys.Reply {
 /// `threadkeeper keys add`
 struct KeysAddCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a key slot to the store.",
-    discussion: """
-      With the first passphrase, what is accessible "when unlocked" is \
-      out of reach of the key files. A recovery code is shown once, and opens everything.
+    "add", "Add a key slot to the store.",
+    """
+    With the first passphrase, what is accessible "when unlocked" is \
+    out of reach of the key files. A recovery code is shown once, and opens everything.
 
-      Examples:
-        threadkeeper keys add --passphrase
-        threadkeeper keys add --passphrase-file - < /run/secrets/passphrase
-        threadkeeper keys add --key-file /media/stick/store.key --label stick
-        threadkeeper keys add --recovery-code
-        threadkeeper keys add --systemd-credential store_key
-      """)
+    Examples:
+      threadkeeper keys add --passphrase
+      threadkeeper keys add --passphrase-file - < /run/secrets/passphrase
+      threadkeeper keys add --key-file /media/stick/store.key --label stick
+      threadkeeper keys add --recovery-code
+      threadkeeper keys add --systemd-credential store_key
+    """)
 
   @Flag(help: "A passphrase; it is asked for twice.") var passphrase = false
 

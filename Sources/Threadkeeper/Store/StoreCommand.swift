@@ -5,7 +5,7 @@ import ThreadkeeperSupport
 /// `threadkeeper store`
 struct StoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store", abstract: "Look after the encrypted store itself.",
+    "store", "Look after the encrypted store itself.",
     subcommands: [
       StoreVerifyCommand.self, StoreBackupCommand.self, StoreRestoreCommand.self, StoreForgetDamagedCommand.self,
     ])
@@ -14,14 +14,13 @@ struct StoreCommand: ParsableCommand {
 /// `threadkeeper store verify`
 struct StoreVerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify",
-    abstract: "Check that every record and item opens, and that none was added, removed or replaced.",
-    discussion: """
-      A running daemon verifies while it works. Exits 0 when all is well, 65 when something was altered.
+    "verify", "Check that every record and item opens, and that none was added, removed or replaced.",
+    """
+    A running daemon verifies while it works. Exits 0 when all is well, 65 when something was altered.
 
-      Example:
-        threadkeeper store verify
-      """)
+    Example:
+      threadkeeper store verify
+    """)
 
   @OptionGroup var options: CommandOptions
 
@@ -97,16 +96,16 @@ extension String {
 /// `threadkeeper store backup`
 struct StoreBackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "backup", abstract: "Write a copy of the store into one file.",
-    discussion: """
-      The daemon makes the backup while it works, and needs free space for a second copy in the store's \
-      directory. The file opens with any key slot of the store: its key file, a passphrase, a \
-      recovery code. Keep them in another place. What is for this device only opens nowhere else.
+    "backup", "Write a copy of the store into one file.",
+    """
+    The daemon makes the backup while it works, and needs free space for a second copy in the store's \
+    directory. The file opens with any key slot of the store: its key file, a passphrase, a \
+    recovery code. Keep them in another place. What is for this device only opens nowhere else.
 
-      Examples:
-        threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
-        threadkeeper store backup --force /var/backups/threadkeeper.tkbackup
-      """)
+    Examples:
+      threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
+      threadkeeper store backup --force /var/backups/threadkeeper.tkbackup
+    """)
 
   @Argument(help: "The file to write.", completion: .file()) var file: String
 
@@ -181,21 +180,21 @@ struct StoreBackupCommand: AsyncParsableCommand {
 /// `threadkeeper store forget-damaged`
 struct StoreForgetDamagedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget-damaged", abstract: "Give up what cannot be read.",
-    discussion: """
-      For the alert StoreDamaged, or a rotation of the keys that is refused, where no backup has the records: try \
-      `threadkeeper store restore` first. What was in them is lost: a border router and its credentials, the \
-      preferred network, an enrolled client, a consent. Where only credentials are damaged, they are missing from \
-      then on. A home whose name is lost is called `lost-` and a number. Routers announce themselves again; the \
-      rest is yours to enter again.
+    "forget-damaged", "Give up what cannot be read.",
+    """
+    For the alert StoreDamaged, or a rotation of the keys that is refused, where no backup has the records: try \
+    `threadkeeper store restore` first. What was in them is lost: a border router and its credentials, the \
+    preferred network, an enrolled client, a consent. Where only credentials are damaged, they are missing from \
+    then on. A home whose name is lost is called `lost-` and a number. Routers announce themselves again; the \
+    rest is yours to enter again.
 
-      Until then the home acts as if a router with the preferred network's key could be among them, so that no \
-      router alone changes it.
+    Until then the home acts as if a router with the preferred network's key could be among them, so that no \
+    router alone changes it.
 
-      Examples:
-        threadkeeper store forget-damaged --yes
-        threadkeeper store forget-damaged --home cabin --yes --json
-      """)
+    Examples:
+      threadkeeper store forget-damaged --yes
+      threadkeeper store forget-damaged --home cabin --yes --json
+    """)
 
   @Flag(help: "What is in them may be lost.") var yes = false
 

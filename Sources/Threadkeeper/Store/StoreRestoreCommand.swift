@@ -11,32 +11,32 @@ import Wire
 /// `threadkeeper store restore`
 struct StoreRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "restore", abstract: "Put the store of a backup in place.",
-    discussion: """
-      Stop the daemon first. Every byte of the backup is checked with the key before anything is \
-      replaced. Interrupted at any moment, the store is the old one or the new one, whole.
+    "restore", "Put the store of a backup in place.",
+    """
+    Stop the daemon first. Every byte of the backup is checked with the key before anything is \
+    replaced. Interrupted at any moment, the store is the old one or the new one, whole.
 
-      The backup is opened by --key-file, or else as the store is: by `store.passphrase`, or else by the \
-      key file, then by what systemd hands over, then by the passphrase or recovery code that you type. If \
-      it was typed, or --key-file was used, the key file of this machine gets a key slot, and is made if there is \
-      none: the daemon starts with it. On another machine than that of the backup, items for that device only \
-      are left out.
+    The backup is opened by --key-file, or else as the store is: by `store.passphrase`, or else by the \
+    key file, then by what systemd hands over, then by the passphrase or recovery code that you type. If \
+    it was typed, or --key-file was used, the key file of this machine gets a key slot, and is made if there is \
+    none: the daemon starts with it. On another machine than that of the backup, items for that device only \
+    are left out.
 
-      What was stored since the backup is lost; routers announce themselves again.
+    What was stored since the backup is lost; routers announce themselves again.
 
-      With the store come back who was enrolled, what was consented to, the broker's password and the key \
-      slots, as of the backup, whatever was revoked, removed or changed since. They are listed: revoke and \
-      remove them again.
+    With the store come back who was enrolled, what was consented to, the broker's password and the key \
+    slots, as of the backup, whatever was revoked, removed or changed since. They are listed: revoke and \
+    remove them again.
 
-      With --in-place no file is read: the store that is there is taken, though it is older than its anchor. \
-      Such a store is read-only until you say so that you put it there.
+    With --in-place no file is read: the store that is there is taken, though it is older than its anchor. \
+    Such a store is read-only until you say so that you put it there.
 
-      Examples:
-        threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
-        threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
-        threadkeeper store restore --key-file old/store.key home.tkbackup
-        threadkeeper store restore --in-place
-      """)
+    Examples:
+      threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
+      threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
+      threadkeeper store restore --key-file old/store.key home.tkbackup
+      threadkeeper store restore --in-place
+    """)
 
   @Argument(help: "What `threadkeeper store backup` wrote.", completion: .file()) var file: String?
 
