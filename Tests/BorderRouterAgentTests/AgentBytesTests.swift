@@ -1,7 +1,6 @@
 import Broker
 import TestKit
 import Testing
-import ThreadDataset
 import Wire
 
 import enum Home.AdoptionState

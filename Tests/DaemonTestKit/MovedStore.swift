@@ -1,4 +1,3 @@
-import Bridge
 import Broker
 import Home
 import HomeStore

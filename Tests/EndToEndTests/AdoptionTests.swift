@@ -1,5 +1,4 @@
 import Foundation
-import TestKit
 import Testing
 
 /// The whole way: a router is on another network, a person is asked, the router is sent the preferred

@@ -1,6 +1,5 @@
 import Broker
 import Foundation
-import TestKit
 import Testing
 
 @Suite("What others publish on the daemon's topics", .inTurns, .timeLimit(.minutes(30))) struct AlteredTopicsTests {

@@ -1,7 +1,5 @@
 import Broker
 import Foundation
-import Home
-import SQLiteDatabase
 import TestKit
 import Testing
 

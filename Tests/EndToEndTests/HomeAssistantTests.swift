@@ -1,7 +1,6 @@
 import Broker
 import Foundation
 import Settings
-import TestKit
 import Testing
 
 /// The example automation, run on what a real daemon publishes.

@@ -1,5 +1,4 @@
 import Foundation
-import KeychainCore
 import SQLiteDatabase
 import TestKit
 import Testing

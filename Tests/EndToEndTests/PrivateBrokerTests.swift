@@ -1,4 +1,3 @@
-import Broker
 import Foundation
 import TestKit
 import Testing

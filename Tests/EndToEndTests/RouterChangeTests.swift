@@ -1,5 +1,4 @@
 import Foundation
-import TestKit
 import Testing
 
 @Suite("Routers, teams and homes", .inTurns, .timeLimit(.minutes(30))) struct RouterChangeTests {

@@ -2,7 +2,6 @@ import Foundation
 import Home
 import HomeStore
 import KeychainCore
-import SodiumCrypto
 import Testing
 import ThreadDataset
 

@@ -1,6 +1,5 @@
 import CLibSQLite
 import Foundation
-import TestKit
 import Testing
 
 @testable import SQLiteDatabase

@@ -1,5 +1,4 @@
 import SQLiteDatabase
-import TestKit
 import Testing
 
 @Suite struct TransactionTests {

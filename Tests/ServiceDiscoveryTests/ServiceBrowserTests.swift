@@ -1,7 +1,6 @@
 import Foundation
 import TestKit
 import Testing
-import ThreadDataset
 
 @Suite(.enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) struct ServiceBrowserTests {
   private let network: LocalNetwork

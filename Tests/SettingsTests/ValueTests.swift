@@ -1,4 +1,3 @@
-import Settings
 import Testing
 
 /// Each key: what it takes, and what it refuses.

@@ -1,5 +1,4 @@
 import Bridge
-import Broker
 import Home
 import Synchronization
 

@@ -2,7 +2,6 @@ import Foundation
 import Home
 import TestKit
 import Testing
-import Wire
 
 @Suite("Times on the wire") struct WireTimeTests {
   @Test(

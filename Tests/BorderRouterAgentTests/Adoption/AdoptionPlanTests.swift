@@ -1,4 +1,3 @@
-import Broker
 import TestKit
 import Testing
 import ThreadDataset

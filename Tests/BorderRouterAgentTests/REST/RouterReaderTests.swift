@@ -1,4 +1,3 @@
-import Broker
 import Testing
 import ThreadDataset
 

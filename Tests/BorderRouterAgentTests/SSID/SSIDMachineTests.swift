@@ -1,6 +1,5 @@
 import Broker
 import Foundation
-import TestKit
 import Testing
 
 @testable import BorderRouterAgent

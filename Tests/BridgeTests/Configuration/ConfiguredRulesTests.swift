@@ -2,11 +2,8 @@ import Broker
 import Glibc
 import HomeStore
 import Settings
-import SodiumCrypto
 import Synchronization
-import TestKit
 import Testing
-import ThreadDataset
 
 @testable import Bridge
 @testable import Home

@@ -1,6 +1,4 @@
-import Broker
 import KeychainCore
-import SQLiteDatabase
 import SodiumCrypto
 import TestKit
 import Testing

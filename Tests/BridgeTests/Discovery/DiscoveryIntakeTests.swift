@@ -1,4 +1,3 @@
-import Broker
 import ServiceDiscovery
 import TestKit
 import Testing

@@ -1,6 +1,5 @@
 import Broker
 import Home
-import KeychainCore
 import Testing
 import ThreadDataset
 

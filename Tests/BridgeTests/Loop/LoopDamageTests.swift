@@ -1,6 +1,4 @@
-import KeychainCore
 import Testing
-import ThreadDataset
 
 @testable import Bridge
 @testable import Home

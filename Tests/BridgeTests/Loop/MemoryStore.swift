@@ -1,5 +1,4 @@
 import KeychainCore
-import SodiumCrypto
 import Synchronization
 import Testing
 

@@ -1,5 +1,3 @@
-import Broker
-import Home
 import Testing
 
 @testable import Bridge

@@ -1,6 +1,5 @@
 import Testing
 import ThreadDataset
-import Wire
 
 @testable import Bridge
 @testable import Home

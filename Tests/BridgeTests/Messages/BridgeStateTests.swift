@@ -1,7 +1,6 @@
 import Broker
 import Testing
 import ThreadDataset
-import Wire
 
 @testable import Bridge
 @testable import Home

@@ -1,5 +1,4 @@
 import Foundation
-import TestKit
 import Testing
 import ThreadDataset
 

@@ -1,7 +1,4 @@
 import Broker
-import HomeStore
-import KeychainCore
-import SodiumCrypto
 import Synchronization
 import Testing
 import ThreadDataset

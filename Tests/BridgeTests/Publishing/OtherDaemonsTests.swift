@@ -1,6 +1,5 @@
 import Broker
 import Testing
-import ThreadDataset
 
 @testable import Bridge
 @testable import Home

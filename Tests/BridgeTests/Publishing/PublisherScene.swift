@@ -1,6 +1,5 @@
 import Broker
 import Synchronization
-import ThreadDataset
 
 @testable import Bridge
 @testable import Home

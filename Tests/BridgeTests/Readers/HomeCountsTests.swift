@@ -1,7 +1,6 @@
 import Home
 import HomeStore
 import Testing
-import ThreadDataset
 
 @testable import Bridge
 

@@ -1,5 +1,4 @@
 import Testing
-import ThreadDataset
 
 @testable import Bridge
 @testable import Home

@@ -1,6 +1,4 @@
-import Broker
 import Testing
-import ThreadDataset
 import ThreadRequests
 
 @testable import Bridge

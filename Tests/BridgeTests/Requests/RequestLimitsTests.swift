@@ -2,7 +2,6 @@ import Bridge
 import Broker
 import Home
 import Testing
-import ThreadRequests
 
 @Suite("Which sealed requests have come") struct SealedRequestsTests {
   private var requests = SealedRequests()

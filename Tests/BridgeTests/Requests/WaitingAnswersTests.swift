@@ -1,5 +1,4 @@
 import Broker
-import HomeStore
 import Synchronization
 import Testing
 import ThreadRequests

@@ -2,7 +2,6 @@ import Broker
 import Home
 import Testing
 import ThreadDataset
-import Wire
 
 @Suite("Base topics") struct BaseTopicsTests {
   let topics = BaseTopics([

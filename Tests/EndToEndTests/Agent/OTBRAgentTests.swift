@@ -1,7 +1,6 @@
 import Foundation
 import TestKit
 import Testing
-import ThreadDataset
 
 /// The agent beside routers that answer as real ones do, a broker and a daemon. What it publishes when:
 /// `RouterMachineTests` and `RouterCensusTests`; under seal: `OTBRAgentAdoptionTests`.

@@ -4,7 +4,6 @@ import Home
 import Testing
 import ThreadDataset
 import ThreadRequests
-import Wire
 
 /// The channels of `docs/reference/asyncapi.yaml` beside the topics that the code builds and reads.
 @Suite("The topics of the AsyncAPI document") struct AsyncAPITopicTests {

@@ -1,5 +1,4 @@
 import Broker
-import TestKit
 import Testing
 
 /// Where routers are given the credentials of the preferred network. The home's network is preferred, and the router is

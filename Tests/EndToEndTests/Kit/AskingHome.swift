@@ -1,5 +1,4 @@
 import Foundation
-import TestKit
 import Testing
 
 /// A daemon and programs at terminals that ask it for the preferred network.

@@ -1,5 +1,4 @@
 #if Fleet
-import HomeStore
 import SodiumCrypto
 import TestKit
 import Testing

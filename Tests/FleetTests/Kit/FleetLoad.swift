@@ -2,7 +2,6 @@
 import Broker
 @testable import Fleet
 import Foundation
-import Home
 import Synchronization
 import TestKit
 import ThreadDataset

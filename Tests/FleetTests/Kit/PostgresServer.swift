@@ -4,7 +4,6 @@ import CLibPQ
 import Foundation
 import Synchronization
 import TestKit
-import ThreadkeeperSupport
 
 /// A real PostgreSQL in a directory of its own, on a Unix socket, with everything trusted. It is gone with this object,
 /// and with the process of the tests, however that ends.

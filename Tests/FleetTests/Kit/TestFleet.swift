@@ -8,7 +8,7 @@ import Settings
 import SodiumCrypto
 import TestKit
 import Testing
-import ThreadkeeperSupport
+
 @testable import Threadkeeper
 
 /// A fleet of a test's own: a database, a broker, homes, and the settings of nodes, which run in this process or as

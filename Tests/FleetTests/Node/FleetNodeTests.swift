@@ -1,7 +1,6 @@
 #if Fleet
 import Foundation
 import Home
-import Settings
 import TestKit
 import Testing
 

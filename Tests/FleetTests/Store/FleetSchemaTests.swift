@@ -1,6 +1,5 @@
 #if Fleet
 import KeychainCore
-import TestKit
 import Testing
 
 @testable import Fleet

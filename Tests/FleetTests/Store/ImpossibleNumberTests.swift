@@ -2,7 +2,6 @@
 import Bridge
 import Broker
 import Home
-import KeychainCore
 import Settings
 import TestKit
 import Testing

@@ -1,7 +1,6 @@
 #if Fleet
 import Foundation
 import KeychainCore
-import SodiumCrypto
 import TestKit
 import Testing
 

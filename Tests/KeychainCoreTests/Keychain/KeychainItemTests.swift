@@ -1,5 +1,4 @@
 import KeychainCore
-import SQLiteDatabase
 import SodiumCrypto
 import TestKit
 import Testing

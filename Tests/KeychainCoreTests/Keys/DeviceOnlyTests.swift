@@ -1,6 +1,5 @@
 import Foundation
 import KeychainCore
-import SodiumCrypto
 import TestKit
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import SodiumCrypto
 import TestKit
 import Testing
 

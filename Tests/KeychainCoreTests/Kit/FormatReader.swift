@@ -1,6 +1,5 @@
 import CLibSodium
 import Foundation
-import TestKit
 import Testing
 
 /// Reads a store of format 2 with plain SQLite and plain libsodium.

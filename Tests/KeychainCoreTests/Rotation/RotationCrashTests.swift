@@ -1,5 +1,4 @@
 import Foundation
-import SQLiteDatabase
 import TestKit
 import Testing
 

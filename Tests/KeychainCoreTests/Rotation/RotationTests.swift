@@ -1,6 +1,4 @@
 import Foundation
-import SQLiteDatabase
-import SodiumCrypto
 import TestKit
 import Testing
 

@@ -1,4 +1,3 @@
-import SQLiteDatabase
 import SodiumCrypto
 import TestKit
 import Testing

@@ -1,4 +1,3 @@
-import StatusPage
 import TestKit
 import Testing
 

@@ -3,7 +3,6 @@ import KeychainCore
 import Synchronization
 import TestKit
 import Testing
-import ThreadDataset
 
 @testable import Home
 @testable import HomeStore

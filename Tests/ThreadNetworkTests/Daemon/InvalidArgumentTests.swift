@@ -2,7 +2,6 @@ import Foundation
 import TestKit
 import Testing
 import ThreadDataset
-import ThreadNetwork
 
 @Suite("Arguments that are none", .timeLimit(.minutes(30))) struct InvalidArgumentTests {
   private let place: OwnPlace

@@ -1,7 +1,6 @@
 import Foundation
 import KeychainCore
 import TestKit
-import ThreadDataset
 
 @testable import ThreadNetwork
 
