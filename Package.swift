@@ -77,7 +77,7 @@ let package = Package(
     // Floor 1: the messages; what can be asked of a daemon; one outside thing each: libsodium, SQLite, the broker, the
     // local socket, avahi-daemon, a border router.
     .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
-    .target(name: "ThreadRequests", dependencies: ["ThreadDataset", "ThreadkeeperSupport", "Wire"]),
+    .target(name: "ThreadRequests", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
     .target(
@@ -105,7 +105,9 @@ let package = Package(
     // Homes in an encrypted store, and what they answer: no broker, so other programs can have it.
     .target(
       name: "HomeStore",
-      dependencies: ["Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport"]),
+      dependencies: [
+        "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+      ]),
     // The homes of a daemon, with what is around them: messages in, records written, states and events out.
     .target(
       name: "Bridge",
@@ -131,7 +133,7 @@ let package = Package(
     .target(
       name: "BorderRouterAgent",
       dependencies: [
-        "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport", "Wire",
+        "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
       ]),
     // The daemon and its commands.
@@ -217,7 +219,8 @@ let package = Package(
       dependencies: ["MeshCoP", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"],
       resources: [.copy("Recorded")]),
     .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
-    .testTarget(name: "ThreadRequestsTests", dependencies: ["TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
+    .testTarget(
+      name: "ThreadRequestsTests", dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
     .testTarget(
       name: "SecurityTests",
       dependencies: [
@@ -253,8 +256,8 @@ let package = Package(
     .testTarget(
       name: "BorderRouterAgentTests",
       dependencies: [
-        "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport",
-        "Wire",
+        "BorderRouterAgent", "Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", "Wire",
       ], exclude: ["Golden"], resources: [.copy("Recorded")]),
     .testTarget(
       name: "ThreadkeeperTests",

@@ -3,6 +3,7 @@ import Glibc
 import Home
 import SodiumCrypto
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
 import Wire
 
@@ -38,7 +39,7 @@ struct EventWriter: Sendable {
       let envelope = try Envelope.seal(
         body, to: keys.daemon, from: keys.own,
         at: .init(topic: topic, order: .sequence(lastSequence), now: Int64(now / 1_000_000_000)))
-      payload = Array("{\"sealed\":".utf8) + envelope + Array("}".utf8)
+      payload = SealedPayload(envelope).json()
     }
     return Publication(
       topic: topic, payload: payload, messageExpiry: expiry, contentType: "application/json",
@@ -106,20 +107,19 @@ package struct EventOutcome: Equatable, Sendable {
 }
 
 extension EventOutcome {
-  /// threadkeeper's answer, a `ThreadAnswer`.
+  /// threadkeeper's answer.
   ///
   /// - Returns: nil for what is no answer to an event.
   init?(_ answer: IncomingMessage) {
     let words = String(decoding: answer.correlationData ?? [], as: UTF8.self).split(separator: " ")
     guard answer.payload.count <= Self.limit, words.count == 2, let kind = RouterMessage.Kind(word: String(words[0])),
-      let token = UInt64(words[1]), let status = UntrustedJSON.text("status", in: answer.payload)
+      let token = UInt64(words[1]), let answer = ThreadAnswer(json: answer.payload)
     else { return nil }
     self.init(kind: kind, token: token)
-    guard status != "ok" else { return }
-    let error = UntrustedJSON.value("error", in: answer.payload) ?? []
-    code = UntrustedJSON.text("code", in: error) ?? "unknown"
-    field = UntrustedJSON.text("field", in: error)
-    message = UntrustedJSON.text("message", in: error) ?? ""
+    guard answer.status != .ok else { return }
+    code = answer.error?.code ?? "unknown"
+    field = answer.error?.field
+    message = answer.error?.message ?? ""
   }
 }
 

@@ -1,6 +1,8 @@
 import Foundation
 import Synchronization
 
+@_implementationOnly import Home
+
 // Unchecked because NSObject is: the values are in a mutex.
 /// The credentials of a border router, or of the preferred network, as they were when a ``THClient``
 /// found them. Programs do not make them.
@@ -111,8 +113,12 @@ extension CredentialValues {
     pskc = dataset.pskc.map { Data($0.bytes) }
     panID = dataset.panID.map { Data([UInt8($0 >> 8), UInt8($0 & 0xFF)]) }
     channel = dataset.channel.map { UInt8(truncatingIfNeeded: $0.number) } ?? 0
-    creationDate = record.created
-    lastModificationDate = record.modified
+    creationDate = Self.date(record.created)
+    lastModificationDate = Self.date(record.modified)
+  }
+
+  private static func date(_ time: WireTime?) -> Date? {
+    time.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1_000) }
   }
 }
 

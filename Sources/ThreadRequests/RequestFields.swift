@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ThreadDataset
 import ThreadkeeperSupport
 import Wire
@@ -12,9 +11,6 @@ package struct RequestFields: WirePart, Equatable, Sendable {
     /// The method does.
     case socket
   }
-
-  /// Objects and arrays within each other.
-  private static let nesting = 32
 
   package var wire: Wire
   /// On the socket: the home that it is about; the first one of the settings unless said.
@@ -118,7 +114,7 @@ extension RequestFields {
 
   private static func read<Value>(_ json: [UInt8], _ body: (inout WireReader) -> Value) throws(RequestFlaw) -> Value {
     do {
-      let value = try WireReader.read(json, depth: nesting) { reader in
+      let value = try WireReader.read(json, depth: WireReader.nesting) { reader in
         reader.countsNull = true
         return reader.hasNames ? body(&reader) : nil
       }
@@ -163,63 +159,35 @@ extension RequestFields: CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension ConsentScope: WireName {}
-
 package enum RequestPurpose: String, WireName, Sendable {
   /// The requester makes it the preferred network of Home Assistant: a person has a day to decide.
   case write
 }
 
-/// Keys sorted, so that equal values are equal bytes.
-enum RequestJSON {
-  static func encode(_ value: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Texts, whole numbers and booleans only, for which encoding is total.
-    guard let data = try? encoder.encode(value) else { return Array("{}".utf8) }
-    return Array(data)
-  }
-}
-
-/// A sealed envelope as it travels in the field `sealed`: who made it, and what it holds, only its
-/// recipient can tell.
-package struct SealedText: Codable, Hashable, Sendable {
-  package var v: Int
-  package var typ: String
-  package var alg: String
+/// A sealed envelope as it travels: who made it, and what it holds, only its recipient can tell.
+package struct SealedText: WirePart, WireMessage, WireReadable, Hashable, Sendable {
+  package var v = 1
+  package var typ = ""
+  package var alg = ""
   /// Names the recipient's key.
-  package var kid: String
+  package var kid = ""
   /// The ciphertext as base64.
-  package var ct: String
+  package var ct = ""
 
-  package init(v: Int, typ: String, alg: String, kid: String, ct: String) {
-    self.v = v
-    self.typ = typ
-    self.alg = alg
-    self.kid = kid
-    self.ct = ct
-  }
-}
+  package init() {}
 
-extension SealedText: WirePart, WireReadable {
   package static var form: WireForm { WireForm(name: "envelope", "Sealed to one reader, signed by one writer.") }
-  package static var sample: SealedText { SealedText(v: 1, typ: "", alg: "", kid: "", ct: "") }
-  package static var type: WireType { .object }
 
-  package static func read(_ member: JSONMember, _ form: WireForm?) -> SealedText? {
-    try? JSONDecoder().decode(SealedText.self, from: Data(member.source))
-  }
-
-  package func fields<Coder: WireCoder>(_ c: inout Coder) {
-    c.needed("alg", alg, .text("How it is sealed.", pattern: "^x25519-xsalsa20-poly1305-seal$"))
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("alg", &alg, .text("How it is sealed.", pattern: "^x25519-xsalsa20-poly1305-seal$"))
     c.needed(
-      "ct", ct,
+      "ct", &ct,
       .text(
         "The sealed box as base64.",
         pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$"))
-    c.needed("kid", kid, .text("The reader's key: the first 16 digits of its hash.", pattern: "^[0-9a-f]{16}$"))
-    c.needed("typ", typ, .text("Says that it is one.", pattern: "^sealed$"))
-    c.needed("v", v, "Version of the envelope: 1.")
+    c.needed("kid", &kid, .text("The reader's key: the first 16 digits of its hash.", pattern: "^[0-9a-f]{16}$"))
+    c.needed("typ", &typ, .text("Says that it is one.", pattern: "^sealed$"))
+    c.needed("v", &v, "Version of the envelope: 1.")
   }
 }
 

@@ -1,26 +1,22 @@
-import FoundationEssentials
 import ThreadDataset
+import Wire
 
 /// An answer as it is on the wire: to a request, and to an event whose publisher asks for it by a Response Topic.
 ///
 ///     {"status":"ok","v":1}
 ///     {"error":{"code":"not_found","field":"border_agent_id","message":"…"},"status":"error","v":1}
-package struct ThreadAnswer: Codable, Hashable, Sendable {
-  package enum Status: String, Codable, Sendable { case ok, error }
+package struct ThreadAnswer: WireMessage, Hashable, Sendable {
+  package enum Status: String, WireName, Sendable { case ok, error }
 
-  /// Of the form of requests and answers. Another one is not guessed at.
-  package static let version = 1
-
-  package var v = version
-  package var status: Status
+  package var status = Status.ok
   package var data: AnswerData?
   package var error: AnswerFailure?
   /// That of the request.
   package var transaction: String?
 
-  package init(_ data: AnswerData, transaction: String? = nil) {
-    (status, self.data, self.transaction) = (.ok, data, transaction)
-  }
+  package init() {}
+
+  package init(_ data: AnswerData, transaction: String? = nil) { (self.data, self.transaction) = (data, transaction) }
 
   /// - Parameter error: nil for an event that was acted upon, or had come before.
   package init(_ error: AnswerFailure?, transaction: String? = nil) {
@@ -29,13 +25,18 @@ package struct ThreadAnswer: Codable, Hashable, Sendable {
 
   /// Nil for what is no answer, or one of another version.
   package init?(json: [UInt8]) {
-    guard let answer = try? JSONDecoder().decode(ThreadAnswer.self, from: Data(json)), answer.v == Self.version else {
-      return nil
-    }
+    guard let answer = try? ThreadAnswer(reading: json) else { return nil }
     self = answer
   }
 
-  package var json: [UInt8] { RequestJSON.encode(self) }
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    var version = WireVersion()
+    c.field("data", &data, "Of `ok`: what the command has.")
+    c.field("error", &error, "Of `error`: why it was not done.")
+    c.needed("status", &status, "Whether it was done.")
+    c.field("transaction", &transaction, "That of the request.")
+    c.needed("v", &version)
+  }
 
   /// - Throws: the failure that it tells.
   package func result() throws(AnswerFailure) -> AnswerData {
@@ -85,12 +86,12 @@ package enum AnswerCode: String, CaseIterable, Sendable {
 }
 
 /// Why a request was not fulfilled, or an event not acted upon, as it is answered.
-package struct AnswerFailure: Error, Codable, Hashable, Sendable {
+package struct AnswerFailure: Error, WirePart, WireMessage, WireReadable, Hashable, Sendable {
   /// One of `AnswerCode`, or of `DatasetError.Code`; of an event one of `Rejection.Code`, and of what is sealed one of
   /// `EnvelopeRefusal`.
-  package var code: String
+  package var code = ""
   /// One sentence: what was expected, what was found. Never a byte of a value.
-  package var message: String
+  package var message = ""
   /// The field of the request that is to blame.
   package var field: String?
   /// The name of the TLV that is to blame.
@@ -101,6 +102,18 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
   package var help: String?
   /// On the socket: the exit status that a command should end with.
   package var exit: Int32?
+
+  package init() {}
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("code", &code, "Why, for programs.")
+    c.field("exit", &exit, "On the socket: the exit status that a command ends with, one of sysexits.h.")
+    c.field("field", &field, "The field that is to blame.")
+    c.field("help", &help, "On the socket: what a person can do.")
+    c.needed("message", &message, "One sentence for people.")
+    c.field("offset", &offset, "Bytes from the start of the dataset, or of the payload.")
+    c.field("tlv", &tlv, "The TLV of the dataset that is to blame.")
+  }
 
   package init(
     _ code: AnswerCode, field: String? = nil, offset: Int? = nil, _ message: String, help: String? = nil,
@@ -131,12 +144,12 @@ package struct AnswerFailure: Error, Codable, Hashable, Sendable {
 }
 
 /// What a request comes to: the fields that its command has, see docs/reference/mqtt-protocol.md.
-package struct AnswerData: Codable, Hashable, Sendable {
+package struct AnswerData: WirePart, WireMessage, WireReadable, Hashable, Sendable {
   /// What a store has changed.
-  package enum Change: String, Codable, Sendable { case stored, updated, unchanged }
+  package enum Change: String, WireName, Sendable { case stored, updated, unchanged }
 
   /// How a dataset compares with the preferred network.
-  package enum Check: String, Codable, Sendable {
+  package enum Check: String, WireName, Codable, Sendable {
     case match, mismatch
     /// There is no preferred network, or its credentials are not here.
     case none
@@ -187,8 +200,29 @@ package struct AnswerData: Codable, Hashable, Sendable {
 
   package init(credentials: [CredentialRecord]) { self.credentials = credentials }
 
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("alerts", &alerts, "Alerts that fire, as they are published.")
+    c.field("available", &available, "Whether a network is preferred; of `preferred/set`: its credentials are here.")
+    c.field("change", &change, "What became of the credentials.")
+    c.field("changed", &changed, "Whether another network is preferred now.")
+    c.field("credentials", &credentials, "What is stored.")
+    c.field("damaged", &damaged, "Border agent ids of which something is stored that cannot be opened.")
+    c.field("deleted", &deleted, "Whether the credentials are deleted.")
+    c.field("differs", &differs, "Names of the essential parameters that differ.")
+    c.field("forgotten", &forgotten, "What was deleted; of `preferred/forget`: what is kept from now on.")
+    c.field("networks", &networks, "Networks, as they are published.")
+    c.field("pending", &pending, "Questions that wait for a person.")
+    c.field("preferred", &preferred, "The dataset against the preferred network.")
+    c.field("remaining", &remaining, "Border agent ids whose own credentials of the network stay.")
+    c.field("result", &result, "The dataset against the preferred network.")
+    c.field("routers", &routers, "Border routers, as they are published.")
+    c.field("sealed", &sealed, "In place of all the others.")
+    c.field("shared_by", &sharedBy, "Logins whose shared credentials of the network were deleted.")
+    c.field("source", &source, "Whose keys were taken, where they have changed and did not come with the request.")
+    c.field("time", &time, "When it answers: RFC 3339 in UTC.")
+    c.field("version", &version, "Of threadkeeper.")
+  }
+
   /// Whether it holds what nobody but the requester may see.
   package var isSecret: Bool { credentials?.contains { $0.dataset != nil } ?? false }
-
-  package var json: [UInt8] { RequestJSON.encode(self) }
 }

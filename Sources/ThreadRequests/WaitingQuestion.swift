@@ -1,34 +1,29 @@
 import FoundationEssentials
+import Wire
 
 /// A question that waits for a person, as its own requester is told of it.
-package struct WaitingQuestion: Codable, Hashable, Sendable {
-  package var id: String
+package struct WaitingQuestion: WirePart, WireMessage, WireReadable, Hashable, Sendable {
+  package var id = ""
   /// What was asked for: `preferred/get`.
-  package var command: String
+  package var command = ""
   /// Of `network/get`, whose requester has named it.
   package var extendedPANID: String?
   /// RFC 3339.
-  package var expiresAt: String
+  package var expiresAt = ""
   /// Of the requests that wait for it, which tell them apart: several may have asked the same.
   package var transactions: [String]?
   /// Who would get what, and why it matters. Only who may decide is told: it names networks.
   package var reason: String?
 
-  enum CodingKeys: String, CodingKey {
-    case id, command, reason, transactions
-    case extendedPANID = "ext_pan_id"
-    case expiresAt = "expires_at"
-  }
+  package init() {}
 
-  package init(
-    id: String, command: String, extendedPANID: String?, expiresAt: String, transactions: [String]?, reason: String?
-  ) {
-    self.id = id
-    self.command = command
-    self.extendedPANID = extendedPANID
-    self.expiresAt = expiresAt
-    self.transactions = transactions
-    self.reason = reason
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("command", &command, "What was asked for.")
+    c.needed("expires_at", &expiresAt, "When it is refused: RFC 3339 in UTC.")
+    c.field("ext_pan_id", &extendedPANID, "Of `network/get`: the network that the requester has named.")
+    c.needed("id", &id, "Of the consent.")
+    c.field("reason", &reason, "For who may decide: who would get what.")
+    c.field("transactions", &transactions, "Of the requests that wait for it.")
   }
 
   /// Whether a request waits for it. A transaction is told by its bytes.
@@ -49,4 +44,4 @@ extension WaitingQuestion {
 }
 
 /// For how long an approval holds.
-package enum ConsentScope: String, Sendable, Codable, CaseIterable { case once, always }
+package enum ConsentScope: String, WireName, Codable, Sendable { case once, always }

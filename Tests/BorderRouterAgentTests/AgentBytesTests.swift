@@ -90,7 +90,7 @@ import enum Home.ThreadState
       let place = Envelope.Place(topic: topic, order: .identifier("a-1"), now: Self.now, lifetime: 300)
       // Nothing but a JSON object can be sealed, and no large one.
       guard let envelope = try? Envelope.seal(body, to: own.keys, from: daemon, at: place) else { continue }
-      let message = IncomingMessage(topic: topic, payload: Array("{\"sealed\":".utf8) + envelope + Array("}".utf8))
+      let message = IncomingMessage(topic: topic, payload: SealedPayload(envelope).json())
       var read = ""
       do throws(AdoptionOrder.Refusal) {
         let order = try AdoptionOrder(message, keys: keys, now: Self.now)
@@ -104,7 +104,7 @@ import enum Home.ThreadState
 
     let answer = MessageTemplate(
       ["status": #""error""#, "v": "1", "error": #"{"code":"not_found","field":"seq","message":"no \"é\""}"#],
-      needs: ["status"])
+      needs: ["status", "v"])
     for payload in answer.ofFields + answer.ofWhole {
       let outcome = EventOutcome(
         IncomingMessage(topic: "t", payload: payload, correlationData: Array("announce 7".utf8)))
@@ -118,7 +118,8 @@ import enum Home.ThreadState
 
     let network = #"{"ext_pan_id":"1111111122222222","preferred":true,"active_timestamp":5}"#
     let list = MessageTemplate(
-      ["status": #""ok""#, "data": "{\"networks\":[\(network)]}", "transaction": #""t""#], needs: ["status", "data"])
+      ["status": #""ok""#, "data": "{\"networks\":[\(network)]}", "transaction": #""t""#, "v": "1"],
+      needs: ["status", "data", "v"])
     for payload in list.ofFields + list.ofWhole {
       var requester = SealedRequester(base: "tk", user: "ha", keys: keys)
       let asked = try requester.publication(.networks, now: Self.now)

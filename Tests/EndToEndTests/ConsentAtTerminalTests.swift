@@ -61,9 +61,10 @@ private final class ScriptedDaemon: Sendable {
   static func question(_ id: String, _ transactions: String..., reason: String = "this one would get it")
     -> WaitingQuestion
   {
-    WaitingQuestion(
-      id: id, command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z",
-      transactions: transactions, reason: reason)
+    var question = WaitingQuestion()
+    (question.id, question.expiresAt) = (id, "2026-11-21T04:38:00Z")
+    (question.transactions, question.reason) = (transactions, reason)
+    return question
   }
 
   /// Those of the person at the terminal.

@@ -25,7 +25,8 @@ import Testing
       let own = "threadkeeper/in/\(user)/\(kind)"
       let envelope = try Envelope.seal(
         Array(JSONEncoder().encode(fields)), to: daemon, from: identity,
-        at: .init(topic: own, order: .sequence(seq), now: Int64(Date().timeIntervalSince1970)))
+        at: .init(topic: own, order: .sequence(seq), now: Int64(Date().timeIntervalSince1970))
+      ).json()
       return Publication(
         topic: topic ?? own, payload: Array("{\"sealed\":\(String(decoding: envelope, as: UTF8.self))}".utf8))
     }

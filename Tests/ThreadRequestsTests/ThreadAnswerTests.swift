@@ -1,8 +1,10 @@
-import Foundation
+import FoundationEssentials
+import Home
 import TestKit
 import Testing
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 @Suite struct ThreadAnswerTests {
   @Test("an answer is flat, sorted and without what it has not") func wire() {
@@ -10,17 +12,17 @@ import ThreadRequests
     data.change = .stored
     data.preferred = .match
     #expect(
-      String(decoding: ThreadAnswer(data, transaction: "r-1").json, as: UTF8.self)
+      String(decoding: ThreadAnswer(data, transaction: "r-1").json(), as: UTF8.self)
         == #"{"data":{"change":"stored","preferred":"match"},"status":"ok","transaction":"r-1","v":1}"#)
     let failure = AnswerFailure(.notFound, field: "border_agent_id", "nothing there")
     #expect(
-      String(decoding: ThreadAnswer(failure).json, as: UTF8.self)
+      String(decoding: ThreadAnswer(failure).json(), as: UTF8.self)
         == #"{"error":{"code":"not_found","field":"border_agent_id","message":"nothing there"},"status":"error","v":1}"#
     )
   }
 
   @Test("an answer without fields has an empty object as data") func empty() {
-    #expect(String(decoding: ThreadAnswer(AnswerData()).json, as: UTF8.self) == #"{"data":{},"status":"ok","v":1}"#)
+    #expect(String(decoding: ThreadAnswer(AnswerData()).json(), as: UTF8.self) == #"{"data":{},"status":"ok","v":1}"#)
   }
 
   @Test("a record comes back whole, to the second") func record() throws {
@@ -28,13 +30,13 @@ import ThreadRequests
     var record = CredentialRecord(
       agent: BorderAgentID(hex: "a1b2c3d4e5f60718"), network: try #require(dataset.extendedPANID), dataset: dataset,
       isActive: true)
-    record.created = Date(timeIntervalSince1970: 1_763_700_000)
-    record.modified = Date(timeIntervalSince1970: 1_763_700_060)
+    record.created = WireTime(milliseconds: 1_763_700_000_000)
+    record.modified = WireTime(milliseconds: 1_763_700_060_000)
     let answer = ThreadAnswer(AnswerData(credentials: [record]))
-    let text = String(decoding: answer.json, as: UTF8.self)
+    let text = String(decoding: answer.json(), as: UTF8.self)
     #expect(text.contains(#""created_at":"2025-11-21T04:40:00Z""#))
     #expect(text.contains(#""pan_id":4660"#))
-    #expect(ThreadAnswer(json: answer.json) == answer)
+    #expect(ThreadAnswer(json: answer.json()) == answer)
     #expect(answer.data?.isSecret == true)
   }
 
@@ -45,7 +47,7 @@ import ThreadRequests
     var bare = record
     bare.dataset = nil
     let data = AnswerData(credentials: [bare])
-    let text = String(decoding: data.json, as: UTF8.self)
+    let text = String(decoding: data.json(), as: UTF8.self)
     #expect(!data.isSecret)
     #expect(!text.contains(SampleNetwork.home.networkKey))
     #expect(!text.contains(SampleNetwork.home.pskc))
@@ -67,6 +69,9 @@ import ThreadRequests
     #expect(ThreadAnswer(json: Array(#"{"v":2,"status":"ok","data":{}}"#.utf8)) == nil)
     #expect(ThreadAnswer(json: Array("{}".utf8)) == nil)
     #expect(ThreadAnswer(json: []) == nil)
+    for data in [#"{"credentials":[{}]}"#, #"{"credentials":{}}"#, #"{"change":"lost"}"#, #"{"pending":[1]}"#, "[]"] {
+      #expect(ThreadAnswer(json: Array(#"{"data":\#(data),"status":"ok","v":1}"#.utf8)) == nil, "\(data)")
+    }
   }
 
   @Test("the codes stay as they are: automations are written against them") func codes() {
@@ -90,27 +95,33 @@ import ThreadRequests
   }
 
   @Test("a published state keeps its form inside an answer") func states() throws {
-    struct State: Encodable {
-      var name = "Living room"
-      var routers = 2
-      var preferred = true
-      var missing: String?
+    struct State: WireObject {
+      func fields<Coder: WireCoder>(_ c: inout Coder) {
+        c.needed("differs", ["channel"])
+        c.needed("ends_at", WireNull<String>(nil))
+        c.needed("name", "Living room")
+        c.needed("preferred", true)
+        c.needed("routers", 2)
+      }
     }
-    let value = try JSONValue(State())
+    let value = State().jsonValue()
+    #expect(value["differs"]?.array == [.text("channel")] && value["ends_at"] == .null)
     #expect(value["name"]?.text == "Living room")
     #expect(value["routers"]?.integer == 2)
     #expect(value["preferred"]?.bool == true)
     var data = AnswerData()
     data.networks = [value]
-    #expect(ThreadAnswer(json: ThreadAnswer(data).json)?.data == data)
+    let answer = ThreadAnswer(data)
+    #expect(ThreadAnswer(json: answer.json())?.data == data)
+    #expect(
+      String(decoding: answer.json(), as: UTF8.self).contains("[\(String(decoding: State().json(), as: UTF8.self))]"))
   }
 }
 
 @Suite("What is said at the terminal of who waits for consent") struct WaitingQuestionTests {
   @Test("It names the command that approves it, and how long it waits, where that can be read") func words() throws {
-    var question = WaitingQuestion(
-      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "2026-11-21T04:38:00Z", transactions: ["t"],
-      reason: nil)
+    var question = WaitingQuestion()
+    (question.id, question.expiresAt) = ("c-1", "2026-11-21T04:38:00Z")
     let now = try Date("2026-11-21T04:36:00Z", strategy: .iso8601) + 0.5
     #expect(
       question.words(now: now) == "Waiting for consent, up to 120 s: `threadkeeper consent approve c-1`, "
@@ -121,8 +132,7 @@ import ThreadRequests
   }
 
   @Test("A question is that of a request whose transaction it has, byte for byte") func transactions() {
-    var question = WaitingQuestion(
-      id: "c-1", command: "preferred/get", extendedPANID: nil, expiresAt: "", transactions: nil, reason: nil)
+    var question = WaitingQuestion()
     #expect(!question.isAwaited(by: ""))
     question.transactions = ["a", "\u{E9}"]
     #expect(question.isAwaited(by: "a") && question.isAwaited(by: "\u{E9}"))

@@ -4,6 +4,7 @@ import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// What a person has agreed to: the dataset that this router shall use. See docs/reference/mqtt-protocol.md, Adoption.
 struct AdoptionOrder: Equatable, Sendable {
@@ -28,23 +29,23 @@ extension AdoptionOrder {
   ///   without a complete active dataset.
   init(_ message: IncomingMessage, keys: AgentKeys, now: Int64) throws(Refusal) {
     guard !message.isRetained else { throw Refusal(description: "it is a retained message") }
-    guard message.payload.count <= 2 * Envelope.limit, let envelope = UntrustedJSON.value("sealed", in: message.payload)
-    else { throw Refusal(description: "it is not sealed") }
+    guard message.payload.count <= 2 * Envelope.limit, let payload = try? SealedPayload(reading: message.payload) else {
+      throw Refusal(description: "it is not sealed")
+    }
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(envelope, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
+      opened = try Envelope.open(payload.sealed, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
     } catch { throw Refusal(description: "\(error.rawValue): \(error.message)") }
     defer { wipe(&opened.body) }
     try self.init(reading: opened)
   }
 
   private init(reading opened: OpenedEnvelope) throws(Refusal) {
-    func text(_ name: String) -> String? { UntrustedJSON.text(name, in: opened.body) }
-    guard let id = text("id"), opened.order == .identifier(id), let expiresAt = opened.expiresAt,
-      let agent = text("border_agent_id").flatMap({ BorderAgentID(hex: $0) }), let hex = text("dataset")
+    guard let order = try? SealedOrder(reading: opened.body), let id = order.id, opened.order == .identifier(id),
+      let expiresAt = opened.expiresAt, let agent = order.agent, let bytes = order.dataset?.bytes
     else { throw Refusal(description: "a field is missing or differs from the envelope") }
     do throws(DatasetError) {
-      let dataset = try OperationalDataset(hex: hex)
+      let dataset = try OperationalDataset(bytes: bytes)
       try dataset.requireComplete()
       guard dataset.kind == .complete else {
         throw DatasetError(code: .badValue, type: nil, offset: 0, message: "it is a pending one")

@@ -1,9 +1,10 @@
 import Broker
-import FoundationEssentials
 import Logging
 import SodiumCrypto
 import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// Keeps Home Assistant's preferred network that of the home, with a person's consent, which the daemon asks for. Pure:
 /// the caller brings the time and does the effects. Nothing is ever deleted there.
@@ -251,16 +252,18 @@ struct SealedRequester: Sendable {
   mutating func publication(_ command: Command, now: Int64) throws(SealingError) -> Publication {
     let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let topic = requestTopic(command)
-    let body = Array(#"{"transaction":"\#(transaction)""#.utf8)
-    let purpose = command == .preferred ? #","purpose":"write""# : ""
-    let envelope = try Envelope.seal(
-      body + Array("\(purpose)}".utf8), to: keys.daemon, from: keys.own,
+    var fields = RequestFields()
+    fields.transaction = transaction
+    var inner = fields
+    inner.purpose = command == .preferred ? .write : nil
+    fields.sealed = try Envelope.seal(
+      inner.json(), to: keys.daemon, from: keys.own,
       at: .init(topic: topic, order: .identifier(transaction), now: now, lifetime: Envelope.requestLifetime))
     transactions[command] = transaction
     return Publication(
-      topic: topic, payload: body + Array(",\"sealed\":".utf8) + envelope + Array("}".utf8),
-      messageExpiry: UInt32(Envelope.requestLifetime), contentType: "application/json",
-      correlationData: Array(transaction.utf8), responseTopic: answerTopic(command), token: .random(in: 0 ... .max))
+      topic: topic, payload: fields.json(), messageExpiry: UInt32(Envelope.requestLifetime),
+      contentType: "application/json", correlationData: Array(transaction.utf8), responseTopic: answerTopic(command),
+      token: .random(in: 0 ... .max))
   }
 
   /// - Parameter now: Unix seconds.
@@ -283,59 +286,39 @@ struct SealedRequester: Sendable {
   }
 
   private func read(_ message: IncomingMessage, to command: Command, _ transaction: String, now: Int64) -> Answer? {
-    let payload = message.payload
-    guard payload.count <= Self.limit, let status = UntrustedJSON.text("status", in: payload) else {
+    guard message.payload.count <= Self.limit, let answer = ThreadAnswer(json: message.payload) else {
       return command == .networks ? nil : Self.unreadable
     }
-    guard status == "ok" else {
-      let error = UntrustedJSON.value("error", in: payload) ?? []
+    guard answer.status == .ok else {
       return .refused(
-        command, code: UntrustedJSON.text("code", in: error) ?? "unknown",
-        message: UntrustedJSON.text("message", in: error) ?? "the daemon says no more")
+        command, code: answer.error?.code ?? "unknown", message: answer.error?.message ?? "the daemon says no more")
     }
-    let data = UntrustedJSON.value("data", in: payload) ?? []
     switch command {
-    case .networks: return Self.home(data)
-    case .preferred: return credentials(data, transaction, topic: message.topic, now: now)
+    case .networks: return answer.data?.networks.map(Self.home)
+    case .preferred: return credentials(answer.data?.sealed, transaction, topic: message.topic, now: now)
     }
   }
 
-  private static func home(_ data: [UInt8]) -> Answer? {
-    struct List: Decodable {
-      struct Network: Decodable {
-        var ext_pan_id: String
-        var preferred: Bool
-        var active_timestamp: UInt64?
-      }
-      var networks: [Network]
-    }
-    guard (try? UntrustedJSON.check(data, depth: Envelope.nesting)) == true,
-      let list = try? JSONDecoder().decode(List.self, from: Data(data))
-    else { return nil }
-    guard let preferred = list.networks.first(where: \.preferred),
-      let network = ExtendedPANID(hex: preferred.ext_pan_id), let timestamp = preferred.active_timestamp
+  private static func home(_ networks: [JSONValue]) -> Answer {
+    guard let preferred = networks.first(where: { $0["preferred"]?.bool == true }),
+      let network = preferred["ext_pan_id"]?.text.flatMap({ ExtendedPANID(hex: $0) }),
+      let timestamp = preferred["active_timestamp"]?.integer.flatMap({ UInt64(exactly: $0) })
     else { return .home(nil) }
     return .home(.init(network: network, timestamp: timestamp))
   }
 
   /// Only what the daemon has sealed to this agent, for this request, counts.
-  private func credentials(_ data: [UInt8], _ transaction: String, topic: String, now: Int64) -> Answer {
-    struct Body: Decodable {
-      struct Credentials: Decodable { var dataset: String? }
-      var credentials: [Credentials]
-    }
-    guard let envelope = UntrustedJSON.value("sealed", in: data) else {
+  private func credentials(_ sealed: SealedText?, _ transaction: String, topic: String, now: Int64) -> Answer {
+    guard let sealed else {
       return .refused(.preferred, code: "not_sealed", message: "its answer is not sealed, so anybody may have made it")
     }
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(envelope, with: keys.own, from: [keys.daemon], topic: topic, now: now)
+      opened = try Envelope.open(sealed, with: keys.own, from: [keys.daemon], topic: topic, now: now)
     } catch { return .refused(.preferred, code: error.rawValue, message: error.message) }
     defer { wipe(&opened.body) }
     guard opened.order == .identifier(transaction),
-      let body = try? JSONDecoder().decode(Body.self, from: Data(opened.body)),
-      let hex = body.credentials.first?.dataset, let dataset = try? OperationalDataset(hex: hex),
-      dataset.kind == .complete
+      let dataset = try? AnswerData(reading: opened.body).credentials?.first?.dataset, dataset.kind == .complete
     else { return Self.unreadable }
     return .credentials(dataset)
   }

@@ -1,9 +1,6 @@
 import Broker
-import FoundationEssentials
 import Home
-import ThreadDataset
 import ThreadRequests
-import ThreadkeeperSupport
 import Wire
 
 /// The states of a home that are published, for lists.
@@ -56,32 +53,5 @@ extension Home {
       throw AnswerFailure(.tooLarge, "there are more than \(most), which no answer can hold; their topics have them")
     }
     return states.map { $0.jsonValue() }
-  }
-}
-
-extension WireObject {
-  /// As it is published.
-  package consuming func jsonValue() -> JSONValue { JSONValue(published: json()) }
-}
-
-extension JSONValue {
-  /// An object as it is published. The decoder of any JSON takes a millisecond for it, because it tries what each value
-  /// may be.
-  fileprivate init(published json: [UInt8]) {
-    var members: [String: JSONValue] = [:]
-    _ = try? UntrustedJSON.readMembers(of: json, depth: 2) { member in
-      guard let name = member.name.text else { return }
-      members[name] =
-        switch member.value {
-        case .string(let text): text.text.map(JSONValue.text)
-        case .number(let number): number.unsigned.map { .integer(Int64(clamping: $0)) }
-        case .bool(let isTrue): .bool(isTrue)
-        case .null: .null
-        case .nested:
-          // The names of parameters that differ, or of logins.
-          (try? JSONDecoder().decode([String].self, from: Data(member.source))).map { .array($0.map(JSONValue.text)) }
-        }
-    }
-    self = .object(members)
   }
 }

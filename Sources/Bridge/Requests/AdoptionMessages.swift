@@ -4,6 +4,7 @@ import HomeStore
 import SodiumCrypto
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 extension SealedExchange {
   /// The message of an adoption on `out/<user>/dataset/set`. It is not retained, and worth nothing when the wait is
@@ -21,16 +22,16 @@ extension SealedExchange {
     let left = max(1, (order.deadline.milliseconds - now.milliseconds) / 1_000)
     let lifetime = min(left, Envelope.longestLifetime)
     let topic = OutboundTopic(base: base).setDataset(of: order.user.text)
-    // Nothing in it needs an escape.
-    var body = Array(#"{"border_agent_id":"\#(order.agent)","dataset":"\#(dataset.hex)","#.utf8)
-    body += Array(#""id":"\#(order.messageText)"}"#.utf8)
+    var content = SealedOrder()
+    (content.agent, content.dataset, content.id) = (order.agent, WireDataset(dataset.bytes), order.messageText)
+    var body = content.json()
     defer { wipe(&body) }
     let place = Place(topic: topic, transaction: order.messageText, lifetime: lifetime)
     guard let envelope = try? seal(body, to: order.user, in: home.value, at: place, now: now) else { return nil }
     return WaitingMessage(
       Publication(
-        topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array(#","v":1}"#.utf8),
-        contentType: "application/json"), expires: now.adding(seconds: Int(lifetime)),
+        topic: topic, payload: SealedPayload(envelope, WireVersion()).json(), contentType: "application/json"),
+      expires: now.adding(seconds: Int(lifetime)),
       order: .init(home: home.name, message: order.message, connection: order.connection))
   }
 }

@@ -1,8 +1,8 @@
 import Broker
-import FoundationEssentials
 import Home
 import HomeStore
 import ThreadRequests
+import Wire
 
 extension SealedExchange {
   /// Bytes of an answer: with its topic and properties it fits into the packets that clients take
@@ -28,12 +28,12 @@ extension SealedExchange {
     // Those are for people at the daemon's own terminal.
     written.error?.help = nil
     written.error?.exit = nil
-    var payload = written.json
+    var payload = written.json()
     if payload.count > Self.mostBytes {
       written = ThreadAnswer(
         AnswerFailure(.tooLarge, "the answer has more than \(Self.mostBytes) bytes, which no client takes"),
         transaction: transaction)
-      payload = written.json
+      payload = written.json()
     }
     let publication = Publication(
       topic: topic, payload: payload, contentType: "application/json", correlationData: correlation)
@@ -44,9 +44,7 @@ extension SealedExchange {
     throws(AnswerFailure) -> AnswerData
   {
     guard case .login(let user) = requester.identity, let place = Place(reply) else { throw .noKey }
-    let envelope = try seal(data.json, to: user, in: home, at: place, now: now)
-    guard let text = try? JSONDecoder().decode(SealedText.self, from: Data(envelope)) else { throw .noKey }
-    return AnswerData(sealed: text)
+    return AnswerData(sealed: try seal(data.json(), to: user, in: home, at: place, now: now))
   }
 }
 

@@ -2,6 +2,7 @@ import Broker
 import Home
 import Synchronization
 import ThreadRequests
+import Wire
 
 /// An answer, or the message of an adoption, that waits for the connection that publishes.
 package struct WaitingMessage: Sendable {
@@ -31,7 +32,7 @@ package struct WaitingMessage: Sendable {
     guard case .topic(let topic, let correlation, _)? = outcome.origin?.reply else { return nil }
     self.init(
       Publication(
-        topic: topic, payload: ThreadAnswer(outcome.rejection).json, contentType: "application/json",
+        topic: topic, payload: ThreadAnswer(outcome.rejection).json(), contentType: "application/json",
         correlationData: correlation), expires: now.adding(seconds: Int(MQTTRequest.timeout)))
   }
 }

@@ -1,5 +1,4 @@
 import Broker
-import FoundationEssentials
 import Home
 import HomeStore
 import SodiumCrypto
@@ -67,10 +66,9 @@ package struct SealedExchange: Sendable {
   ) throws(AnswerFailure) -> [UInt8] {
     guard let identity else { throw .noKeys }
     let keys = try keys(of: user, in: home)
-    guard let envelope = try? JSONEncoder().encode(sealed) else { throw AnswerFailure(EnvelopeRefusal.notAnEnvelope) }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(Array(envelope), with: identity, from: [keys], topic: topic, now: now.unixSeconds)
+      opened = try Envelope.open(sealed, with: identity, from: [keys], topic: topic, now: now.unixSeconds)
     } catch { throw AnswerFailure(error) }
     guard case .identifier(let identifier) = opened.order, let expires = opened.expiresAt else {
       throw AnswerFailure(EnvelopeRefusal.notAnEnvelope)
@@ -88,7 +86,7 @@ package struct SealedExchange: Sendable {
   ///
   /// - Parameter body: the text of a JSON object.
   package func seal(_ body: [UInt8], to user: ExactName, in home: Home, at place: Place, now: WireTime)
-    throws(AnswerFailure) -> [UInt8]
+    throws(AnswerFailure) -> SealedText
   {
     guard let client = home.clients[user], !client.isRevoked else { throw .noKey }
     guard let identity else { throw .noKeys }

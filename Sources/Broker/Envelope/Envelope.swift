@@ -1,6 +1,8 @@
-import FoundationEssentials
 import SodiumCrypto
+import ThreadDataset
+import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// What is sealed to one reader and signed by one writer, as it travels on the broker.
 ///
@@ -52,10 +54,10 @@ extension Envelope {
   /// for who wants to know before there is anything to seal.
   package static func room(at place: Place) -> Int {
     let hash = String(repeating: "0", count: 64)
-    let outside = text(of: EnvelopeOutside(v: version, typ: kind, alg: algorithm, kid: keyIDSample, ct: ""))
+    let outside = SealedText(to: keyIDSample, "").json()
     let blocks = (base64Room(limit - outside.count) - SealedBox.overhead) / block
-    let inside = text(of: EnvelopeInside(signed: "", sig: signatureSample))
-    let claims = text(of: claims(of: place, to: hash, from: hash))
+    let inside = EnvelopeInside(signed: "", sig: signatureSample).json()
+    let claims = claims(of: place, to: hash, from: hash).json()
     return max(0, base64Room(blocks * block - inside.count) - claims.count - bodyMember.count)
   }
 
@@ -67,16 +69,26 @@ extension Envelope {
 }
 
 /// The signed object but for its body, which stays as the bytes that it is.
-struct EnvelopeClaims: Codable {
+struct EnvelopeClaims: WireMessage {
   /// The full hash of the recipient's sealing key, and of the signer's signing key: 64 hex digits.
-  var aud: String
-  var iss: String
-  var topic: String
+  var aud = ""
+  var iss = ""
+  var topic = ""
   var seq: UInt64?
   var id: String?
   /// Unix seconds.
-  var iat: Int64
+  var iat: Int64 = 0
   var exp: Int64?
+
+  mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("aud", &aud)
+    c.field("exp", &exp)
+    c.needed("iat", &iat)
+    c.field("id", &id)
+    c.needed("iss", &iss)
+    c.field("seq", &seq)
+    c.needed("topic", &topic)
+  }
 
   /// Exactly one of `seq` and `id`, and what an `id` needs.
   var order: Envelope.Order? {
@@ -97,18 +109,53 @@ struct EnvelopeClaims: Codable {
   }
 }
 
-/// The two layers around it.
-struct EnvelopeOutside: Codable {
-  var v: Int?
-  var typ: String?
-  var alg: String?
-  var kid: String?
-  var ct: String?
+/// The layer around it, in a `SealedText`.
+struct EnvelopeInside: WireMessage {
+  var signed = ""
+  var sig = ""
+
+  mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("sig", &sig)
+    c.needed("signed", &signed)
+  }
 }
 
-struct EnvelopeInside: Codable {
-  var signed: String
-  var sig: String
+extension SealedText {
+  fileprivate init(to keyID: String, _ box: String) {
+    self.init()
+    (v, typ, alg, kid, ct) = (Envelope.version, Envelope.kind, Envelope.algorithm, keyID, box)
+  }
+}
+
+/// A payload that is sealed: an event, or an order to adopt, which has `v`.
+package struct SealedPayload: WireMessage {
+  package var sealed = SealedText()
+  private var version: WireVersion?
+
+  package init() {}
+
+  package init(_ sealed: SealedText, _ version: WireVersion? = nil) { (self.sealed, self.version) = (sealed, version) }
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("sealed", &sealed)
+    c.field("v", &version)
+  }
+}
+
+/// What an order to adopt holds, sealed: the dataset that a router shall use.
+package struct SealedOrder: WireMessage {
+  package var agent: BorderAgentID?
+  package var dataset: WireDataset?
+  /// That of its envelope.
+  package var id: String?
+
+  package init() {}
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("border_agent_id", &agent)
+    c.field("dataset", &dataset)
+    c.field("id", &id, "That of the envelope.")
+  }
 }
 
 /// What an envelope held, and who signed it.
@@ -170,12 +217,12 @@ extension Envelope {
 
   /// - Parameter body: the text of a JSON object. It goes into the envelope as it is.
   package static func seal(_ body: [UInt8], to recipient: PublicIdentity, from sender: Identity, at place: Place)
-    throws(SealingError) -> [UInt8]
+    throws(SealingError) -> SealedText
   {
     guard (try? UntrustedJSON.check(body, depth: nesting - 1)) == true else { throw .notAnObject }
     let claims = claims(of: place, to: recipient.sealingHash, from: sender.keys.signingHash)
     guard claims.order != nil, claims.hasSoundLifetime else { throw .badOrder }
-    var signed = text(of: claims)
+    var signed = claims.json()
     // The claims are a flat object: the body becomes its last member.
     signed.removeLast()
     signed += bodyMember + body + [UInt8(ascii: "}")]
@@ -186,8 +233,9 @@ extension Envelope {
   static let bodyMember = Array(",\"body\":".utf8)
 
   static func claims(of place: Place, to audience: String, from issuer: String) -> EnvelopeClaims {
-    var claims = EnvelopeClaims(
-      aud: audience, iss: issuer, topic: place.topic, iat: place.now, exp: place.lifetime.map { place.now &+ $0 })
+    var claims = EnvelopeClaims()
+    (claims.aud, claims.iss, claims.topic) = (audience, issuer, place.topic)
+    (claims.iat, claims.exp) = (place.now, place.lifetime.map { place.now &+ $0 })
     switch place.order {
     case .sequence(let sequence): claims.seq = sequence
     case .identifier(let identifier): claims.id = identifier
@@ -196,16 +244,17 @@ extension Envelope {
   }
 
   /// Signs exactly these bytes, and seals them.
-  static func seal(signed: [UInt8], to recipient: PublicIdentity, from sender: Identity) throws(SealingError) -> [UInt8]
+  static func seal(signed: [UInt8], to recipient: PublicIdentity, from sender: Identity) throws(SealingError)
+    -> SealedText
   {
     let signature: [UInt8]
     do throws(SodiumError) { signature = try sender.signing.sign(domain + signed) } catch { throw .crypto(error) }
     return try seal(
-      inside: text(of: EnvelopeInside(signed: Base64.encode(signed), sig: Base64.encode(signature))), to: recipient)
+      inside: EnvelopeInside(signed: Base64.encode(signed), sig: Base64.encode(signature)).json(), to: recipient)
   }
 
   /// Fills up and seals.
-  static func seal(inside: [UInt8], to recipient: PublicIdentity) throws(SealingError) -> [UInt8] {
+  static func seal(inside: [UInt8], to recipient: PublicIdentity) throws(SealingError) -> SealedText {
     let length = (inside.count + block - 1) / block * block
     var padded = inside + [UInt8](repeating: 0x20, count: length - inside.count)
     defer { wipe(&padded) }
@@ -215,17 +264,9 @@ extension Envelope {
         try padded.withUnsafeBytes { try SealedBox.seal($0, to: recipient.sealingKey, into: box) }
       }
     } catch { throw .crypto(error as? SodiumError ?? .unusableKey) }
-    let bytes = text(
-      of: EnvelopeOutside(v: version, typ: kind, alg: algorithm, kid: recipient.keyID, ct: Base64.encode(box)))
-    guard bytes.count <= limit else { throw .tooLarge }
-    return bytes
-  }
-
-  static func text(of value: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Texts and whole numbers always encode.
-    return (try? encoder.encode(value)).map { Array($0) } ?? []
+    let sealed = SealedText(to: recipient.keyID, Base64.encode(box))
+    guard sealed.json().count <= limit else { throw .tooLarge }
+    return sealed
   }
 }
 
@@ -243,7 +284,16 @@ extension Envelope {
     skew: Int64 = Envelope.skew
   ) throws(EnvelopeRefusal) -> OpenedEnvelope {
     guard bytes.count <= limit else { throw .tooLarge }
-    var inside = try unseal(bytes, with: identity)
+    return try open(read(bytes), with: identity, from: senders, topic: topic, now: now, skew: skew)
+  }
+
+  /// As above.
+  package static func open(
+    _ sealed: SealedText, with identity: Identity, from senders: [PublicIdentity], topic: String, now: Int64,
+    skew: Int64 = Envelope.skew
+  ) throws(EnvelopeRefusal) -> OpenedEnvelope {
+    guard sealed.ct.utf8.count <= limit else { throw .tooLarge }
+    var inside = try unseal(sealed, with: identity)
     defer { wipe(&inside) }
     let parts: EnvelopeInside = try read(inside)
     guard var signed = Base64.decode(parts.signed), let signature = Base64.decode(parts.sig) else {
@@ -263,14 +313,12 @@ extension Envelope {
   }
 
   /// The bytes in the box.
-  private static func unseal(_ bytes: [UInt8], with identity: Identity) throws(EnvelopeRefusal) -> [UInt8] {
-    let outside: EnvelopeOutside = try read(bytes)
-    guard outside.typ == kind else { throw .notAnEnvelope }
-    guard outside.v == version else { throw .unsupportedVersion }
-    guard outside.alg == algorithm else { throw .unsupportedAlgorithm }
-    guard let keyID = outside.kid, let text = outside.ct else { throw .notAnEnvelope }
-    guard keyID == identity.keys.keyID else { throw .unknownKeyID }
-    guard let box = Base64.decode(text) else { throw .notAnEnvelope }
+  private static func unseal(_ sealed: SealedText, with identity: Identity) throws(EnvelopeRefusal) -> [UInt8] {
+    guard sealed.typ == kind else { throw .notAnEnvelope }
+    guard sealed.v == version else { throw .unsupportedVersion }
+    guard sealed.alg == algorithm else { throw .unsupportedAlgorithm }
+    guard sealed.kid == identity.keys.keyID else { throw .unknownKeyID }
+    guard let box = Base64.decode(sealed.ct) else { throw .notAnEnvelope }
     guard box.count > SealedBox.overhead else { throw .cannotOpen }
     var inside = [UInt8](repeating: 0, count: box.count - SealedBox.overhead)
     do {
@@ -289,11 +337,8 @@ extension Envelope {
     if let exp = claims.exp, now - skew >= exp { throw .expired }
   }
 
-  private static func read<T: Decodable>(_ bytes: [UInt8]) throws(EnvelopeRefusal) -> T {
-    guard (try? UntrustedJSON.check(bytes, depth: nesting)) == true,
-      let value = try? JSONDecoder().decode(T.self, from: Data(bytes))
-    else { throw .notAnEnvelope }
-    return value
+  private static func read<T: WireMessage>(_ bytes: [UInt8]) throws(EnvelopeRefusal) -> T {
+    do throws(WireProblem) { return try T(reading: bytes, depth: nesting) } catch { throw .notAnEnvelope }
   }
 }
 

@@ -1,8 +1,8 @@
-import FoundationEssentials
 import Home
 import KeychainCore
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 /// From what a home answers to what is on the wire.
 package struct AnswerWriter {
@@ -133,11 +133,12 @@ package struct AnswerWriter {
   private func waiting(_ question: ConsentQuestion, isAdministrator: Bool) -> WaitingQuestion {
     let id = question.id
     let transactions = question.replies.compactMap(\.transaction) + transactions(id)
-    return WaitingQuestion(
-      id: id.questionText, command: question.subject.command.wireName,
-      extendedPANID: question.subject.command == .network ? question.subject.onlyNetwork?.description : nil,
-      expiresAt: question.expiresAt.date.formatted(.iso8601), transactions: transactions,
-      reason: isAdministrator ? question.reason(home: namesHome ? home : nil) : nil)
+    var waiting = WaitingQuestion()
+    (waiting.id, waiting.command) = (id.questionText, question.subject.command.wireName)
+    if question.subject.command == .network { waiting.extendedPANID = question.subject.onlyNetwork?.description }
+    (waiting.expiresAt, waiting.transactions) = (question.expiresAt.description, transactions)
+    if isAdministrator { waiting.reason = question.reason(home: namesHome ? home : nil) }
+    return waiting
   }
 }
 
@@ -145,7 +146,7 @@ extension AnswerData {
   /// What `ping` comes to.
   package static func pong(_ version: String, at now: WireTime) -> AnswerData {
     var data = AnswerData()
-    data.time = now.date.formatted(.iso8601)
+    data.time = now.description
     data.version = version
     return data
   }
@@ -184,19 +185,16 @@ extension CredentialRecord {
     channel = parameters.map { Int($0.channelNumber) }
     panID = parameters?.panID
     activeTimestamp = one.dataset.activeSeconds
-    created = one.createdAt?.date
-    modified = one.changedAt?.date
+    created = one.createdAt
+    modified = one.changedAt
   }
 }
 
 extension FormerNetworkRecord {
   package init(_ former: FormerNetwork) {
-    let parameters = former.dataset.parameters
-    self.init(
-      id: FormerNetwork.text(of: former.id), networkName: former.dataset.name,
-      extendedPANID: former.dataset.network.description, channel: parameters?.channelNumber,
-      activeTimestamp: former.dataset.activeSeconds, until: former.until.date.formatted(.iso8601))
+    self.init()
+    (id, until) = (FormerNetwork.text(of: former.id), former.until.description)
+    (networkName, extPanId) = (former.dataset.name, former.dataset.network.description)
+    (channel, activeTimestamp) = (former.dataset.parameters?.channelNumber, former.dataset.activeSeconds)
   }
 }
-
-extension WireTime { package var date: Date { Date(timeIntervalSince1970: Double(milliseconds) / 1_000) } }

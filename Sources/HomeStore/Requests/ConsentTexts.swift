@@ -1,9 +1,9 @@
-import FoundationEssentials
 import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// How questions, grants, networks and requesters are written, in commands and in sentences that a person decides by.
 /// What was checked comes first; names that others choose are quoted.
@@ -182,7 +182,7 @@ extension ConsentSubject {
   private func warning(of change: KeyChange, _ home: String?) -> String? {
     guard let preferred = networks.first(where: { $0.team == nil }) else { return nil }
     return "caution: the keys of \(preferred.shown) were changed at "
-      + "\(change.at.date.formatted(.iso8601)) by \(change.shownReporters), and no person has confirmed "
+      + "\(change.at) by \(change.shownReporters), and no person has confirmed "
       + "that. If they are right, run `threadkeeper preferred set "
       + "\(PreferredNetwork.currentID)\(OwnershipAdvice.option(home))` first"
   }

@@ -58,24 +58,15 @@ package enum RequestMethods {
   }
 }
 
-extension AnswerData: VarlinkFieldNames {}
-
-extension VarlinkMethod where Parameters == RequestFields, Reply: Encodable & Sendable {
+extension VarlinkMethod where Parameters == RequestFields, Reply: WireMessage & Sendable {
   /// - Parameter handler: may wait, in the thread of the connection.
   package func answered(by handler: @escaping @Sendable (RequestFields, VarlinkCaller) throws -> Reply)
     -> VarlinkEndpoint
   {
     VarlinkEndpoint(interface: interface, name: name, access: access, isStream: false) { call, caller in
-      try VarlinkReply(parameters: handler(call.request(), caller), continues: false).encoded()
+      VarlinkReply(parameters: try handler(call.request(), caller), continues: false).encoded()
     }
   }
-}
-
-extension VarlinkClient {
-  /// As of other parameters.
-  package func call<Reply: Decodable & Sendable>(
-    _ method: VarlinkMethod<RequestFields, Reply>, _ fields: RequestFields, within limit: Duration
-  ) async throws -> Reply { try await call(VarlinkCall.encode(method.fullName, fields), within: limit) }
 }
 
 extension VarlinkCall {
@@ -88,21 +79,6 @@ extension VarlinkCall {
       case .unreadable: throw .invalidParameter("")
       case .type(let field): throw .invalidParameter(field)
       }
-    }
-  }
-
-  /// A request to send, without the byte that ends it.
-  package static func encode(_ method: String, _ fields: RequestFields) -> [UInt8] {
-    Request(method: method, parameters: fields).json()
-  }
-
-  private struct Request: WireObject {
-    let method: String
-    let parameters: RequestFields
-
-    func fields<Coder: WireCoder>(_ c: inout Coder) {
-      c.needed("method", method)
-      c.needed("parameters", parameters)
     }
   }
 }

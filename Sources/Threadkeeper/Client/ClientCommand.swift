@@ -5,6 +5,7 @@ import Glibc
 import Settings
 import SodiumCrypto
 import ThreadkeeperSupport
+import Wire
 
 /// `threadkeeper client`
 struct ClientCommand: ParsableCommand {
@@ -103,8 +104,8 @@ struct ClientOpenCommand: ParsableCommand {
     guard let input = try StandardInput.read(limit: 2 * Envelope.limit) else {
       throw CommandFailure(.badInput, "too_large: \(EnvelopeRefusal.tooLarge.message)")
     }
-    let data = UntrustedJSON.value(of: "data", in: input, depth: ClientAnswer.nesting) ?? input
-    let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: ClientAnswer.nesting) ?? data
+    let data = UntrustedJSON.value(of: "data", in: input, depth: Envelope.nesting) ?? input
+    let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Envelope.nesting) ?? data
     var opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
@@ -171,8 +172,7 @@ struct ClientSealCommand: ParsableCommand {
         at: .init(
           topic: topic, order: id.map { .identifier($0) } ?? .sequence(seq ?? 0),
           now: Int64(Date().timeIntervalSince1970), lifetime: lifetime ?? (id == nil ? nil : Envelope.requestLifetime)))
-      let text = String(decoding: envelope, as: UTF8.self)
-      let payload = event ? "{\"sealed\":\(text)}" : text
+      let payload = String(decoding: event ? SealedPayload(envelope).json() : envelope.json(), as: UTF8.self)
       // No payload of an event may be longer either.
       guard payload.utf8.count <= Envelope.limit else { throw .tooLarge }
       return payload

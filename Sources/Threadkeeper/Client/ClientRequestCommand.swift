@@ -6,6 +6,7 @@ import SodiumCrypto
 import Synchronization
 import ThreadRequests
 import ThreadkeeperSupport
+import Wire
 
 /// `threadkeeper client request`
 struct ClientRequestCommand: AsyncParsableCommand {
@@ -184,7 +185,7 @@ struct ClientExchange {
     ) { message in
       guard message.topic == answerTopic else { return false }
       if let correlation = message.correlationData { return correlation == Array(transaction.utf8) }
-      return ClientAnswer.transaction(of: message.payload) == transaction
+      return ClientAnswer.read(message.payload)?.transaction == transaction
     }
     let outcome: RequestExchange.Outcome?
     do {
@@ -225,7 +226,7 @@ struct ClientExchange {
         at: .init(
           topic: topic, order: .identifier(transaction), now: Int64(Date().timeIntervalSince1970),
           lifetime: Envelope.requestLifetime))
-      return start + Array(",\"sealed\":".utf8) + envelope + [UInt8(ascii: "}")]
+      return start + Array(",\"sealed\":".utf8) + envelope.json() + [UInt8(ascii: "}")]
     } catch { throw CommandFailure(.badInput, error.message) }
   }
 }
@@ -311,26 +312,10 @@ final class RequestExchange: MosquittoHandler {
 
 /// What the daemon answers to a request, and what it means for who asked.
 struct ClientAnswer {
-  private struct Form: Decodable {
-    struct Failure: Decodable {
-      var code: String
-      var message: String?
-      var field: String?
-    }
-
-    var v: Int
-    var status: String
-    var error: Failure?
-    var transaction: String?
-  }
-
   /// The text of `data`; an empty object where there is none.
   let data: [UInt8]
   /// Whether only the daemon can have said it, and only to this client.
   let wasSealed: Bool
-
-  /// The most objects and arrays within each other in an answer.
-  static let nesting = 16
 
   /// - Parameters:
   ///   - transaction: of the request. An envelope is bound to it: an old one is no answer.
@@ -340,15 +325,13 @@ struct ClientAnswer {
     _ payload: [UInt8], to transaction: String, keys: (own: Identity, daemon: PublicIdentity)?, topic: String,
     needsSeal: Bool
   ) throws(CommandFailure) {
-    guard Self.isReadable(payload), let form = try? JSONDecoder().decode(Form.self, from: Data(payload)), form.v == 1
-    else { throw CommandFailure(.badInput, "the answer cannot be read") }
-    guard form.status == "ok" else { throw Self.failure(form.error) }
-    let data = UntrustedJSON.value(of: "data", in: payload, depth: Self.nesting) ?? Array("{}".utf8)
-    guard let envelope = UntrustedJSON.value(of: "sealed", in: data, depth: Self.nesting) else {
+    guard let answer = Self.read(payload) else { throw CommandFailure(.badInput, "the answer cannot be read") }
+    guard answer.status == .ok else { throw Self.failure(answer.error) }
+    guard let sealed = answer.data?.sealed else {
       guard !needsSeal else {
         throw CommandFailure(.badInput, "not_sealed: the answer is not sealed, so anybody may have made it")
       }
-      self.data = data
+      data = UntrustedJSON.value(of: "data", in: payload, depth: WireReader.nesting) ?? Array("{}".utf8)
       wasSealed = false
       return
     }
@@ -357,24 +340,17 @@ struct ClientAnswer {
     }
     do throws(EnvelopeRefusal) {
       let opened = try Envelope.open(
-        envelope, with: keys.own, from: [keys.daemon], topic: topic, now: Int64(Date().timeIntervalSince1970))
+        sealed, with: keys.own, from: [keys.daemon], topic: topic, now: Int64(Date().timeIntervalSince1970))
       guard opened.order == .identifier(transaction) else { throw .replayed }
       self.data = opened.body
       wasSealed = true
     } catch { throw CommandFailure(.badInput, "\(error.rawValue): \(error.message)") }
   }
 
-  /// The `transaction` of an answer; for brokers that pass no correlation data on.
-  static func transaction(of payload: [UInt8]) -> String? {
-    guard isReadable(payload) else { return nil }
-    return (try? JSONDecoder().decode(Form.self, from: Data(payload)))?.transaction
-  }
+  /// Nil for what is none.
+  static func read(_ payload: [UInt8]) -> ThreadAnswer? { payload.count <= 1 << 20 ? ThreadAnswer(json: payload) : nil }
 
-  private static func isReadable(_ payload: [UInt8]) -> Bool {
-    payload.count <= 1 << 20 && (try? UntrustedJSON.check(payload, depth: nesting)) == true
-  }
-
-  private static func failure(_ failure: Form.Failure?) -> CommandFailure {
+  private static func failure(_ failure: AnswerFailure?) -> CommandFailure {
     guard let failure else { return CommandFailure(.badInput, "the answer cannot be read") }
     let status: ExitStatus =
       switch failure.code {
@@ -385,9 +361,6 @@ struct ClientAnswer {
       case "unsupported": .unavailable
       default: .badInput
       }
-    return CommandFailure(
-      status,
-      "\(failure.code): \(failure.message ?? "the daemon says no more")"
-        + (failure.field.map { " (field \($0))" } ?? ""))
+    return CommandFailure(status, "\(failure.code): \(failure.message)\(failure.field.map { " (field \($0))" } ?? "")")
   }
 }

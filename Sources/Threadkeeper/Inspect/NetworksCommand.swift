@@ -180,7 +180,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
 
   private func text(_ report: Report) -> String {
     let deleted = report.deleted.map {
-      "Deleted \($0.id): \($0.networkName.printable) (\($0.extendedPANID)), preferred until \($0.until).\n"
+      "Deleted \($0.id): \($0.networkName.printable) (\($0.extPanId)), preferred until \($0.until).\n"
     }
     let stay = report.remaining.map {
       "Border router \($0) uses this network; its credentials stay until it leaves, or until "
@@ -196,7 +196,7 @@ struct NetworksForgetCommand: AsyncParsableCommand {
 
 /// A network, and the border routers that are on it.
 struct NetworkListing: Encodable {
-  struct Router: Encodable {
+  struct Router {
     let borderAgentID: String
     let name: String?
     let vendor: String?
@@ -206,11 +206,13 @@ struct NetworkListing: Encodable {
     /// Others of the list look so named.
     var isAlike = false
 
-    enum CodingKeys: String, CodingKey {
-      case borderAgentID = "border_agent_id"
-      case name, vendor, model
-      case partitionID = "partition_id"
-      case isOnline = "online"
+    fileprivate var json: JSONValue {
+      var members = ["border_agent_id": JSONValue.text(borderAgentID), "online": .bool(isOnline)]
+      members["name"] = name.map(JSONValue.text)
+      members["vendor"] = vendor.map(JSONValue.text)
+      members["model"] = model.map(JSONValue.text)
+      members["partition_id"] = partitionID.map { .integer(Int64($0)) }
+      return .object(members)
     }
 
     var text: String {
@@ -298,7 +300,7 @@ struct NetworkListing: Encodable {
       $0.map(JSONValue.text)
     }
     if case .object(let published)? = state { members = published }
-    members["border_routers"] = try JSONValue(routers)
+    members["border_routers"] = .array(routers.map(\.json))
     try JSONValue.object(members).encode(to: encoder)
   }
 }

@@ -54,9 +54,8 @@ struct PreferredShowCommand: AsyncParsableCommand {
     try await options.list(
       { ListFormerNetworks(home: try home.name($0)) },
       [
-        "ID": { $0.id }, "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
-        "CHANNEL": { $0.channel }, "TIMESTAMP": { $0.activeTimestamp.map(String.init) ?? "no dataset" },
-        "UNTIL": { $0.until },
+        "ID": { $0.id }, "NETWORK": { $0.networkName }, "EXTENDED PAN ID": { $0.extPanId }, "CHANNEL": { $0.channel },
+        "TIMESTAMP": { $0.activeTimestamp.map(String.init) ?? "no dataset" }, "UNTIL": { $0.until },
       ], none: "No other network was preferred before.")
   }
 }
@@ -86,7 +85,7 @@ struct PreferredForgetCommand: AsyncParsableCommand {
       return Report(kept: try await $0.perform(request).forgotten?.first)
     } text: {
       let kept = $0.kept.map {
-        let name = $0.networkName.isEmpty ? $0.extendedPANID : $0.networkName.printable
+        let name = $0.networkName.isEmpty ? $0.extPanId : $0.networkName.printable
         return "\(name) is kept as \($0.id). "
       }
       return "No network is preferred now. \(kept ?? "")" + "Choose one with `threadkeeper preferred set`.\n"

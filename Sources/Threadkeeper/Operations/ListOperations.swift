@@ -15,10 +15,6 @@ struct Rows<Row: Codable & Sendable>: Codable {
   var unreadable: [String: Int]?
 }
 
-extension Rows: VarlinkFieldNames where Row: VarlinkFieldNames {}
-extension FormerNetworkRecord: VarlinkFieldNames {}
-extension JSONValue: VarlinkFieldNames {}
-
 /// A list that may be longer than a message: its rows come in as many replies as they need. The last reply also has the
 /// rest of `Rows`.
 protocol ListOperation: StreamOperation, ReadOperation where Reply == Rows<Row> {

@@ -248,8 +248,6 @@ struct OperationCall<Performed: Operation>: Encodable {
   }
 }
 
-extension OperationCall.Answer: VarlinkFieldNames where Performed.Reply: VarlinkFieldNames {}
-
 extension VarlinkInterface {
   /// The text of docs/interfaces/io.threadkeeper.Admin.varlink; a test compares the two.
   static let admin = VarlinkInterface(

@@ -25,7 +25,8 @@ import ThreadDataset
   ) throws -> IncomingMessage {
     let envelope = try Envelope.seal(
       Array(body.utf8), to: (reader ?? own).keys, from: sender ?? daemon,
-      at: .init(topic: self.topic, order: .identifier(id), now: now, lifetime: 300))
+      at: .init(topic: self.topic, order: .identifier(id), now: now, lifetime: 300)
+    ).json()
     return IncomingMessage(
       topic: topic ?? self.topic, payload: Array("{\"sealed\":".utf8) + envelope + Array(",\"v\":1}".utf8))
   }

@@ -52,7 +52,8 @@ import Testing
   @Test("An answer that is to no event of ours is ignored") func ignored() {
     func outcome(_ correlation: String) -> EventOutcome? {
       EventOutcome(
-        IncomingMessage(topic: "t", payload: Array(#"{"status":"ok"}"#.utf8), correlationData: Array(correlation.utf8)))
+        IncomingMessage(
+          topic: "t", payload: Array(#"{"status":"ok","v":1}"#.utf8), correlationData: Array(correlation.utf8)))
     }
     #expect(outcome("heartbeat 7")?.token == 7)
     for other in ["weather 7", "announce", "announce ", "announce x", "announce 7 8", "announce -1"] {

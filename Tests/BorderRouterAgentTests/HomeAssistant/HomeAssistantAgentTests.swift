@@ -5,6 +5,8 @@ import Synchronization
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadRequests
+import Wire
 
 @testable import BorderRouterAgent
 
@@ -241,12 +243,14 @@ import ThreadDataset
       try await lists(network, at: 5) { !requests("preferred/get").isEmpty }
       let request = try #require(requests("preferred/get").last)
       let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
+      let record = CredentialRecord(
+        agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: true)
       let envelope = try Envelope.seal(
-        Array(#"{"credentials":[{"dataset":"\#(dataset.hex)"}]}"#.utf8), to: own.keys, from: identity,
+        AnswerData(credentials: [record]).json(), to: own.keys, from: identity,
         at: .init(
           topic: try #require(request.responseTopic), order: .identifier(transaction),
           now: Int64(Date().timeIntervalSince1970), lifetime: 30))
-      try await answer(request, Array(#"{"sealed":"#.utf8) + envelope + Array("}".utf8))
+      try await answer(request, AnswerData(sealed: envelope).json())
     }
   }
 

@@ -2,6 +2,8 @@ import Foundation
 import TestKit
 import Testing
 import ThreadDataset
+import ThreadRequests
+import Wire
 
 @testable import BorderRouterAgent
 @testable import Broker
@@ -245,7 +247,8 @@ import ThreadDataset
     let transaction = String(decoding: request.correlationData ?? [], as: UTF8.self)
     let envelope = try Envelope.seal(
       Array(body.utf8), to: own.keys, from: sender ?? daemon,
-      at: .init(topic: request.responseTopic ?? "", order: .identifier(id ?? transaction), now: now, lifetime: 30))
+      at: .init(topic: request.responseTopic ?? "", order: .identifier(id ?? transaction), now: now, lifetime: 30)
+    ).json()
     return #"{"data":{"sealed":\#(String(decoding: envelope, as: UTF8.self))},"status":"ok","v":1}"#
   }
 
@@ -291,7 +294,9 @@ import ThreadDataset
   @Test("Credentials count only when the daemon has sealed them, for this request") func credentials() throws {
     var requester = requester
     let dataset = try SampleNetwork.home.dataset(at: 1)
-    let body = #"{"credentials":[{"dataset":"\#(dataset.hex)"}]}"#
+    let record = CredentialRecord(
+      agent: nil, network: try #require(dataset.extendedPANID), dataset: dataset, isActive: true)
+    let body = String(decoding: AnswerData(credentials: [record]).json(), as: UTF8.self)
     var request = try requester.publication(.preferred, now: now)
     #expect(requester.answer(answer(request, try sealed(body, request)), now: now) == .credentials(dataset))
     for (make, code) in [

@@ -60,7 +60,8 @@ extension TemporaryStore {
     let topic = "tk/home/in/ha/credentials"
     let envelope = try Envelope.seal(
       Array(#"{"dataset":"\#(dataset.hex)","name":"Home Assistant"\#(more)}"#.utf8), to: daemon.keys, from: sender,
-      at: .init(topic: topic, order: .sequence(number), now: kit.time.now.unixSeconds))
+      at: .init(topic: topic, order: .sequence(number), now: kit.time.now.unixSeconds)
+    ).json()
     return .of(topic, #"{"sealed":\#(envelope.text)}"#)
   }
 

@@ -202,7 +202,7 @@ import ThreadDataset
   ) throws -> IncomingMessage {
     let topic = "tk/home/in/otbr/\(kind)"
     let place = Envelope.Place(topic: topic, order: .sequence(number), now: LoopKit.clock0 / 1_000)
-    let envelope = try Envelope.seal(Array(body.utf8), to: daemon.keys, from: sender ?? client, at: place)
+    let envelope = try Envelope.seal(Array(body.utf8), to: daemon.keys, from: sender ?? client, at: place).json()
     return .of(topic, #"{"sealed":\#(envelope.text)\#(beside)}"#)
   }
 

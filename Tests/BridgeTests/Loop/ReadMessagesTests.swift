@@ -196,7 +196,8 @@ import ThreadRequests
       let topic = "tk/in/otbr/announce"
       let envelope = try Envelope.seal(
         Array("{\(inside)}".utf8), to: daemon.keys, from: own,
-        at: .init(topic: topic, order: .sequence(7), now: Self.now.unixSeconds))
+        at: .init(topic: topic, order: .sequence(7), now: Self.now.unixSeconds)
+      ).json()
       let payload = Array(#"{"sealed":\#(envelope.text)\#(outside)}"#.utf8)
       var read = "nothing"
       let message = IncomingMessage(topic: topic, payload: payload)

@@ -155,7 +155,8 @@ final class RequestScene {
     let topic = Self.message(command, from: user).topic
     let envelope = try Envelope.seal(
       Array(json.utf8), to: daemon.keys, from: #require(clients[signer ?? user]),
-      at: .init(topic: topic, order: .identifier(id), now: now.unixSeconds, lifetime: Envelope.requestLifetime))
+      at: .init(topic: topic, order: .identifier(id), now: now.unixSeconds, lifetime: Envelope.requestLifetime)
+    ).json()
     return .of(topic, #"{"sealed":\#(envelope.text)}"#)
   }
 
@@ -163,9 +164,7 @@ final class RequestScene {
   func unsealed(_ publication: Publication?, for user: ExactName = "phone") throws -> AnswerData {
     let publication = try #require(publication)
     let sealed = try #require(publication.answer?.data?.sealed)
-    let envelope = try Array(JSONEncoder().encode(sealed))
-    let body = try open(envelope, of: publication.topic, for: user).body
-    return try JSONDecoder().decode(AnswerData.self, from: Data(body))
+    return try AnswerData(reading: open(sealed.json(), of: publication.topic, for: user).body)
   }
 
   /// What only this user can read in the message of an adoption.

@@ -23,7 +23,8 @@ import Testing
   ) throws -> [UInt8] {
     try Envelope.seal(
       body ?? self.body, to: (recipient ?? daemon).keys, from: sender ?? router,
-      at: Envelope.Place(topic: topic ?? self.topic, order: order, now: now ?? self.now, lifetime: lifetime))
+      at: Envelope.Place(topic: topic ?? self.topic, order: order, now: now ?? self.now, lifetime: lifetime)
+    ).json()
   }
 
   private func open(_ bytes: [UInt8], with reader: Identity? = nil, now: Int64? = nil) throws -> OpenedEnvelope {
@@ -40,12 +41,13 @@ import Testing
   /// An envelope of the router's around what it claims to have signed.
   private func resealed(_ signed: [UInt8], _ signature: String) throws -> [UInt8] {
     try Envelope.seal(
-      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8), to: daemon.keys)
+      inside: Array(#"{"signed":"\#(Base64.encode(signed))","sig":"\#(signature)"}"#.utf8), to: daemon.keys
+    ).json()
   }
 
   /// An envelope around claims of the test's own.
   private func sealed(claims: String, signer: Identity? = nil) throws -> [UInt8] {
-    try Envelope.seal(signed: Array(claims.utf8), to: daemon.keys, from: signer ?? router)
+    try Envelope.seal(signed: Array(claims.utf8), to: daemon.keys, from: signer ?? router).json()
   }
 
   private func claims(aud: String? = nil, iss: String? = nil, rest: String = #""seq":1,"#, body: String = "{}")
@@ -105,10 +107,7 @@ import Testing
     #"{"v":1,"typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal"}"#,
     #"{"v":"1","typ":"sealed","alg":"x25519-xsalsa20-poly1305-seal","kid":"","ct":""}"#,
     String(repeating: "[", count: 16_000),
-  ]) func garbageIsNoEnvelope(_ text: String) {
-    let found = refusal(Array(text.utf8))
-    #expect(found == .notAnEnvelope || (text == #"{"typ":"sealed"}"# && found == .unsupportedVersion))
-  }
+  ]) func garbageIsNoEnvelope(_ text: String) { #expect(refusal(Array(text.utf8)) == .notAnEnvelope) }
 
   private func altered(_ name: String, _ value: Any) throws -> [UInt8] {
     var object = try #require(try JSONSerialization.jsonObject(with: Data(seal())) as? [String: Any])
@@ -230,7 +229,8 @@ import Testing
       let topic = text()
       let order: Envelope.Order = Bool.random() ? .sequence(generator.next()) : .identifier("x" + text())
       let bytes = try Envelope.seal(
-        Array(body), to: daemon.keys, from: router, at: .init(topic: topic, order: order, now: now, lifetime: 30))
+        Array(body), to: daemon.keys, from: router, at: .init(topic: topic, order: order, now: now, lifetime: 30)
+      ).json()
       let opened = try Envelope.open(bytes, with: daemon, from: [daemon.keys, router.keys], topic: topic, now: now)
       #expect(opened.body == Array(body))
       #expect(opened.order == order)

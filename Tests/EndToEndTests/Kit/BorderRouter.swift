@@ -82,7 +82,8 @@ extension Identity {
       Array(body.utf8), to: try PublicIdentity(line: line), from: self,
       at: .init(
         topic: topic, order: id.map { .identifier($0) } ?? .sequence(UInt64(now * 1_000_000)), now: Int64(now),
-        lifetime: id.map { _ in Envelope.longestLifetime }))
+        lifetime: id.map { _ in Envelope.longestLifetime })
+    ).json()
     return Publication(topic: topic, payload: Array(#"{"sealed":"#.utf8) + envelope + Array("\(more)}".utf8))
   }
 

@@ -19,7 +19,8 @@ struct People: Sendable {
     recipient = try Identity(secrets: Self.secrets(0x33, 0x44))
     valid = try Envelope.seal(
       Self.body, to: recipient.keys, from: sender,
-      at: .init(topic: EnvelopeFuzz.topic, order: .sequence(1), now: EnvelopeFuzz.now))
+      at: .init(topic: EnvelopeFuzz.topic, order: .sequence(1), now: EnvelopeFuzz.now)
+    ).json()
   }
 
   private static func secrets(_ first: UInt8, _ second: UInt8) -> SecretBytes {

@@ -55,14 +55,13 @@ import ThreadRequests
 
   @Test("An answer comes as it was sent, in the names of the interface") func answers() throws {
     var data = AnswerData()
-    data.forgotten = [
-      FormerNetworkRecord(
-        id: "p-1", networkName: "home", extendedPANID: "b2", channel: 11, activeTimestamp: 1,
-        until: "2026-01-01T00:00:00Z")
-    ]
+    var former = FormerNetworkRecord()
+    (former.id, former.extPanId, former.channel) = ("p-1", "b2", 11)
+    (data.forgotten, data.sharedBy) = ([former], ["ha"])
     data.routers = [.object(["border_agent_id": .text("a1"), "rloc": .null])]
-    let sent = try VarlinkReply<AnswerData>(parameters: data, continues: false).encoded()
+    let sent = VarlinkReply(parameters: data, continues: false).encoded()
     #expect(String(decoding: sent, as: UTF8.self).contains("\"ext_pan_id\":\"b2\""))
+    #expect(String(decoding: sent, as: UTF8.self).contains("\"shared_by\":[\"ha\"]"))
     #expect(try VarlinkReply<AnswerData>(reading: sent).parameters == data)
   }
 

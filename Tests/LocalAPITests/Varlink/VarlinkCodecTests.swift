@@ -9,7 +9,7 @@ import Testing
     "{\"method\":\"a.B\",\"parameters\":\"x\"}", "{\"method\":\"a.B\",\"more\":1}",
     "{\"method\":\"a.B\",\"more\":\"true\"}", "{\"method\":\"a.B\",\"more\":true,\"oneway\":true}",
     "{\"method\":\"a.B\",\"upgrade\":true,\"oneway\":true}", "{method:\"a.B\"}", "{'method':'a.B'}",
-    "{\"method\":\"a.B\",,}", "{\"method\":\"a.B\",\"x\":NaN}", "{\"method\":\"a\nB\"}", "\u{feff}{\"method\":\"a.B\"}",
+    "{\"method\":\"a.B\",,}", "{\"method\":\"a.B\",\"x\":NaN}", "{\"method\":\"a\nB\"}",
     "{\"method\":\"a.B\",\"x\":" + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
   ]
 
@@ -141,29 +141,13 @@ import Testing
     #expect(try read("{\"parameters\":null,\"error\":null,\"x\":1}").parameters == Value())
   }
 
-  private struct Named: Codable, Equatable, VarlinkFieldNames {
-    var agentID: String?
-    enum CodingKeys: String, CodingKey { case agentID = "agent_id" }
-  }
-
-  @Test("A type that names its fields has them on the wire as they are") func namedFields() throws {
-    let value = Named(agentID: "a")
-    let sent = try VarlinkReply(parameters: value, continues: false).encoded()
-    #expect(String(decoding: sent, as: UTF8.self) == "{\"parameters\":{\"agent_id\":\"a\"}}")
-    #expect(try VarlinkReply<Named>(reading: sent).parameters == value)
-    let call = try VarlinkCall(reading: try VarlinkCall.encode("a.B", value))
-    #expect(try call.parameters(Named.self) == value)
-  }
-
-  @Test("An error is thrown with those of its parameters that are texts or whole numbers") func errors() throws {
+  @Test("An error is thrown with its parameters") func errors() throws {
     let sent = VarlinkError.invalidParameter("a").encoded()
     #expect(
       String(decoding: sent, as: UTF8.self)
         == "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"a\"}}")
     #expect(throws: VarlinkError.invalidParameter("a")) { try VarlinkReply<Value>(reading: sent) }
-    #expect(throws: VarlinkError("a.B", ["c": "d", "e": .int(7)])) {
-      try read("{\"error\":\"a.B\",\"parameters\":{\"c\":\"d\",\"e\":7,\"f\":[],\"g\":null}}")
-    }
+    #expect(throws: VarlinkError("a.B", ["c": "d"])) { try read("{\"error\":\"a.B\",\"parameters\":{\"c\":\"d\"}}") }
     #expect(throws: VarlinkError("a.B")) { try read("{\"error\":\"a.B\"}") }
   }
 

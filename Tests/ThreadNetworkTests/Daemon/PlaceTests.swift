@@ -17,7 +17,7 @@ import ThreadRequests
     let place = try OwnPlace()
     try await place.client().store(for: Agents.attic)
     let daemon = try FakeDaemon { request, _ in
-      request.command == .isPreferredAvailable ? Self.available : ThreadAnswer(AnswerData(credentials: [])).json
+      request.command == .isPreferredAvailable ? Self.available : ThreadAnswer(AnswerData(credentials: [])).json()
     }
     var configuration = place.configuration()
     configuration.machine = machine(in: place, socket: daemon.path)

@@ -38,7 +38,7 @@ import ThreadRequests
   }
 
   @Test("A call has its method and home, and no more than it needs") func request() async throws {
-    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerData(credentials: [])).json }
+    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerData(credentials: [])).json() }
     var configuration = daemon.configuration
     configuration.home = "cabin"
     let client = THClient(configuration: configuration)
@@ -54,7 +54,8 @@ import ThreadRequests
 
   @Test("A call that a person decides about has a transaction that no other call has") func transactions() async throws
   {
-    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json }
+    let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(.consentDenied, "a person has refused it")).json()
+    }
     for _ in 1...2 { _ = await failure { try await daemon.client.preferredCredentials() } }
     let transactions = daemon.requests.compactMap(\.transaction)
     #expect(transactions.count == 2 && Set(transactions).count == 2)
@@ -66,7 +67,7 @@ import ThreadRequests
     let daemon = try FakeDaemon { request, _ in
       let isPreferred = request.command == .getPreferred
       let code: AnswerCode = isPreferred ? .notFound : .rateLimited
-      return ThreadAnswer(AnswerFailure(code, "the words")).json
+      return ThreadAnswer(AnswerFailure(code, "the words")).json()
     }
     let none = await failure { try await daemon.client.preferredCredentials() }
     #expect(none?.code == 9 && none?.reason == .noPreferredNetwork)
@@ -85,7 +86,7 @@ import ThreadRequests
       .store: .storeFailure,
     ]
     for code in AnswerCode.allCases {
-      let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json }
+      let daemon = try FakeDaemon { _, _ in ThreadAnswer(AnswerFailure(code, "the words", help: "the help")).json() }
       // A daemon that ends is asked again, for this long.
       let link = DaemonLink(daemon.configuration, timeout: code == .ending ? .zero : .seconds(600))
       let error = await failure { try await link.credentials(.listCredentials) }
@@ -96,7 +97,7 @@ import ThreadRequests
     let unknown = try FakeDaemon { _, _ in
       var failure = AnswerFailure(.store, "the words")
       failure.code = "of_a_later_version"
-      return ThreadAnswer(failure).json
+      return ThreadAnswer(failure).json()
     }
     let error = await failure { try await unknown.client.allCredentials() }
     #expect(error?.reason == .badAnswer)
@@ -127,19 +128,19 @@ import ThreadRequests
   @Test("A daemon that ends in the middle is waited for, and asked again; a delete it has done is done") func ends()
     async throws
   {
-    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerFailure(.notFound, "no such router")).json }
+    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerFailure(.notFound, "no such router")).json() }
     try await broken.client.deleteCredentials(forBorderAgent: Agents.kitchen)
     #expect(broken.calls == 2)
     let ending = try BrokenDaemon(breaking: 0) { number in
       number == 0
-        ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json : ThreadAnswer(AnswerData(credentials: [])).json
+        ? ThreadAnswer(AnswerFailure(.ending, "it ends")).json() : ThreadAnswer(AnswerData(credentials: [])).json()
     }
     #expect(try await ending.client.allCredentials() == [])
     #expect(ending.calls == 2)
   }
 
   @Test("Where a person is asked, a call that broke off is not made again") func endsWhileAsking() async throws {
-    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerData(credentials: [])).json }
+    let broken = try BrokenDaemon(breaking: 1) { _ in ThreadAnswer(AnswerData(credentials: [])).json() }
     let error = await failure { try await broken.client.preferredCredentials() }
     #expect(error?.reason == .interrupted)
     #expect(broken.calls == 1)

@@ -19,13 +19,13 @@ import ThreadRequests
       (CancellationError(), "ending", 75), (KeychainError(.authFailed, "no"), "refused", 77),
       (CommandFailure(.noInput, "no", code: .staleID), "stale_id", 66), (SocketError(.tooLarge, "no"), "too_large", 74),
       (Other(), "internal", 70),
-    ] as [(any Error, String, Int)]) func codes(error: any Error, code: String, exit: Int)
+    ] as [(any Error, String, Int32)]) func codes(error: any Error, code: String, exit: Int32)
   {
     let answer = VarlinkError(failing: error)
     #expect(answer.name == "io.threadkeeper.Failed")
-    #expect(answer.parameters["code"]?.string == code)
-    #expect(answer.parameters["exit"]?.int == exit)
-    #expect(answer.commandFailure.status.rawValue == Int32(exit))
+    #expect(answer.code == code)
+    #expect(AnswerFailure(answer)?.exit == exit)
+    #expect(answer.commandFailure.status.rawValue == exit)
   }
 
   @Test("Each code of an answer has its exit status") func answers() {

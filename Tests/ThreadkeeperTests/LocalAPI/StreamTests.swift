@@ -110,9 +110,9 @@ import ThreadRequests
   }
 
   @Test("A number that cannot be is refused, and one that is not there, too") func refused() async throws {
-    for (after, last, exit) in [(-1, nil, 64), (nil, -1, 64), (7, nil, 65)] as [(Int64?, Int64?, Int)] {
+    for (after, last, exit) in [(-1, nil, 64), (nil, -1, 64), (7, nil, 65)] as [(Int64?, Int64?, Int32)] {
       let error = await #expect(throws: VarlinkError.self) { try await follow(after: after, last: last) { _ in false } }
-      #expect(error?.parameters["exit"]?.int == exit, "\(String(describing: error))")
+      #expect(error.flatMap { AnswerFailure($0)?.exit } == exit, "\(String(describing: error))")
     }
   }
 }

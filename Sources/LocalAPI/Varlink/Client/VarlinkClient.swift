@@ -1,6 +1,7 @@
 import Glibc
 import Synchronization
 import ThreadkeeperSupport
+import Wire
 
 /// A client of a service on a Unix socket, with one connection. One call at a time: another one waits for its turn,
 /// and fails while a stream is open.
@@ -44,15 +45,26 @@ package final class VarlinkClient: Sendable {
   ///   cancelled, `malformed`, `tooLarge`; the connection is of no more use then.
   package func call<Parameters: Encodable, Reply: Decodable & Sendable>(
     _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration = .seconds(10)
-  ) async throws -> Reply { try await call(VarlinkCall.encode(method.fullName, parameters), within: limit) }
+  ) async throws -> Reply {
+    try await call(VarlinkCall.encode(method.fullName, parameters), within: limit) { try VarlinkReply(reading: $0) }
+  }
 
-  func call<Reply: Decodable & Sendable>(_ call: [UInt8], within limit: Duration) async throws -> Reply {
+  /// As above.
+  package func call<Parameters: WireValue, Reply: WireMessage & Sendable>(
+    _ method: VarlinkMethod<Parameters, Reply>, _ parameters: Parameters, within limit: Duration = .seconds(10)
+  ) async throws -> Reply {
+    try await call(VarlinkCall.encode(method.fullName, parameters), within: limit) { try VarlinkReply(reading: $0) }
+  }
+
+  private func call<Reply: Sendable>(
+    _ call: [UInt8], within limit: Duration, _ read: @escaping @Sendable ([UInt8]) throws -> VarlinkReply<Reply>
+  ) async throws -> Reply {
     guard !isStreaming.withLock({ $0 }) else { throw Self.streamIsOpen }
     let deadline = ContinuousClock.now + limit
     return try await waiting { [self] in
       try turn.withLock { _ in
         try ask(call, by: deadline)
-        return try VarlinkReply<Reply>(reading: connection.receive(by: deadline)).parameters
+        return try read(connection.receive(by: deadline)).parameters
       }
     }
   }

@@ -1,4 +1,4 @@
-import ThreadkeeperSupport
+import Wire
 
 /// A call as it came, with its parameters still to be read.
 package struct VarlinkCall: Sendable {
@@ -23,37 +23,14 @@ package struct VarlinkCall: Sendable {
 
   /// - Throws: `malformed`. A connection that such a message came over is of no more use.
   package init(reading message: [UInt8]) throws(SocketError) {
-    var (method, kinds, parameters) = (String?.none, [Kind](), Array("{}".utf8))
-    var isCall = true
-    try VarlinkJSON.readMembers(of: message) { member in
-      func add(_ kind: Kind) {
-        switch member.value {
-        case .bool(let isSet): if isSet { kinds.append(kind) }
-        case .null: break
-        case .string, .number, .nested: isCall = false
-        }
-      }
-      switch member.name {
-      case "method": if case .string(let text) = member.value { method = text.text } else { isCall = false }
-      case "parameters":
-        switch member.value {
-        case .nested where member.source.first == UInt8(ascii: "{"): parameters = Array(member.source)
-        case .null: break
-        default: isCall = false
-        }
-      case "more": add(.more)
-      case "oneway": add(.oneway)
-      case "upgrade": add(.upgrade)
-      default: break
-      }
-    }
-    guard isCall, let method else { throw SocketError(.malformed, "a message is no call") }
+    let form = try Form(message: message, else: "a message is no call")
+    let kinds = [(form.more, Kind.more), (form.oneway, .oneway), (form.upgrade, .upgrade)].filter { $0.0 == true }
     guard kinds.count <= 1 else { throw SocketError(.malformed, "a call is more than one of more, oneway and upgrade") }
-    kind = kinds.first ?? .single
-    let dot = method.lastIndex(of: ".")
-    interface = dot.map { String(method[..<$0]) } ?? ""
-    name = dot.map { String(method[$0...].dropFirst()) } ?? method
-    self.parameters = parameters
+    kind = kinds.first?.1 ?? .single
+    let dot = form.method.lastIndex(of: ".")
+    interface = dot.map { String(form.method[..<$0]) } ?? ""
+    name = dot.map { String(form.method[$0...].dropFirst()) } ?? form.method
+    parameters = (form.parameters ?? .empty).bytes
   }
 
   /// - Throws: `VarlinkError.invalidParameter` with the first field that is missing or of another type; what the type
@@ -67,22 +44,38 @@ package struct VarlinkCall: Sendable {
 
   /// A call to send, without the byte that ends it.
   package static func encode(_ method: String, _ parameters: some Encodable, _ kind: Kind = .single) throws -> [UInt8] {
-    try VarlinkJSON.encode(
-      Sent(
-        method: method, parameters: parameters, more: kind == .more ? true : nil, oneway: kind == .oneway ? true : nil,
-        upgrade: kind == .upgrade ? true : nil))
+    encode(method, WireBytes(try VarlinkJSON.encode(parameters)), kind)
   }
 
-  fileprivate struct Sent<Value: Encodable>: Encodable {
-    var method: String
-    var parameters: Value
+  /// As above.
+  package static func encode(_ method: String, _ parameters: some WireValue, _ kind: Kind = .single) -> [UInt8] {
+    var form = Form()
+    (form.method, form.parameters) = (method, WireBytes(of: parameters))
+    switch kind {
+    case .single: break
+    case .more: form.more = true
+    case .oneway: form.oneway = true
+    case .upgrade: form.upgrade = true
+    }
+    return form.json()
+  }
+
+  private struct Form: WireMessage {
+    var method = ""
     var more: Bool?
     var oneway: Bool?
+    var parameters: WireBytes?
     var upgrade: Bool?
+
+    mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("method", &method)
+      c.field("more", &more)
+      c.field("oneway", &oneway)
+      c.field("parameters", &parameters)
+      c.field("upgrade", &upgrade)
+    }
   }
 }
-
-extension VarlinkCall.Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
 
 /// No parameters, or a reply without any: `{}`.
 package struct VarlinkNothing: Codable, Sendable, Equatable {
@@ -104,74 +97,56 @@ package struct VarlinkReply<Parameters> {
 
 extension VarlinkReply: Sendable where Parameters: Sendable {}
 
+extension VarlinkReply {
+  private init(_ message: [UInt8], _ read: ([UInt8]) throws -> Parameters) throws {
+    let otherwise = "a message is no reply to this call"
+    let form = try ReplyForm(message: message, else: otherwise)
+    let bytes = form.parameters ?? .empty
+    if let name = form.error { throw VarlinkError(name, bytes) }
+    do { self.init(parameters: try read(bytes.bytes), continues: form.continues ?? false) } catch {
+      throw SocketError(.malformed, otherwise)
+    }
+  }
+
+  private func encoded(_ bytes: WireBytes) -> [UInt8] {
+    ReplyForm(continues: continues ? true : nil, parameters: bytes).json()
+  }
+}
+
 extension VarlinkReply where Parameters: Decodable {
   /// - Throws: `VarlinkError` when the service answers with one; `malformed` when it is no reply of this type.
   package init(reading message: [UInt8]) throws {
-    try VarlinkJSON.readMembers(of: message)
-    do {
-      let head = try VarlinkJSON.decode(Head.self, message)
-      if let name = head.error {
-        let details = try? VarlinkJSON.decode(Body<Details>.self, message)
-        throw VarlinkError(name, details?.parameters?.values ?? [:])
-      }
-      continues = head.continues ?? false
-      parameters =
-        try VarlinkJSON.decode(Body<Parameters>.self, message).parameters
-        ?? VarlinkJSON.decode(Parameters.self, Array("{}".utf8))
-    } catch let error as VarlinkError { throw error } catch {
-      throw SocketError(.malformed, "a message is no reply to this call")
-    }
+    try self.init(message) { try VarlinkJSON.decode(Parameters.self, $0) }
   }
 }
 
 extension VarlinkReply where Parameters: Encodable {
   /// Without the byte that ends it.
-  package func encoded() throws -> [UInt8] {
-    try VarlinkJSON.encode(Sent(parameters: parameters, continues: continues ? true : nil))
-  }
+  package func encoded() throws -> [UInt8] { encoded(WireBytes(try VarlinkJSON.encode(parameters))) }
+}
+
+extension VarlinkReply where Parameters: WireMessage {
+  /// As above.
+  package init(reading message: [UInt8]) throws { try self.init(message) { try Parameters(reading: $0) } }
+
+  /// As above.
+  package func encoded() -> [UInt8] { encoded(WireBytes(parameters.json())) }
 }
 
 extension VarlinkError {
   /// The reply, without the byte that ends it.
-  package func encoded() -> [UInt8] { (try? VarlinkJSON.encode(SentError(error: name, parameters: parameters))) ?? [] }
+  package func encoded() -> [UInt8] { ReplyForm(error: name, parameters: parameters).json() }
 }
 
-private struct Head: Decodable {
+private struct ReplyForm: WireMessage {
+  var continues: Bool?
   var error: String?
-  var continues: Bool?
-}
+  var parameters: WireBytes?
 
-private struct Body<Value: Decodable>: Decodable { var parameters: Value? }
-
-extension Body: VarlinkFieldNames where Value: VarlinkFieldNames {}
-
-private struct Sent<Value: Encodable>: Encodable {
-  var parameters: Value
-  var continues: Bool?
-}
-
-extension Sent: VarlinkFieldNames where Value: VarlinkFieldNames {}
-
-private struct SentError: Encodable {
-  var error: String
-  var parameters: [String: VarlinkError.Value]
-}
-
-/// The parameters of an error that are texts or whole numbers; others are left out.
-private struct Details: Decodable {
-  let values: [String: VarlinkError.Value]
-
-  init(from decoder: any Decoder) throws {
-    values = try decoder.singleValueContainer().decode([String: Detail].self).compactMapValues(\.value)
-  }
-
-  private struct Detail: Decodable {
-    let value: VarlinkError.Value?
-
-    init(from decoder: any Decoder) throws {
-      let field = try decoder.singleValueContainer()
-      value = (try? field.decode(String.self)).map { .string($0) } ?? (try? field.decode(Int.self)).map { .int($0) }
-    }
+  mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("continues", &continues)
+    c.field("error", &error)
+    c.field("parameters", &parameters)
   }
 }
 

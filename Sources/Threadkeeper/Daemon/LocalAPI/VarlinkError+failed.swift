@@ -6,7 +6,7 @@ import ThreadRequests
 /// `io.threadkeeper.Failed`: why the daemon did not do what it was asked for. See docs/reference/local-api.md.
 extension VarlinkError {
   /// Of a failure.
-  var code: String? { name == Self.failed ? parameters["code"]?.string : nil }
+  var code: String? { name == Self.failed ? AnswerFailure(self)?.code : nil }
 
   /// Whatever a handler throws.
   init(failing error: any Error) {
