@@ -4,6 +4,9 @@ import Wire
 
 /// The credentials of a border router, or of the preferred network, in an answer.
 package struct CredentialRecord: WirePart, WireMessage, WireReadable, Hashable, Sendable {
+  /// Of the type in the interfaces of the local API.
+  package static var varlink: String { "Credential" }
+
   /// Nil for a preferred network that no stored router of the requester's is on.
   package var agent: BorderAgentID?
   package var network = ExtendedPANID(number: 0)
@@ -64,6 +67,9 @@ extension CredentialRecord: CustomStringConvertible, CustomReflectable {
 
 /// A network that was the preferred one of its home, without its keys.
 package struct FormerNetworkRecord: WirePart, WireMessage, WireReadable, Codable, Hashable, Sendable {
+  /// Of the type in the interfaces of the local API.
+  package static var varlink: String { "FormerNetwork" }
+
   /// `p-` and 8 hex digits.
   package var id = ""
   package var networkName = ""

@@ -19,6 +19,8 @@ package enum JSONValue: Hashable, Sendable {
 }
 
 extension JSONValue: WireReadable {
+  package static var varlink: String { "object" }
+
   package func write(to json: inout JSONWriter) {
     switch self {
     case .null: json.raw("null")

@@ -3,6 +3,9 @@ import Wire
 
 /// A question that waits for a person, as its own requester is told of it.
 package struct WaitingQuestion: WirePart, WireMessage, WireReadable, Hashable, Sendable {
+  /// Of the type in the interfaces of the local API.
+  package static var varlink: String { "Question" }
+
   package var id = ""
   /// What was asked for: `preferred/get`.
   package var command = ""

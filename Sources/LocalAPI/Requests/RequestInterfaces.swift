@@ -25,81 +25,27 @@ extension RequestMethods {
     MQTT requests. The parameters:
     """
 
+  private static let answer = WireDescriber(AnswerData()).fields
+
   private static func reply(_ command: RequestCommand) -> String {
-    command.reply.map { field in
-      let isOptional = field.hasSuffix("?")
-      let name = isOptional ? String(field.dropLast()) : field
-      return "\(name): \(isOptional ? "?" : "")\(replyTypes[name] ?? "string")"
+    command.reply.compactMap { field in
+      let (name, isOptional) = (field.filter { $0 != "?" }, field.hasSuffix("?"))
+      return answer.first { $0.name == name }.map { "\(name): \(isOptional ? "?" : "")\($0.type)" }
     }.joined(separator: ", ")
   }
 
-  /// Of the fields of `AnswerData` that are no texts.
-  private static let replyTypes = [
-    "alerts": "[]object", "available": "bool", "change": "(stored, updated, unchanged)", "changed": "bool",
-    "credentials": "[]Credential", "damaged": "[]string", "deleted": "bool", "differs": "[]string",
-    "forgotten": "[]FormerNetwork", "networks": "[]object", "pending": "[]Question",
-    "preferred": "(match, mismatch, none)", "remaining": "[]string", "result": "(match, mismatch, none)",
-    "routers": "[]object", "shared_by": "[]string",
-  ]
-
   /// Objects in replies.
   private static let types = [
-    (
-      "Credential",
-      """
-      (
-        # Absent for the preferred network where the caller has no router on it.
-        border_agent_id: ?string,
-        ext_pan_id: string,
-        network_name: string,
-        channel: ?int,
-        pan_id: ?int,
-        # Seconds.
-        active_timestamp: ?int,
-        # RFC 3339.
-        created_at: ?string,
-        modified_at: ?string,
-        # Whether its router is there and can be reached.
-        active: bool,
-        # The Active Operational Dataset, keys included, as hexadecimal digits.
-        dataset: ?string
-      )
-      """
-    ),
-    (
-      "FormerNetwork",
-      """
-      (
-        # For `Set`.
-        id: string,
-        network_name: string,
-        ext_pan_id: string,
-        channel: ?int,
-        active_timestamp: ?int,
-        # When it was replaced; RFC 3339.
-        until: string
-      )
-      """
-    ),
-    (
-      "Question",
-      """
-      (
-        id: string,
-        # The MQTT request that it is about: `preferred/get`.
-        command: string,
-        # Of `network/get`.
-        ext_pan_id: ?string,
-        # RFC 3339.
-        expires_at: string,
-        # Of the calls that wait for it.
-        transactions: ?[]string,
-        # Who would get what, and why it matters: with `administrator` only.
-        reason: ?string
-      )
-      """
-    ),
+    object(CredentialRecord.self), object(FormerNetworkRecord.self), object(WaitingQuestion.self),
   ]
+
+  private static func object<Part: WirePart>(_ part: Part.Type) -> (name: String, text: String) {
+    let fields = WireDescriber(Part.sample).fields.map { field in
+      let about = field.meaning.isEmpty ? "" : "  # \(field.meaning)\n"
+      return "\(about)  \(field.name): \(field.isNeeded ? "" : "?")\(field.type)"
+    }
+    return (Part.varlink, "(\n\(fields.joined(separator: ",\n"))\n)")
+  }
 
   private static let known = WireDescriber(RequestFields(on: .socket)).fields
 
