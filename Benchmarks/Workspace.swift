@@ -49,10 +49,10 @@ final class Workspace {
 
   /// A private broker that drops nothing and saves nothing, so that only its speed matters.
   func startBroker() throws -> EmbeddedBroker {
-    let broker = EmbeddedBroker(
-      EmbeddedBrokerConfiguration(
-        directory: fresh("broker"), persistence: false, logins: [], receiveMaximum: UInt16(Helper.window),
-        extraConfiguration: ["max_queued_bytes 0", "log_type error", "log_type information"]))
+    var configuration = EmbeddedBrokerConfiguration(directory: fresh("broker"), persistence: false, logins: [])
+    configuration.receiveMaximum = UInt16(Helper.window)
+    configuration.extraConfiguration = ["max_queued_bytes 0", "log_type error", "log_type information"]
+    let broker = EmbeddedBroker(configuration)
     try broker.start()
     return broker
   }
