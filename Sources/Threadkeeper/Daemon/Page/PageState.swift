@@ -208,11 +208,14 @@ extension PageState.Home {
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
     let shown = home.networks.filter { $0.isPreferred || groups[$0.id] != nil || !$0.sharedBy.isEmpty }
-    networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map {
-      PageState.Network(
-        $0, groups[$0.id] ?? [], isAlike: home.hasNamesake($0.id, $0.name),
-        sharedBy: home.shared(of: $0.id).map(PageState.Share.init),
-        credentials: !$0.isPreferred || home.preferred?.dataset.hasCredentials == true)
+    networks = (shown.filter(\.isPreferred) + shown.filter { !$0.isPreferred }).map { network in
+      let (routers, shared) = (groups[network.id] ?? [], home.shared(of: network.id).map(PageState.Share.init))
+      return PageState.Network(
+        id: network.id.description, name: network.name, isAlike: home.hasNamesake(network.id, network.name),
+        channel: network.dataset?.parameters.map { Int($0.channelNumber) }, preferred: network.isPreferred,
+        credentials: !network.isPreferred || home.preferred?.dataset.hasCredentials == true,
+        accepted: network.isAccepted, sharedBy: shared, preferable: !routers.isEmpty || !shared.isEmpty,
+        routers: routers)
     }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
@@ -221,23 +224,6 @@ extension PageState.Home {
           id: nil, name: "", isAlike: false, channel: nil, preferred: false, credentials: true, accepted: false,
           sharedBy: [], preferable: false, routers: routers))
     }
-  }
-}
-
-extension PageState.Network {
-  init(
-    _ network: NetworkView, _ routers: [PageState.Router], isAlike: Bool, sharedBy: [PageState.Share], credentials: Bool
-  ) {
-    id = network.id.description
-    name = network.name
-    self.isAlike = isAlike
-    channel = network.dataset?.parameters.map { Int($0.channelNumber) }
-    preferred = network.isPreferred
-    self.credentials = credentials
-    accepted = network.isAccepted
-    self.sharedBy = sharedBy
-    preferable = !routers.isEmpty || !sharedBy.isEmpty
-    self.routers = routers
   }
 }
 
