@@ -8,10 +8,8 @@ import Logging
 import ServiceDiscovery
 import ServiceLifecycle
 import Settings
-import SodiumCrypto
 import StatusPage
 import ThreadDataset
-import Wire
 
 /// `threadkeeper demo`
 struct DemoCommand: AsyncParsableCommand {
