@@ -88,12 +88,6 @@ package enum RequestFlaw: Error {
 // MARK: - Reading
 
 extension RequestFields {
-  /// Of several fields of another type the first of these is named.
-  static let order = [
-    "home", "transaction", "border_agent_id", "dataset", "ext_pan_id", "network_name", "id", "scope", "purpose",
-    "token", "sealed", "program", "administrator",
-  ]
-
   package init(json: [UInt8], on wire: Wire) throws(RequestFlaw) {
     self.init(on: wire)
     let flaw =
@@ -101,13 +95,8 @@ extension RequestFields {
         fields(&reader)
         wrong = reader.problems.filter { $0.reason == .badValue }.compactMap(\.field)
         if isWrong("dataset") { datasetError = Self.datasetError(reader.text("dataset") ?? "") }
-        for name in Self.order {
-          guard let problem = reader.problems.first(where: { $0.field == name }), problem.reason != .badValue else {
-            continue
-          }
-          return problem.reason == .unpairedSurrogate ? .unreadable : .type(of: name)
-        }
-        return nil
+        guard let problem = reader.problems.first(where: { $0.reason != .badValue }) else { return nil }
+        return problem.reason == .unpairedSurrogate ? .unreadable : .type(of: problem.field ?? "")
       } as RequestFlaw?
     if let flaw { throw flaw }
   }

@@ -29,11 +29,6 @@ import Wire
     #expect(request.transaction == "r-1")
   }
 
-  @Test("Each field has its turn where several are of another type") func turns() {
-    let names = [RequestFields(on: .mqtt), RequestFields(on: .socket)].flatMap { WireDescriber($0).fields.map(\.name) }
-    #expect(Set(names) == Set(RequestFields.order))
-  }
-
   @Test("16 bytes whose tail is zero are the 8 bytes") func alias() throws {
     let request = try ThreadRequest(.getCredentials, fields(#"{"border_agent_id":"\#(agent)0000000000000000"}"#))
     #expect(request.agent == BorderAgentID(hex: agent))
