@@ -1,3 +1,4 @@
+import Home
 import ThreadDataset
 import Wire
 
@@ -149,11 +150,7 @@ package struct AnswerData: WirePart, WireMessage, WireReadable, Hashable, Sendab
   package enum Change: String, WireName, Sendable { case stored, updated, unchanged }
 
   /// How a dataset compares with the preferred network.
-  package enum Check: String, WireName, Codable, Sendable {
-    case match, mismatch
-    /// There is no preferred network, or its credentials are not here.
-    case none
-  }
+  package typealias Check = PreferredCheck.Published
 
   // Of `ping`.
   /// RFC 3339.

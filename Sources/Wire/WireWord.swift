@@ -248,7 +248,7 @@ extension RouterSource: WireWord {
 
 extension PreferredCheck {
   /// As it is published.
-  package enum Published: String, WireName {
+  package enum Published: String, WireName, Codable, Sendable {
     case match, mismatch, none
 
     package static var form: WireForm {

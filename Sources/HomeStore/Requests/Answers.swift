@@ -50,12 +50,12 @@ package struct AnswerWriter {
         case .keep: .unchanged
         case .update, .move, .ignoreOlder, .conflict: .updated
         }
-      data.preferred = preferred.answered
+      data.preferred = preferred.published
     case .deleted: data.deleted = true
     case .credentials(let found): try write(found, to: request, context, &data)
     case .available(let isAvailable): data.available = isAvailable
     case .checked(let check):
-      data.result = check.answered
+      data.result = check.published
       data.differs = check.differences.parameters.map(\.rawValue)
     case .preferredSet(let isChanged, let hasCredentials, let owner):
       data.changed = isChanged
@@ -162,16 +162,6 @@ extension AnswerFailure {
 
   /// A caller that has hung up before its request was handled.
   package static let nobodyWaits = AnswerFailure(.expired, "nobody waits for the answer any more")
-}
-
-extension PreferredCheck {
-  fileprivate var answered: AnswerData.Check {
-    switch self {
-    case .none: .none
-    case .match: .match
-    case .mismatch, .stale, .conflict: .mismatch
-    }
-  }
 }
 
 extension ReplyAddress {

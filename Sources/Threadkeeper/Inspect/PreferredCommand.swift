@@ -5,6 +5,7 @@ import LocalAPI
 import Settings
 import ThreadDataset
 import ThreadRequests
+import Wire
 
 /// `threadkeeper preferred`
 struct PreferredCommand: ParsableCommand {

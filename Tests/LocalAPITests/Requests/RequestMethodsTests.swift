@@ -20,7 +20,8 @@ import ThreadRequests
     "A parameter of another type is named, and what is none of the socket's is ignored",
     arguments: [
       (#"{"home":7}"#, "home"), (#"{"id":"a","administrator":"yes"}"#, "administrator"),
-      (#"{"home":[],"dataset":1}"#, "dataset"), (#"{"id":"\ud800"}"#, ""), (#"{"token":7,"purpose":{},"sealed":1}"#, nil),
+      (#"{"home":[],"dataset":1}"#, "dataset"), (#"{"id":"\ud800"}"#, ""),
+      (#"{"token":7,"purpose":{},"sealed":1}"#, nil),
     ] as [(String, String?)]) func wrong(_ parameters: String, _ field: String?) throws
   {
     let message = #"{"method":"a.B","parameters":\#(parameters)}"#
