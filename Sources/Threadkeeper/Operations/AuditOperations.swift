@@ -50,7 +50,6 @@ struct FollowAudit: StreamOperation, ReadOperation, OneTimeOperation {
 
 /// Goes through all records of the audit.
 struct VerifyAudit: ReadOperation {
-
   struct Reply: Codable {
     var records: Int64
     /// Which one is missing, altered or not in its place; nil when all is well.

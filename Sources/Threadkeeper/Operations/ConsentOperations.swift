@@ -10,7 +10,6 @@ import enum ThreadRequests.ConsentScope
 
 /// What waits for consent.
 struct ListConsents: ReadOperation {
-
   func perform(_ context: OperationContext) throws -> ConsentReport.List {
     ConsentReport.List(context.bridge.loop.homes.snapshot, namingHome: context.bridge.homes.count > 1)
   }
@@ -69,7 +68,6 @@ struct AskConsent: Operation {
 
 /// Who is given credentials without a question.
 struct ListGrants: ReadOperation {
-
   struct Reply: Codable {
     var grants: [ConsentReport.Grant]
     /// Homes of them that the settings do not name: nothing of these holds, or can be revoked.

@@ -65,7 +65,6 @@ struct OpenedStore {
 
 /// What opens the store.
 struct ListKeySlots: KeyOperation, ReadOperation {
-
   struct Reply: Codable { var slots: [KeySlotReport] }
 
   func perform(_ store: OpenedStore) throws -> Reply {

@@ -62,7 +62,6 @@ struct ListAlerts: ListOperation {
 
 /// Border routers; `note` says why there are none.
 struct ListRouters: ListOperation {
-
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     let homes = context.homes
     let routers = homes.flatMap { name, home in home.routerStates(in: name).map { $0.jsonValue() } }
@@ -89,7 +88,6 @@ struct ListRouters: ListOperation {
 
 /// Thread networks.
 struct ListNetworks: ListOperation {
-
   func list(_ context: OperationContext) throws -> Rows<JSONValue> {
     Rows(rows: context.homes.flatMap { name, home in home.networkStates(in: name).map { $0.jsonValue() } })
   }
@@ -97,7 +95,6 @@ struct ListNetworks: ListOperation {
 
 /// Whose credentials are stored.
 struct ListCredentials: ListOperation {
-
   func list(_ context: OperationContext) throws -> Rows<CredentialReport> {
     let homes = context.homes
     return Rows(

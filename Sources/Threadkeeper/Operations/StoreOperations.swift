@@ -10,7 +10,6 @@ import ThreadDataset
 
 /// Opens every item, every record and every line of the audit.
 struct VerifyStore: Operation {
-
   func perform(_ context: OperationContext) throws -> VerificationOutcome {
     let keychain = try context.store.keychain(
       instead: "run `threadkeeper fleet doctor`; `threadkeeper audit --verify` checks the audit of a shard")
@@ -59,7 +58,6 @@ struct ForgetDamaged: OneTimeOperation {
 
 /// Sends a copy of the store as a file, a part at a time. The outcome comes last.
 struct BackupStore: StreamOperation {
-
   /// A part of what comes of it.
   struct Reply: Codable {
     /// The next bytes of the file, as base64.
