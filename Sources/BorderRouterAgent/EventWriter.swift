@@ -4,7 +4,6 @@ import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadRequests
-import ThreadkeeperSupport
 import Wire
 
 /// Makes publications of one agent's events: numbered, and sealed and signed where there are keys. See
@@ -120,17 +119,6 @@ extension EventOutcome {
     code = answer.error?.code ?? "unknown"
     field = answer.error?.field
     message = answer.error?.message ?? ""
-  }
-}
-
-extension UntrustedJSON {
-  /// A member of what threadkeeper or Home Assistant has sent.
-  static func value(_ name: String, in object: [UInt8]) -> [UInt8]? {
-    value(of: name, in: object, depth: Envelope.nesting)
-  }
-
-  static func text(_ name: String, in object: [UInt8]) -> String? {
-    value(name, in: object).flatMap { RESTValue(reading: $0).text }
   }
 }
 

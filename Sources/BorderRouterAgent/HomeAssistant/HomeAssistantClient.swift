@@ -206,3 +206,10 @@ extension StoredDataset {
     preference = try? fields.decode(Bool.self, forKey: .preference)
   }
 }
+
+extension UntrustedJSON {
+  /// A member of what Home Assistant has sent.
+  fileprivate static func text(_ name: String, in object: [UInt8]) -> String? {
+    value(of: name, in: object, depth: Envelope.nesting).flatMap { RESTValue(reading: $0).text }
+  }
+}
