@@ -140,7 +140,6 @@ package struct AlertFacts: Hashable, Sendable {
 
     package let first: [String]
     package let count: Int
-
   }
 
   /// Which sentence it is.

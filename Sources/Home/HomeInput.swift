@@ -180,7 +180,6 @@ package struct EnrolledClient: Hashable, Sendable {
   /// Its keys count no more. It is kept of users whose trust was `signed`: what comes under their names in plaintext
   /// counts as little as before.
   package var isRevoked = false
-
 }
 
 extension EnrolledClient {

@@ -46,5 +46,4 @@ struct DirtyPlaces {
     entries = first + entries[head...]
     head = 0
   }
-
 }
