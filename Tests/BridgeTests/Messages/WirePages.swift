@@ -206,7 +206,13 @@ enum AsyncAPIParts {
         case .dataset: request.dataset = try? SampleNetwork.guest.dataset(at: 1)
         case .network: request.network = network
         case .networkName: request.networkName = "home"
-        case .id: request.id = command == .setPreferred ? "p-current" : "c-0123456789abcdef"
+        case .id:
+          request.id =
+            switch command {
+            case .setPreferred: "p-current"
+            case .forgetNetwork: "p-1234abcd"
+            default: "c-0123456789abcdef"
+            }
         case .scope: request.scope = .once
         case .administrator, .program, .purpose, .token, .transaction: break
         }
