@@ -1,8 +1,9 @@
 // Public to be inlined across targets only; no product has it.
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-/// Makes the JSON schema (draft-07) of a message from its declaration, and knows its fields for Varlink and the documents. What messages share stands in `definitions`, by
-/// the name of its form. Nothing is allowed but what is declared.
+/// Makes the JSON schema (draft-07) of a message from its declaration, and knows its fields for Varlink and the
+/// documents. What messages share stands in `definitions`, by the name of its form. Nothing is allowed but what is
+/// declared.
 public struct WireDescriber: WireCoder, Sendable {
   public struct Field: Sendable {
     public let name: String
