@@ -48,7 +48,7 @@ package struct CredentialRecord: WirePart, WireMessage, WireReadable, Hashable, 
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.needed("active", &isActive, "Whether its border router is there and can be reached.")
     c.field("active_timestamp", &activeTimestamp, .activeTimestamp)
-    c.field("border_agent_id", &agent)
+    c.field("border_agent_id", &agent, "Absent for the preferred network where the requester has no router on it.")
     c.field("channel", &channel, .channel)
     c.field("created_at", &created, "When it was stored first.")
     c.field("dataset", &dataset)

@@ -89,13 +89,13 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     switch self {
     case .ping: "Whether the daemon answers."
     case .storeCredentials: "Stores the credentials of a border router."
-    case .deleteCredentials: "Deletes them."
-    case .getCredentials: "Those of one border router of the own team."
-    case .listCredentials: "Those of the own team."
+    case .deleteCredentials: "Deletes the credentials of a border router."
+    case .getCredentials: "The credentials of a border router of the own team."
+    case .listCredentials: "The credentials of the own team."
     case .listActiveCredentials: "The same, of routers that are there and can be reached."
     case .shareCredentials: "Not in this version: always `unsupported`."
-    case .getNetwork: "The newest ones of a network, of any team. Needs consent."
-    case .nearbyNetworks: "Those of all networks whose routers are there, of every team. Needs consent."
+    case .getNetwork: "The newest credentials of a network, of any team. Needs consent."
+    case .nearbyNetworks: "The credentials of all networks whose routers are there, of every team. Needs consent."
     case .isPreferredAvailable: "Whether a network is preferred, and its credentials are here."
     case .checkPreferred: "Compares a dataset with the preferred network."
     case .getPreferred: "The credentials of the preferred network. Needs consent: a person is asked for two minutes."
@@ -105,13 +105,13 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     case .forgetNetwork:
       "Deletes the credentials of a network that was preferred, or that a login shares, by `ext_pan_id`, or one entry of the history by `id`. Over MQTT it is refused."
     case .approveConsent: "Agrees to a request that waits."
-    case .denyConsent: "Refuses it."
+    case .denyConsent: "Refuses a request that waits."
     case .askConsent:
       "Has a person asked again whether a router gets the preferred credentials, after that was denied, expired or failed; else `conflict`. For those who decide."
     case .pendingConsents: "What the requester itself waits for in this home, oldest first."
     case .listRouters: "The border routers of the home, as they are published."
-    case .listNetworks: "Its Thread networks, as they are published."
-    case .listAlerts: "Its alerts that fire, as they are published."
+    case .listNetworks: "The Thread networks of the home, as they are published."
+    case .listAlerts: "The alerts of the home that fire, as they are published."
     }
   }
 

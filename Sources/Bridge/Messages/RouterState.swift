@@ -25,7 +25,7 @@ package struct RouterState: WireObject {
 
   package func fields<Coder: WireCoder>(_ c: inout Coder) {
     let dataset: StaticString =
-      "Of the stored dataset; while `adoption` is `sent`, of the reported one; with no dataset, of the record with `mdns`, which has no `channel` and `pan_id`, else the id alone that it reports."
+      "Of the stored dataset; while `adoption` is `sent`, of the reported one; without a dataset, with `mdns` of the record, which has no `channel` and `pan_id`, else only the id that it reports."
     let parameters = router.dataset?.parameters
     let name = router.networkName
     c.field("access_point", router.accessPoint, .label("As it reported."))
