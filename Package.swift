@@ -39,7 +39,7 @@ let goalTargets: [Target] =
   default: []
   }
 
-/// The floors, lowest first; an import never goes up. See docs/explanation/architecture.md.
+/// The floors, lowest first; an import never goes up. See docs/explanation/code-map.md.
 let package = Package(
   name: "threadkeeper",
   products: [
@@ -118,7 +118,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
 
-    // Floor 5: Thread credentials for other programs; HTTP; agents; the daemon with its commands; fleets.
+    // Floor 5: Thread credentials for other programs; HTTP; agents; the daemon with its commands.
     .target(
       name: "ThreadNetwork",
       dependencies: [
@@ -147,7 +147,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ]),
-    // Shards on PostgreSQL, and their commands. Empty without the trait of its name.
+    // Floor 6: shards on PostgreSQL, and their commands. Empty without the trait of its name.
     .target(
       name: "Fleet",
       dependencies: [
@@ -158,8 +158,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
 
-    // Floor 6.
-    // The program alone zeroes what it frees; a program that uses the libraries decides for itself.
+    // Floor 7. The program alone zeroes what it frees; a program that uses the libraries decides for itself.
     .target(name: "CZeroingFree"),
     .executableTarget(
       name: "threadkeeper",
