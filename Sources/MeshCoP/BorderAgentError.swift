@@ -45,7 +45,7 @@ extension BorderAgentError {
 
   static func invalid(_ part: String, _ flaw: KeyExchangeError) -> Self {
     switch flaw {
-    case .libraryFailed, .tooEarly, .unusableSecret: .cannotStart(flaw)
+    case .libraryFailed, .outOfOrder, .unusableSecret: .cannotStart(flaw)
     default: .protocolError(part: part, flaw: flaw.description)
     }
   }

@@ -202,9 +202,9 @@ package struct Channel: Sendable {
   }
 
   private mutating func sendFinished(at now: ContinuousClock.Instant) throws(KeyExchangeError) -> [UInt8] {
-    guard let keys, let keyExchange else { throw .tooEarly }
-    let key = message(.clientKeyExchange, try keyExchange.secondRound())
-    self.keyExchange = nil
+    guard let keys, let secondRound = try keyExchange?.secondRound() else { throw .outOfOrder }
+    keyExchange = nil
+    let key = message(.clientKeyExchange, secondRound)
     transcript += key
     let finished = message(.finished, try keys.verifyData(.client, after: transcript).withUnsafeBytes { Array($0) })
     transcript += finished

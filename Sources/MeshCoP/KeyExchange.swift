@@ -27,8 +27,8 @@ package struct KeyExchange: Sendable {
   private let secret: Scalar
   private let numbers: (first: Scalar, second: Scalar)
   private let points: (first: Point, second: Point)
-  /// For the proof of the second round.
-  private let nonce: Scalar
+  /// For the proof of the second round, until that is made: two proofs with one nonce would give the number away.
+  private var nonce: Scalar?
   private var peer: (first: Point, second: Point)?
 
   /// What the hello of this side has in its extension `ecjpake_key_kp_pair`: two `ECJPAKEKeyKP`, at most 330 bytes.
@@ -65,9 +65,11 @@ package struct KeyExchange: Sendable {
 
   /// This side's second round: one `ECJPAKEKeyKP`, at most 165 bytes.
   ///
-  /// - Throws: `KeyExchangeError`: the first round is not there, or its points add up to the one at infinity.
-  package func secondRound() throws(KeyExchangeError) -> [UInt8] {
-    guard let peer else { throw .tooEarly }
+  /// - Throws: `KeyExchangeError`: the first round is missing, or its points add up to the one at infinity, or this is
+  ///   not the first call.
+  package mutating func secondRound() throws(KeyExchangeError) -> [UInt8] {
+    guard let peer, let nonce else { throw .outOfOrder }
+    self.nonce = nil
     let base = try peer.first.plus(peer.second).plus(points.first)
     let number = try numbers.second.times(secret)
     return try ProvenKey.write(base.times(number), number, on: base, by: role.identity, nonce: nonce)
@@ -77,7 +79,7 @@ package struct KeyExchange: Sendable {
   ///
   /// - Throws: `KeyExchangeError`: no point of the curve with its proof, or the key would be known to all.
   package func premasterSecret(from secondRound: some Collection<UInt8>) throws(KeyExchangeError) -> SecretBytes {
-    guard let peer else { throw .tooEarly }
+    guard let peer else { throw .outOfOrder }
     var reader = ByteReader(secondRound)
     let base = try points.first.plus(points.second).plus(peer.first)
     let point = try ProvenKey.read(from: &reader, on: base, by: role.peer.identity)
@@ -96,7 +98,7 @@ package enum KeyExchangeError: String, Error, CustomStringConvertible {
   case atInfinity = "a point is the one at infinity"
   case numberTooLarge = "the number of a proof is not below the curve's order"
   case wrongProof = "a proof is wrong"
-  case tooEarly = "the first round is missing"
+  case outOfOrder = "a round is out of order"
   case unusableSecret = "the secret is zero"
   /// No memory, or not this curve.
   case libraryFailed = "libcrypto failed"

@@ -118,9 +118,18 @@ struct KeyExchangeTests {
         try KeyExchange(.client, secret: SecretBytes(copying: secret), random: KnownRandom().fill)
       }
     }
-    let client = try Self.side(.client, "123456789", seed: 1)
-    #expect(throws: KeyExchangeError.tooEarly) { try client.secondRound() }
-    #expect(throws: KeyExchangeError.tooEarly) { try client.premasterSecret(from: [] as [UInt8]) }
+    var client = try Self.side(.client, "123456789", seed: 1)
+    #expect(throws: KeyExchangeError.outOfOrder) { try client.secondRound() }
+    #expect(throws: KeyExchangeError.outOfOrder) { try client.premasterSecret(from: [] as [UInt8]) }
+  }
+
+  @Test("A second round is made once, so that no two proofs have the same nonce") func secondRoundOnce() throws {
+    var client = try Self.side(.client, "123456789", seed: 1)
+    for seed in [2, 3] as [UInt64] {
+      try client.receiveFirstRound(Self.side(.server, "123456789", seed: seed).firstRound)
+      if seed == 2 { _ = try client.secondRound() }
+    }
+    #expect(throws: KeyExchangeError.outOfOrder) { try client.secondRound() }
   }
 
   @Test("Random numbers that are 0, or not below the curve's order, are drawn again") func drawnAgain() throws {
