@@ -215,7 +215,7 @@ let package = Package(
       name: "ServiceDiscoveryTests", dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
     .testTarget(
       name: "MeshCoPTests",
-      dependencies: ["MeshCoP", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"],
+      dependencies: ["CLibCrypto", "MeshCoP", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"],
       resources: [.copy("Recorded")]),
     .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(

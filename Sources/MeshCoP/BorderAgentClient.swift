@@ -1,3 +1,4 @@
+import CLibCrypto
 import Glibc
 import SodiumCrypto
 import ThreadkeeperSupport
@@ -13,18 +14,22 @@ package enum BorderAgentClient {
   package static func read(_ address: String, port: UInt16, with secret: SecretBytes, until signal: WakeSignal? = nil)
     throws(BorderAgentError) -> RouterReading
   {
-    // libcrypto leaves numbers there.
-    defer { wipeDeadStack() }
+    // libcrypto leaves numbers on the stack, and errors in the thread's queue, where OpenSSL would report them for
+    // another connection of this thread.
+    defer {
+      ERR_clear_error()
+      wipeDeadStack()
+    }
     let socket = try connect(to: address, port)
     defer { close(socket) }
     var conversation = try Conversation(secret: secret, random: RandomBytes.fill, at: .now)
     var events = conversation.start(at: .now)
     // A port may be closed for a moment only, so what the system reports counts when it is reported twice.
-    var obstacles: [Int32] = []
+    var socketErrors: [Int32] = []
     while true {
       for event in events {
         switch event {
-        case .send(let datagram): if send(socket, datagram, datagram.count, 0) < 0 { obstacles.append(errno) }
+        case .send(let datagram): if send(socket, datagram, datagram.count, 0) < 0 { socketErrors.append(errno) }
         case .ended(.success(let reading)): return reading
         case .ended(.failure(let error)): throw error
         }
@@ -33,24 +38,27 @@ package enum BorderAgentClient {
       _ = poll(&polled, nfds_t(polled.count), (conversation.deadline - .now).pollMilliseconds)
       events = signal?.isRaised == true ? conversation.stop() : []
       if polled[0].revents != 0 {
-        if let datagram = receive(from: socket) {
-          obstacles = []
+        switch receive(from: socket) {
+        case .success(let datagram):
+          socketErrors = []
           events += conversation.receive(datagram, at: .now)
-        } else if errno != EAGAIN {
-          obstacles.append(errno)
+        case .failure(let error): if error.code != EAGAIN { socketErrors.append(error.code) }
         }
       }
-      if obstacles.count > 1 { throw .unreachable(obstacles[1]) }
+      if socketErrors.count > 1 { throw .unreachable(socketErrors[1]) }
       events += conversation.tick(at: .now)
     }
   }
 
-  /// - Returns: nil with `errno`.
-  private static func receive(from socket: Int32) -> [UInt8]? {
+  private struct SocketError: Error { let code: Int32 }
+
+  private static func receive(from socket: Int32) -> Result<[UInt8], SocketError> {
     // One byte more than is taken, so that none is taken that is cut off.
     var datagram = [UInt8](repeating: 0, count: Record.mostDatagramBytes + 1)
     let count = recv(socket, &datagram, datagram.count, 0)
-    return count < 0 ? nil : Array(datagram[..<count])
+    // Here, because releasing the array may change it.
+    let code = errno
+    return count < 0 ? .failure(SocketError(code: code)) : .success(Array(datagram[..<count]))
   }
 
   /// Only datagrams from there arrive.

@@ -1,4 +1,5 @@
 import BorderAgentDouble
+import CLibCrypto
 import MeshCoP
 import SodiumCrypto
 import Testing
@@ -32,8 +33,21 @@ struct BorderAgentClientTests {
     }
   }
 
-  @Test(
-    "An address that is none, and one without a way there, are unreachable at once", arguments: ["router.local", ""])
+  @Test("A point off the curve leaves no error of libcrypto on the thread") func errorQueue() async throws {
+    var router = try BorderAgentDouble(secret: Simulation.code, active: Simulation.active, random: RandomBytes.fill)
+    router.alter = { if $0.part == .serverKeyExchange { $0.body[3 + 65] ^= 1 } }
+    let server = try BorderAgentServer(router)
+    defer { server.stop() }
+    let (error, left) = try await SystemThread.result {
+      ERR_clear_error()
+      let reading = Result { try BorderAgentClient.read("127.0.0.1", port: server.port, with: Simulation.code) }
+      return (reading.error, ERR_peek_error())
+    }
+    #expect(error == .protocolError(part: "ServerKeyExchange", flaw: "a point is not on the curve"))
+    #expect(left == 0)
+  }
+
+  @Test("What is not an address of IPv4 or IPv6 is unreachable at once", arguments: ["router.local", ""])
   func unreachable(_ address: String) {
     #expect(throws: BorderAgentError.unreachable(99)) {
       try BorderAgentClient.read(address, port: 49_152, with: Simulation.code)

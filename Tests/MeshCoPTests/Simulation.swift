@@ -74,6 +74,6 @@ struct Simulation {
   }
 }
 
-extension Result<RouterReading, BorderAgentError> {
-  var error: BorderAgentError? { if case .failure(let error) = self { error } else { nil } }
+extension Result where Success == RouterReading {
+  var error: BorderAgentError? { if case .failure(let error) = self { error as? BorderAgentError } else { nil } }
 }
