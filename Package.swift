@@ -215,8 +215,9 @@ let package = Package(
       name: "ServiceDiscoveryTests", dependencies: ["ServiceDiscovery", "TestKit", "ThreadDataset", "service-probe"]),
     .testTarget(
       name: "MeshCoPTests",
-      dependencies: ["CLibCrypto", "MeshCoP", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport"],
-      resources: [.copy("Recorded")]),
+      dependencies: [
+        "BorderAgentDouble", "CLibCrypto", "MeshCoP", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
+      ], resources: [.copy("Recorded")]),
     .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
