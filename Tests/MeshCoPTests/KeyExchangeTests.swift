@@ -24,44 +24,51 @@ struct KeyExchangeTests {
     #expect((keys.0 == keys.1) == (own == other))
   }
 
+  /// Of the curve (FIPS 186-4, D.1.2.3).
+  private static let order =
+    Hexadecimal.decode("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") ?? []
+
   /// A first round is twice 65, X, 65, V, a length, r.
   enum Fault: String, CaseIterable {
-    case offCurve, otherPoint, compressed, infinity, wrongCommitment, wrongNumber, emptyNumber, hugeNumber, cut, longer,
-      oneKey, reflected, exchanged
+    case offCurve, hugeCoordinate, otherPoint, compressed, infinity, wrongCommitment, wrongNumber, emptyNumber, zero,
+      order, hugeNumber, cut, longer, oneKey, reflected, exchanged
 
     fileprivate func apply(_ round: inout [UInt8], own: [UInt8]) {
       let (point, commitment, number) = (1, 67, 133)
+      let response = (number - 1)..<(number + Int(round[number - 1]))
       let generator =
         Hexadecimal.decode(
           "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
             + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5") ?? []
       switch self {
       case .offCurve: round[point + 64] ^= 1
+      case .hugeCoordinate: round.replaceSubrange((point + 1)..<(point + 33), with: repeatElement(0xFF, count: 32))
       case .otherPoint: round.replaceSubrange(point..<point + 65, with: generator)
       case .compressed: round[point] = 2
       case .infinity: round.replaceSubrange(0..<66, with: [1, 0])
       case .wrongCommitment: round.replaceSubrange(commitment..<commitment + 65, with: generator)
       case .wrongNumber: round[number + 5] ^= 1
-      case .emptyNumber: round.replaceSubrange((number - 1)..<(number + Int(round[number - 1])), with: [0])
-      case .hugeNumber:
-        round.replaceSubrange(
-          (number - 1)..<(number + Int(round[number - 1])), with: [32] + [UInt8](repeating: 0xFF, count: 32))
+      case .emptyNumber: round.replaceSubrange(response, with: [0])
+      case .zero: round.replaceSubrange(response, with: [1, 0])
+      case .order: round.replaceSubrange(response, with: [32] + KeyExchangeTests.order)
+      case .hugeNumber: round.replaceSubrange(response, with: [33, 1] + [UInt8](repeating: 0, count: 32))
       case .cut: round.removeLast()
       case .longer: round.append(0)
-      case .oneKey: round.removeSubrange((number + Int(round[number - 1]))...)
+      case .oneKey: round.removeSubrange(response.upperBound...)
       case .reflected: round = own
       case .exchanged:
-        let first = Array(round[..<(number + Int(round[number - 1]))])
+        let first = Array(round[..<response.upperBound])
         round = Array(round.dropFirst(first.count)) + first
       }
     }
 
     fileprivate var error: KeyExchangeError? {
       switch self {
-      case .offCurve: .notOnCurve
+      case .offCurve, .hugeCoordinate: .notOnCurve
+      case .zero: .atInfinity
       case .compressed, .infinity: .notUncompressed
       case .otherPoint, .wrongCommitment, .wrongNumber, .reflected: .wrongProof
-      case .emptyNumber, .hugeNumber: .numberTooLarge
+      case .emptyNumber, .order, .hugeNumber: .numberTooLarge
       case .cut, .oneKey: .truncated
       case .longer: .tooLong
       // Each of its points has its proof: the second round does not fit then.
@@ -101,9 +108,8 @@ struct KeyExchangeTests {
     let values = KnownRandom(seed: 1)
     var bytes = [UInt8](repeating: 0, count: 160)
     bytes.withUnsafeMutableBytes { values.fill($0) }
-    let order = Hexadecimal.decode("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551") ?? []
     // x3 = 1, x4 = n − 1 − x1, so that X1 + X3 + X4 is nothing.
-    var negative = Self.subtract(Array(bytes[..<32]), from: order)
+    var negative = Self.subtract(Array(bytes[..<32]), from: Self.order)
     negative = Self.subtract([UInt8](repeating: 0, count: 31) + [1], from: negative)
     let peer = [UInt8](repeating: 0, count: 31) + [1] + negative + bytes[64..<160]
     var client = try KeyExchange(.client, secret: SecretBytes(copying: [7]), random: KnownRandom(bytes).fill)

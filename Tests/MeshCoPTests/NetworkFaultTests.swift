@@ -53,6 +53,9 @@ struct NetworkFaultTests {
     #expect(outcome.router.asked == ["c/ag", "c/pg"], "\(name)")
     #expect(outcome.router.complaints.isEmpty, "\(name): \(outcome.router.complaints)")
     #expect(outcome.sent.allSatisfy { $0.count <= 1_500 }, "\(name)")
+    // A nonce is a record's number: what is sent again has another one.
+    let numbers = outcome.sent.flatMap(Record.split).map(\.number)
+    #expect(Set(numbers).count == numbers.count, "\(name)")
   }
 
   @Test("What the client sends comes back to it, and changes nothing") func reflected() throws {
@@ -132,6 +135,36 @@ struct NetworkFaultTests {
     var simulation = try Simulation()
     simulation.router.alter = { if $0.part == .serverHelloDone { $0.instead = [] } }
     #expect(try simulation.run().result?.error == .noAnswer(.keyExchange))
+  }
+
+  @Test(
+    "Each question has 8 s of its own",
+    arguments: [
+      // What is answered after 6 s is sent again after 1 s and 3 s, and that is lost.
+      ([0, 0, 0, 6, 6], [4, 5, 7, 8]), ([0, 0, 6, 6, 0], [3, 4, 6, 7]),
+    ]) func slowAnswers(_ seconds: [Int], _ lost: [Int]) throws
+  {
+    var simulation = try Simulation()
+    simulation.disturb = { way, count, datagram in
+      if way == .toRouter { return lost.contains(count) ? [] : [(.zero, datagram)] }
+      return [(.seconds(seconds[count]), datagram)]
+    }
+    let outcome = try simulation.run()
+    try Self.checkRead(outcome, "\(seconds)")
+    #expect(outcome.elapsed == .seconds(12))
+  }
+
+  @Test("Each message of a flight has 8 s of its own") func slowFlight() throws {
+    var simulation = try Simulation()
+    simulation.router.hasOwnDatagrams = true
+    simulation.disturb = { way, count, datagram in
+      // ServerHello, ServerKeyExchange, ServerHelloDone; the hello that is sent again is lost.
+      if way == .fromRouter { return [(.seconds((1...3).contains(count) ? 5 * count : 0), datagram)] }
+      return count > 1 && datagram[13] == HandshakeType.clientHello.rawValue ? [] : [(.zero, datagram)]
+    }
+    let outcome = try simulation.run()
+    try Self.checkRead(outcome, "slow")
+    #expect(outcome.elapsed == .seconds(15))
   }
 
   @Test("A router that always answers a little before it is given up has 20 s") func slow() throws {

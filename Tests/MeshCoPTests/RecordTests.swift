@@ -48,10 +48,15 @@ struct RecordTests {
     // What came first counts.
     #expect(first?.message.body == [1, 2, 3, 4] && first?.message.sequence == 0 && first?.epoch == 0)
     assembly.take(fragment(2, 0, 4, 0, [1, 2, 3, 4]), epoch: 0)
+    // That is four ahead of the next one.
+    assembly.take(fragment(14, 5, 0, 0, []), epoch: 0)
+    for sequence in 2...4 as ClosedRange<UInt16> { assembly.take(fragment(14, sequence, 0, 0, []), epoch: 0) }
+    let early = assembly.takeNext()
+    #expect(early == nil)
     assembly.take(fragment(14, 1, 0, 0, []), epoch: 0)
     let second = assembly.takeNext()
     #expect(second?.message.type == 14 && second?.message.body.isEmpty == true)
-    let third = assembly.takeNext()
-    #expect(third == nil)
+    let others = (2...5).map { _ in assembly.takeNext()?.message.sequence }
+    #expect(others == [2, 3, 4, nil])
   }
 }
