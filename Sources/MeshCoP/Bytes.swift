@@ -1,12 +1,13 @@
-/// Takes bytes of others apart. Where too few are left, it takes none.
-struct ByteReader {
-  private var rest: ArraySlice<UInt8>
+/// Reads numbers and byte strings, without a copy: what is read may be secret. Where too few bytes are left, it returns
+/// nil and stays where it is.
+struct ByteReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.SubSequence == Bytes {
+  private var rest: Bytes
 
-  init(_ bytes: some Collection<UInt8>) { rest = ArraySlice(bytes) }
+  init(_ bytes: Bytes) { rest = bytes }
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
+  mutating func bytes(_ count: Int) -> Bytes? {
     guard count >= 0, rest.count >= count else { return nil }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count)
@@ -16,15 +17,15 @@ struct ByteReader {
   mutating func number(_ count: Int) -> UInt64? { bytes(count)?.reduce(0) { $0 << 8 | UInt64($1) } }
 
   /// A length, and so many bytes.
-  mutating func counted(by width: Int = 1) -> ArraySlice<UInt8>? {
+  mutating func counted(by width: Int = 1) -> Bytes? {
     var reader = self
     guard let count = reader.number(width), let bytes = reader.bytes(Int(count)) else { return nil }
     self = reader
     return bytes
   }
 
-  mutating func remainder() -> ArraySlice<UInt8> {
-    defer { rest = [] }
+  mutating func remainder() -> Bytes {
+    defer { rest = rest.suffix(0) }
     return rest
   }
 }

@@ -159,7 +159,7 @@ package struct Channel: Sendable {
     switch (state, type) {
     case (.hello, .helloVerifyRequest):
       // RFC 6347, section 4.3.2.
-      var reader = ByteReader(message.body)
+      var reader = ByteReader(message.body[...])
       guard reader.number(2) != nil, let cookie = reader.counted(), reader.isAtEnd else { throw flaw("it is invalid") }
       cookies += 1
       guard cookies <= 3 else { throw flaw("it comes again and again") }

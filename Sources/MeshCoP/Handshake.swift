@@ -57,7 +57,7 @@ package struct HandshakeAssembly: Sendable {
   /// Takes the fragments of one record. What does not fit to what has come is dropped, as are messages that have been
   /// taken.
   package mutating func take(_ bytes: some Collection<UInt8>, epoch: UInt16) {
-    var reader = ByteReader(bytes)
+    var reader = ByteReader(ArraySlice(bytes))
     while let type = reader.number(1), let length = reader.number(3), let sequence = reader.number(2),
       let offset = reader.number(3), let fragment = reader.counted(by: 3)
     {
@@ -117,7 +117,7 @@ struct ServerHello {
   /// - Throws: `BorderAgentError.protocolError`.
   init(_ body: [UInt8]) throws(BorderAgentError) {
     func flaw(_ flaw: String) -> BorderAgentError { .protocolError(part: "ServerHello", flaw: flaw) }
-    var reader = ByteReader(body)
+    var reader = ByteReader(body[...])
     guard let version = reader.number(2), let random = reader.bytes(32), let session = reader.counted(),
       let suite = reader.number(2), let compression = reader.number(1), let data = reader.counted(by: 2)
     else { throw flaw("it is too short") }

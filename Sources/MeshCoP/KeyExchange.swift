@@ -55,7 +55,7 @@ package struct KeyExchange: Sendable {
   ///
   /// - Throws: `KeyExchangeError`: no two points of the curve, each with its proof.
   package mutating func receiveFirstRound(_ bytes: some Collection<UInt8>) throws(KeyExchangeError) {
-    var reader = ByteReader(bytes)
+    var reader = ByteReader(ArraySlice(bytes))
     let (generator, identity) = (try Point.generator(), role.peer.identity)
     let first = try ProvenKey.read(from: &reader, on: generator, by: identity)
     let second = try ProvenKey.read(from: &reader, on: generator, by: identity)
@@ -80,7 +80,7 @@ package struct KeyExchange: Sendable {
   /// - Throws: `KeyExchangeError`: no point of the curve with its proof, or the key would be known to all.
   package func premasterSecret(from secondRound: some Collection<UInt8>) throws(KeyExchangeError) -> SecretBytes {
     guard let peer else { throw .outOfOrder }
-    var reader = ByteReader(secondRound)
+    var reader = ByteReader(ArraySlice(secondRound))
     let base = try points.first.plus(points.second).plus(peer.first)
     let point = try ProvenKey.read(from: &reader, on: base, by: role.peer.identity)
     guard reader.isAtEnd else { throw .tooLong }
@@ -124,8 +124,8 @@ private enum ProvenKey {
     return try [length] + point.bytes() + [length] + commitment.bytes() + [UInt8(response.count)] + response
   }
 
-  static func read(from reader: inout ByteReader, on base: Point, by identity: [UInt8]) throws(KeyExchangeError)
-    -> Point
+  static func read(from reader: inout ByteReader<ArraySlice<UInt8>>, on base: Point, by identity: [UInt8])
+    throws(KeyExchangeError) -> Point
   {
     guard let pointBytes = reader.counted(), let commitmentBytes = reader.counted(),
       let responseBytes = reader.counted()

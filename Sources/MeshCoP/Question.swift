@@ -41,7 +41,7 @@ package struct Question: Sendable {
   }
 
   package func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
-    var reader = ByteReader(bytes)
+    var reader = ByteReader(bytes[...])
     guard let head = reader.number(1), let code = reader.number(1), let identifier = reader.bytes(2),
       let token = reader.bytes(Int(head & 0x0F)), head >> 6 == 1, token.count <= 8
     else { return .invalid("it is no message of CoAP") }
@@ -65,7 +65,7 @@ package struct Question: Sendable {
   /// Skips the options (RFC 7252, section 3.1).
   ///
   /// - Returns: nil where they are invalid, or one is critical: there is none that would change what a dataset says.
-  private static func payload(_ reader: inout ByteReader) -> [UInt8]? {
+  private static func payload(_ reader: inout ByteReader<Slice<UnsafeRawBufferPointer>>) -> [UInt8]? {
     var option: UInt64 = 0
     while let byte = reader.number(1) {
       if byte == 0xFF {
@@ -81,7 +81,7 @@ package struct Question: Sendable {
     return []
   }
 
-  private static func extended(_ nibble: UInt64, _ reader: inout ByteReader) -> UInt64? {
+  private static func extended(_ nibble: UInt64, _ reader: inout ByteReader<Slice<UnsafeRawBufferPointer>>) -> UInt64? {
     switch nibble {
     case 13: reader.number(1).map { $0 + 13 }
     case 14: reader.number(2).map { $0 + 269 }

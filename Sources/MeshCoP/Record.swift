@@ -25,7 +25,7 @@ package struct Record {
   /// The records of a datagram, up to the first that is invalid: RFC 6347, section 4.1.2.7, drops such without a word.
   package static func split(_ datagram: [UInt8]) -> [Record] {
     guard datagram.count <= mostDatagramBytes else { return [] }
-    var (reader, records) = (ByteReader(datagram), [Record]())
+    var (reader, records) = (ByteReader(datagram[...]), [Record]())
     while let type = reader.number(1), let version = reader.number(2), let number = reader.number(8),
       let body = reader.counted(by: 2)
     {
