@@ -7,10 +7,10 @@ package enum BorderAgentError: Error, Equatable, Sendable, CustomStringConvertib
 
   /// Nothing came for 8 s. Busy routers, and those that allow no session, are silent.
   case noAnswer(Step)
-  /// All in all 20 s are over.
+  /// The conversation has taken 20 s.
   case tooSlow(Step)
   /// The router has another PSKc or code: the fatal alert bad_record_mac (RFC 5246, section 7.2.2) after the client's
-  /// last flight. Whoever can send from the router's address can say so.
+  /// last flight. It is not authenticated: whoever can send from the router's address can forge it.
   case refused
   /// The router does not follow the protocol.
   /// - part: the message.

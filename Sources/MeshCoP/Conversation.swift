@@ -9,8 +9,8 @@ package struct RouterReading: Sendable, Equatable {
   package var pending: OperationalDataset?
 }
 
-/// One conversation with a border agent, as a value: the channel is opened, the datasets are asked for (MGMT_ACTIVE_GET,
-/// MGMT_PENDING_GET of the Thread specification, chapter "Mesh Commissioning Protocol"), the channel is closed. It takes
+/// One conversation with a border agent, as a value: it opens a DTLS session, requests the datasets (MGMT_ACTIVE_GET,
+/// MGMT_PENDING_GET of the Thread specification, chapter "Mesh Commissioning Protocol") and closes the session. It takes
 /// 20 s at most.
 package struct Conversation: Sendable {
   /// What follows from an input. Nothing comes after the result.
@@ -19,48 +19,48 @@ package struct Conversation: Sendable {
     case ended(Result<RouterReading, BorderAgentError>)
   }
 
-  private var channel: Channel
+  private var client: DTLSClient
   private let end: ContinuousClock.Instant
-  /// Those that have no answer yet.
-  private var questions: [(step: BorderAgentError.Step, question: Question)]
-  private var retry: Retry
-  /// The router has said that the answer comes by itself.
-  private var isAccepted = false
+  /// Those that have no response yet.
+  private var requests: [(step: BorderAgentError.Step, request: CoAPRequest)]
+  private var timer: RetransmissionTimer
+  /// The router has acknowledged the request, and its response follows separately.
+  private var isAcknowledged = false
   private var reading = RouterReading()
   private var hasEnded = false
 
   /// - Parameters:
   ///   - secret: the PSKc's 16 bytes, or the nine digits of a code.
-  ///   - random: 200 bytes are taken: what `Channel` takes, and four for each question.
+  ///   - random: 200 bytes are taken: what `DTLSClient` takes, and four for each request.
   /// - Throws: `BorderAgentError.cannotStart`.
   package init(secret: SecretBytes, random: RandomSource, at now: ContinuousClock.Instant) throws(BorderAgentError) {
-    channel = try Channel(secret: secret, random: random, at: now)
-    questions = [
-      (.activeDataset, Question(path: ["c", "ag"], random: random)),
-      (.pendingDataset, Question(path: ["c", "pg"], random: random)),
+    client = try DTLSClient(secret: secret, random: random, at: now)
+    requests = [
+      (.activeDataset, CoAPRequest(path: ["c", "ag"], random: random)),
+      (.pendingDataset, CoAPRequest(path: ["c", "pg"], random: random)),
     ]
-    (end, retry) = (now + .seconds(20), Retry(at: now))
+    (end, timer) = (now + .seconds(20), RetransmissionTimer(at: now))
   }
 
   /// When `tick` is to be called.
-  package var deadline: ContinuousClock.Instant { min(end, channel.deadline ?? retry.deadline) }
+  package var deadline: ContinuousClock.Instant { min(end, client.deadline ?? timer.deadline) }
 
   /// Sends the first datagram.
-  package mutating func start(at now: ContinuousClock.Instant) -> [Event] { take(channel.start(at: now), at: now) }
+  package mutating func start(at now: ContinuousClock.Instant) -> [Event] { take(client.start(at: now), at: now) }
 
   /// Takes a datagram of the router.
   package mutating func receive(_ datagram: [UInt8], at now: ContinuousClock.Instant) -> [Event] {
     guard !hasEnded else { return [] }
-    return now >= end ? finish(.failure(.tooSlow(step))) : take(channel.receive(datagram, at: now), at: now)
+    return now >= end ? finish(.failure(.tooSlow(step))) : take(client.receive(datagram, at: now), at: now)
   }
 
-  /// Sends again what has no answer, or gives up, when it is time.
+  /// Sends the request or flight without an answer again, or gives up, when it is time.
   package mutating func tick(at now: ContinuousClock.Instant) -> [Event] {
     guard !hasEnded else { return [] }
     if now >= end { return finish(.failure(.tooSlow(step))) }
-    guard channel.deadline == nil else { return take(channel.tick(at: now), at: now) }
-    switch retry.due(at: now) {
-    case .again: return isAccepted ? [] : ask()
+    guard client.deadline == nil else { return take(client.tick(at: now), at: now) }
+    switch timer.due(at: now) {
+    case .sendAgain: return isAcknowledged ? [] : sendRequest()
     case .giveUp: return finish(.failure(.noAnswer(step)))
     case nil: return []
     }
@@ -69,16 +69,16 @@ package struct Conversation: Sendable {
   /// Ends it from here.
   package mutating func stop() -> [Event] { hasEnded ? [] : finish(.failure(.stopped)) }
 
-  private var step: BorderAgentError.Step { channel.step ?? questions.first?.step ?? .pendingDataset }
+  private var step: BorderAgentError.Step { client.step ?? requests.first?.step ?? .pendingDataset }
 
-  private mutating func take(_ events: [Channel.Event], at now: ContinuousClock.Instant) -> [Event] {
+  private mutating func take(_ events: [DTLSClient.Event], at now: ContinuousClock.Instant) -> [Event] {
     var outcome: [Event] = []
     for event in events where !hasEnded {
       switch event {
       case .send(let datagram): outcome.append(.send(datagram))
       case .opened:
-        retry = Retry(at: now)
-        outcome += ask()
+        timer = RetransmissionTimer(at: now)
+        outcome += sendRequest()
       case .received(let bytes): outcome += receive(bytes, at: now)
       case .ended(let error): outcome += finish(.failure(error))
       }
@@ -87,46 +87,46 @@ package struct Conversation: Sendable {
   }
 
   private mutating func receive(_ bytes: SecretBytes, at now: ContinuousClock.Instant) -> [Event] {
-    guard let (step, question) = questions.first else { return [] }
-    switch bytes.withUnsafeBytes(question.read) {
+    guard let (step, request) = requests.first else { return [] }
+    switch bytes.withUnsafeBytes(request.read) {
     case .other: return []
-    case .accepted:
-      isAccepted = true
-      retry.extend(at: now)
+    case .acknowledged:
+      isAcknowledged = true
+      timer.extend(at: now)
       return []
-    case .invalid(let flaw): return finish(.failure(.invalid(question.name, flaw)))
-    case .answer(let code, let payload, let acknowledgement):
-      let acknowledged = acknowledgement.flatMap { channel.protect($0) }.map { [Event.send($0)] } ?? []
-      do throws(BorderAgentError) { try take(code, payload, of: step, question) } catch {
+    case .invalid(let flaw): return finish(.failure(.invalid(request.name, flaw)))
+    case .response(let code, let payload, let acknowledgement):
+      let acknowledged = acknowledgement.flatMap { client.protect($0) }.map { [Event.send($0)] } ?? []
+      do throws(BorderAgentError) { try take(code, payload, of: step, request) } catch {
         return acknowledged + finish(.failure(error))
       }
-      questions.removeFirst()
-      (retry, isAccepted) = (Retry(at: now), false)
-      return acknowledged + (questions.isEmpty ? finish(.success(reading)) : ask())
+      requests.removeFirst()
+      (timer, isAcknowledged) = (RetransmissionTimer(at: now), false)
+      return acknowledged + (requests.isEmpty ? finish(.success(reading)) : sendRequest())
     }
   }
 
-  private mutating func take(_ code: UInt8, _ payload: [UInt8], of step: BorderAgentError.Step, _ question: Question)
+  private mutating func take(_ code: UInt8, _ payload: [UInt8], of step: BorderAgentError.Step, _ request: CoAPRequest)
     throws(BorderAgentError)
   {
     let number = "\(code >> 5).\(code & 0x1F < 10 ? "0" : "")\(code & 0x1F)"
-    // Who can't say what is pending has said what is.
-    if step == .pendingDataset, code != Question.changed { return }
-    guard code == Question.changed else { throw .invalid(question.name, "it is refused with \(number)") }
+    // The active dataset is read, also where the router has no MGMT_PENDING_GET.
+    if step == .pendingDataset, code != CoAPRequest.changed { return }
+    guard code == CoAPRequest.changed else { throw .invalid(request.name, "it is refused with \(number)") }
     let dataset: OperationalDataset?
     do throws(DatasetError) { dataset = payload.isEmpty ? nil : try OperationalDataset(bytes: payload) } catch {
-      throw .invalid(question.name, error.message)
+      throw .invalid(request.name, error.message)
     }
     if step == .activeDataset { reading.active = dataset } else { reading.pending = dataset }
   }
 
-  private mutating func ask() -> [Event] {
-    guard let question = questions.first?.question, let datagram = channel.protect(question.bytes) else { return [] }
+  private mutating func sendRequest() -> [Event] {
+    guard let request = requests.first?.request, let datagram = client.protect(request.bytes) else { return [] }
     return [.send(datagram)]
   }
 
   private mutating func finish(_ result: Result<RouterReading, BorderAgentError>) -> [Event] {
     hasEnded = true
-    return (channel.close().map { [.send($0)] } ?? []) + [.ended(result)]
+    return (client.close().map { [.send($0)] } ?? []) + [.ended(result)]
   }
 }

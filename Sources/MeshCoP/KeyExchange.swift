@@ -1,7 +1,7 @@
 import SodiumCrypto
 
-/// EC-JPAKE on P-256 (RFC 8236, section 3, with the Schnorr proofs of RFC 8235): two that have the same secret get the
-/// same key. Who has another one learns by each conversation that one guess is wrong, and nothing else.
+/// EC-JPAKE on P-256 (RFC 8236, section 3, with the Schnorr proofs of RFC 8235): two sides with the same secret get the
+/// same key. A side with another secret learns that this one guess is wrong, and nothing else.
 ///
 /// ```
 /// client                                        server
@@ -13,12 +13,12 @@ import SodiumCrypto
 /// ```
 ///
 /// The messages are those of draft-cragie-tls-ecjpake-01, section 7.2. A value of this type holds one side's secrets:
-/// let go of it when the key is there.
+/// release it when the key is there.
 package struct KeyExchange: Sendable {
   package enum Role: Sendable {
     case client, server
 
-    /// What is said of oneself in the proofs, as all that speak TLS with this suite do.
+    /// The name of the side in its proofs.
     fileprivate var identity: [UInt8] { Array((self == .client ? "client" : "server").utf8) }
     fileprivate var peer: Role { self == .client ? .server : .client }
   }

@@ -22,7 +22,7 @@ package struct Record {
 
   package var epoch: UInt16 { UInt16(number >> 48) }
 
-  /// The records of a datagram, up to the first that is invalid: RFC 6347, section 4.1.2.7, drops such without a word.
+  /// The records of a datagram, up to the first that is invalid: RFC 6347, section 4.1.2.7, discards it silently.
   package static func split(_ datagram: [UInt8]) -> [Record] {
     guard datagram.count <= mostDatagramBytes else { return [] }
     var (reader, records) = (ByteReader(datagram[...]), [Record]())

@@ -122,21 +122,21 @@ struct LyingRouterTests {
     Lie("a handshake message instead of an answer", .answer("c/ag"), .noAnswer(.activeDataset)) {
       ($0.content, $0.type, $0.body) = (.handshake, 0, [])
     },
-    Lie("a refusal", .answer("c/ag"), .protocolError(part: "answer to c/ag", flaw: "it is refused with 4.04")) {
+    Lie("a refusal", .answer("c/ag"), .protocolError(part: "response to c/ag", flaw: "it is refused with 4.04")) {
       $0.body.replaceSubrange(1..., with: [0x84] + $0.body[2..<6])
     },
     Lie("a refusal to say what is pending", .answer("c/pg"), nil, without: .pendingDataset) {
       $0.body.replaceSubrange(1..., with: [0x84] + $0.body[2..<6])
     },
-    Lie("a reset", .answer("c/ag"), .protocolError(part: "answer to c/ag", flaw: "it does not know the question")) {
+    Lie("a reset", .answer("c/ag"), .protocolError(part: "response to c/ag", flaw: "it rejects the request")) {
       $0.body = [0x70, 0] + $0.body[2..<4]
     }, Lie("another message id", .answer("c/ag"), .noAnswer(.activeDataset)) { $0.body[2] ^= 1 },
     Lie("another token", .answer("c/ag"), .noAnswer(.activeDataset)) { $0.body[4] ^= 1 },
-    Lie("a token of 9 bytes", .answer("c/ag"), .protocolError(part: "answer to c/ag", flaw: "it is no message of CoAP"))
-    { $0.body[0] = 0x69 },
-    Lie("another version", .answer("c/ag"), .protocolError(part: "answer to c/ag", flaw: "it is no message of CoAP")) {
-      $0.body[0] = 0xA2
-    }, Lie("an answer that comes by itself", .answer("c/ag"), nil) { $0.body[0] = 0x42 },
+    Lie(
+      "a token of 9 bytes", .answer("c/ag"), .protocolError(part: "response to c/ag", flaw: "it is not a CoAP message")
+    ) { $0.body[0] = 0x69 },
+    Lie("another version", .answer("c/ag"), .protocolError(part: "response to c/ag", flaw: "it is not a CoAP message"))
+    { $0.body[0] = 0xA2 }, Lie("an answer that comes by itself", .answer("c/ag"), nil) { $0.body[0] = 0x42 },
     Lie("an answer that is not to be acknowledged", .answer("c/ag"), nil) { $0.body[0] = 0x52 },
     Lie("a promise of an answer", .answer("c/ag"), .noAnswer(.activeDataset)) { $0.body = [0x60, 0] + $0.body[2..<4] },
     Lie("a question instead of an answer", .answer("c/ag"), .noAnswer(.activeDataset)) {
@@ -144,16 +144,16 @@ struct LyingRouterTests {
     }, Lie("an option that may be skipped", .answer("c/ag"), nil) { $0.body.insert(contentsOf: [0xC1, 42], at: 6) },
     Lie(
       "an option that must be known", .answer("c/ag"),
-      .protocolError(part: "answer to c/ag", flaw: "its options are invalid, or must be known")
+      .protocolError(part: "response to c/ag", flaw: "it has an invalid or an unknown critical option")
     ) { $0.body.insert(contentsOf: [0x91, 42], at: 6) },
     Lie(
       "an option that is too long", .answer("c/ag"),
-      .protocolError(part: "answer to c/ag", flaw: "its options are invalid, or must be known")
+      .protocolError(part: "response to c/ag", flaw: "it has an invalid or an unknown critical option")
     ) { $0.body.insert(contentsOf: [0xCE, 0xFF, 0xFF], at: 6) },
     Lie(
       "a dataset that is cut off", .answer("c/ag"),
       .protocolError(
-        part: "answer to c/ag", flaw: "Security Policy at byte 100 is said to have 4 bytes, but only 3 are left")
+        part: "response to c/ag", flaw: "Security Policy at byte 100 is said to have 4 bytes, but only 3 are left")
     ) { $0.body.removeLast() },
     Lie("an active dataset that is empty", .answer("c/ag"), nil, without: .activeDataset) {
       $0.body = Array($0.body[..<6])
@@ -176,7 +176,7 @@ struct LyingRouterTests {
       #expect(reading.pending?.bytes == (lie.missing == .pendingDataset ? nil : Simulation.pending))
       #expect(outcome.router.complaints.isEmpty && outcome.router.isClosed)
     // The router learns which side was wrong, and a session that is open is closed.
-    case .protocolError(let part, _) where part.hasPrefix("answer"): #expect(outcome.router.isClosed)
+    case .protocolError(let part, _) where part.hasPrefix("response"): #expect(outcome.router.isClosed)
     case .protocolError: #expect(outcome.router.complaints.contains("alert [2, 47]"))
     default: break
     }

@@ -55,8 +55,9 @@ enum MeshCoPFuzz {
   }
 
   private static func checkAnswer(_ bytes: [UInt8]) throws {
-    let question = Question(path: ["c", "ag"], random: { $0.copyBytes(from: [UInt8](repeating: 0, count: $0.count)) })
-    guard case .answer(_, let payload, let acknowledgement) = bytes.withUnsafeBytes(question.read) else { return }
+    let request = CoAPRequest(
+      path: ["c", "ag"], random: { $0.copyBytes(from: [UInt8](repeating: 0, count: $0.count)) })
+    guard case .response(_, let payload, let acknowledgement) = bytes.withUnsafeBytes(request.read) else { return }
     try expect(bytes.suffix(payload.count) == payload[...], "a payload ends a message")
     try expect((bytes[0] >> 4 & 3 == 0) == (acknowledgement != nil), "what is confirmable is acknowledged")
   }

@@ -1,18 +1,19 @@
 import SodiumCrypto
 
-/// A question to a border agent: a confirmable POST of CoAP (RFC 7252, section 3) without content, and its answer.
+/// A request to a border agent, and how its response is recognized: a confirmable POST of CoAP (RFC 7252, section 3)
+/// without a payload.
 ///
 /// ```
 /// | version 1, type, length of the token | code | message id, 2 | token, 2 | options | FF | payload |
 /// ```
-package struct Question: Sendable {
-  /// What an answer says (RFC 7252, section 5.2).
-  package enum Reading {
-    /// - acknowledgement: what is to be sent, for an answer that came by itself.
-    case answer(code: UInt8, payload: [UInt8], acknowledgement: [UInt8]?)
-    /// The answer comes by itself.
-    case accepted
-    /// It belongs to something else.
+package struct CoAPRequest: Sendable {
+  /// What a message that was received is (RFC 7252, section 5.2).
+  package enum Incoming {
+    /// - acknowledgement: the message to be sent, where the response is confirmable.
+    case response(code: UInt8, payload: [UInt8], acknowledgement: [UInt8]?)
+    /// An empty acknowledgement: the response follows separately.
+    case acknowledged
+    /// No response to this request.
     case other
     case invalid(String)
   }
@@ -20,10 +21,10 @@ package struct Question: Sendable {
   /// 2.04 Changed, which answers a POST.
   static let changed: UInt8 = 0x44
 
-  private enum Kind: UInt8 { case confirmable, nonConfirmable, acknowledgement, reset }
+  private enum MessageType: UInt8 { case confirmable, nonConfirmable, acknowledgement, reset }
 
   let path: [String]
-  var name: String { "answer to \(path.joined(separator: "/"))" }
+  var name: String { "response to \(path.joined(separator: "/"))" }
   private let identifier: [UInt8]
   private let token: [UInt8]
 
@@ -35,36 +36,39 @@ package struct Question: Sendable {
   }
 
   package var bytes: [UInt8] {
-    // POST, and options Uri-Path, 11: each has the difference to the number before it.
+    // POST, and options Uri-Path (11), each with the difference to the number of the one before it.
     Self.head(.confirmable, 0x02, tokenLength: token.count) + identifier + token
       + path.enumerated().flatMap { [($0 == 0 ? 0xB0 : 0) | UInt8($1.utf8.count)] + $1.utf8 }
   }
 
-  package func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
+  package func read(_ bytes: UnsafeRawBufferPointer) -> Incoming {
     var reader = ByteReader(bytes[...])
     guard let head = reader.number(1), let code = reader.number(1), let identifier = reader.bytes(2),
       let token = reader.bytes(Int(head & 0x0F)), head >> 6 == 1, token.count <= 8
-    else { return .invalid("it is no message of CoAP") }
+    else { return .invalid("it is not a CoAP message") }
     let isOwn = identifier.elementsEqual(self.identifier)
-    switch Kind(rawValue: UInt8(head >> 4 & 3)) {
-    case .reset: return isOwn ? .invalid("it does not know the question") : .other
+    switch MessageType(rawValue: UInt8(head >> 4 & 3)) {
+    case .reset: return isOwn ? .invalid("it rejects the request") : .other
     case .acknowledgement where !isOwn: return .other
-    case .acknowledgement where code == 0: return .accepted
+    case .acknowledgement where code == 0: return .acknowledged
     case let kind:
       guard token.elementsEqual(self.token), code >> 5 >= 2 else { return .other }
-      guard let payload = Self.payload(&reader) else { return .invalid("its options are invalid, or must be known") }
+      guard let payload = Self.payload(&reader) else {
+        return .invalid("it has an invalid or an unknown critical option")
+      }
       let acknowledgement = Self.head(.acknowledgement, 0, tokenLength: 0) + identifier
-      return .answer(code: UInt8(code), payload: payload, acknowledgement: kind == .confirmable ? acknowledgement : nil)
+      return .response(
+        code: UInt8(code), payload: payload, acknowledgement: kind == .confirmable ? acknowledgement : nil)
     }
   }
 
-  private static func head(_ kind: Kind, _ code: UInt8, tokenLength: Int) -> [UInt8] {
+  private static func head(_ kind: MessageType, _ code: UInt8, tokenLength: Int) -> [UInt8] {
     [1 << 6 | kind.rawValue << 4 | UInt8(tokenLength), code]
   }
 
   /// Skips the options (RFC 7252, section 3.1).
   ///
-  /// - Returns: nil where they are invalid, or one is critical: there is none that would change what a dataset says.
+  /// - Returns: nil where they are invalid, or one is critical (section 5.4.1): none is known here.
   private static func payload(_ reader: inout ByteReader<Slice<UnsafeRawBufferPointer>>) -> [UInt8]? {
     var option: UInt64 = 0
     while let byte = reader.number(1) {

@@ -1,7 +1,7 @@
 import SodiumCrypto
 
-/// The client of DTLS 1.2 (RFC 6347) with the one suite TLS_ECJPAKE_WITH_AES_128_CCM_8, as a value: datagrams and the
-/// time come in, and it says what follows. It has no socket and no clock, and makes no random bytes later.
+/// A client of DTLS 1.2 (RFC 6347) with the one suite TLS_ECJPAKE_WITH_AES_128_CCM_8, as a value: it takes datagrams and
+/// the time, and returns events. It has no socket and no clock, and takes random bytes at the beginning only.
 ///
 /// | state | message | then |
 /// |---|---|---|
@@ -18,10 +18,10 @@ import SodiumCrypto
 /// | | nothing for 8 s | ended: `noAnswer` |
 ///
 /// A record that is malformed, of another epoch, not authentic or a repetition is dropped (section 4.1.2.7). In epoch 0
-/// nothing is authentic, so no window is kept there: one forged record would shut out all others. Repetitions have
-/// sequence numbers of messages that were taken. A ChangeCipherSpec says nothing that the epoch does not.
-package struct Channel: Sendable {
-  /// What follows from an input.
+/// nothing is authentic, so no window is kept there: one forged record would shut out all others. A repeated message is
+/// recognized by its sequence number. A ChangeCipherSpec is ignored, because the epoch says the same.
+package struct DTLSClient: Sendable {
+  /// What follows from a datagram or the time.
   package enum Event: Sendable {
     case send([UInt8])
     /// The router has proved that it has the secret.
@@ -48,7 +48,7 @@ package struct Channel: Sendable {
   private var nextNumber: [UInt64] = [0, 1 << 48]
   private var window = ReplayWindow()
   private var flight: [(type: ContentType, epoch: Int, bytes: [UInt8])] = []
-  private var retry: Retry
+  private var timer: RetransmissionTimer
 
   /// Takes 192 random bytes: those of `KeyExchange`, then the hello's.
   package init(secret: SecretBytes, random: RandomSource, at now: ContinuousClock.Instant) throws(BorderAgentError) {
@@ -59,13 +59,13 @@ package struct Channel: Sendable {
       hello = ClientHello(random: bytes, firstRound: keyExchange.firstRound)
       self.keyExchange = keyExchange
     } catch { throw .cannotStart(error) }
-    retry = Retry(at: now)
+    timer = RetransmissionTimer(at: now)
   }
 
   /// When `tick` is to be called.
-  package var deadline: ContinuousClock.Instant? { state == .open || state == .ended ? nil : retry.deadline }
+  package var deadline: ContinuousClock.Instant? { state == .open || state == .ended ? nil : timer.deadline }
 
-  /// What is waited for; nil once the channel is open.
+  /// What the client waits for; nil once the session is open.
   package var step: BorderAgentError.Step? {
     switch state {
     case .hello: .hello
@@ -90,12 +90,12 @@ package struct Channel: Sendable {
 
   /// Sends the last flight again, or gives up, when it is time.
   package mutating func tick(at now: ContinuousClock.Instant) -> [Event] {
-    guard let step, let due = retry.due(at: now) else { return [] }
-    if due == .again { return [.send(sendFlight())] }
+    guard let step, let due = timer.due(at: now) else { return [] }
+    if due == .sendAgain { return [.send(sendFlight())] }
     return (close().map { [.send($0)] } ?? []) + [.ended(.noAnswer(step))]
   }
 
-  /// The datagram with data, once the channel is open.
+  /// The datagram with data, once the session is open.
   package mutating func protect(_ data: [UInt8]) -> [UInt8]? { state == .open ? write(.applicationData, 1, data) : nil }
 
   /// Ends the session from here: a router keeps one that is not closed for minutes.
@@ -115,7 +115,7 @@ package struct Channel: Sendable {
       guard window.isNew(record.number), let plaintext = keys?.open(record, from: .server) else { return [] }
       window.insert(record.number)
       if ContentType(rawValue: record.type) == .applicationData {
-        // What overtakes the Finished comes again: nothing has been asked.
+        // Before the Finished nothing was requested.
         return state == .open ? [.received(plaintext)] : []
       }
       return try receive(record.type, plaintext.withUnsafeBytes { ArraySlice($0) }, epoch: 1, at: now)
@@ -137,7 +137,7 @@ package struct Channel: Sendable {
       assembly.take(bytes, epoch: epoch)
       var events: [Event] = []
       while state != .open, let (message, epoch) = assembly.takeNext() {
-        retry.extend(at: now)
+        timer.extend(at: now)
         guard let type = HandshakeType(rawValue: message.type) else {
           throw .invalid("handshake message \(message.type)", "there is none of this number")
         }
@@ -221,11 +221,11 @@ package struct Channel: Sendable {
     _ flight: [(type: ContentType, epoch: Int, bytes: [UInt8])], at now: ContinuousClock.Instant
   ) -> [UInt8] {
     self.flight = flight
-    retry = Retry(at: now)
+    timer = RetransmissionTimer(at: now)
     return sendFlight()
   }
 
-  /// One datagram: the longest flight has 504 bytes.
+  /// One datagram: the longest flight has 672 bytes, a ClientHello with a cookie of 255.
   private mutating func sendFlight() -> [UInt8] {
     let flight = flight
     return flight.flatMap { write($0.type, $0.epoch, $0.bytes) }
@@ -241,7 +241,7 @@ package struct Channel: Sendable {
     return body.map { Record.write(type, number, $0) } ?? []
   }
 
-  /// Tells the router where it is the one that is wrong: fatal alert illegal_parameter.
+  /// Sends the fatal alert illegal_parameter where the router broke the protocol.
   private mutating func end(_ error: BorderAgentError) -> [Event] {
     var events = [Event.ended(error)]
     if case .protocolError = error { events.insert(.send(write(.alert, writeEpoch, [2, 47])), at: 0) }
@@ -252,9 +252,9 @@ package struct Channel: Sendable {
   private mutating func forget() { (state, keyExchange, keys, flight, transcript) = (.ended, nil, nil, [], []) }
 }
 
-/// When something is sent again that has no answer (RFC 6347, section 4.2.4.1): after 1 s, 2 s, 4 s.
-struct Retry: Sendable {
-  enum Due { case again, giveUp }
+/// When a datagram without an answer is sent again (RFC 6347, section 4.2.4.1): after pauses of 1 s, 2 s, 4 s.
+struct RetransmissionTimer: Sendable {
+  enum Action { case sendAgain, giveUp }
 
   private static let limit = Duration.seconds(8)
 
@@ -270,11 +270,11 @@ struct Retry: Sendable {
   /// A part of the answer has come.
   mutating func extend(at now: ContinuousClock.Instant) { end = now + Self.limit }
 
-  mutating func due(at now: ContinuousClock.Instant) -> Due? {
+  mutating func due(at now: ContinuousClock.Instant) -> Action? {
     if now >= end { return .giveUp }
     guard now >= next else { return nil }
     pause *= 2
     next = now + pause
-    return .again
+    return .sendAgain
   }
 }
