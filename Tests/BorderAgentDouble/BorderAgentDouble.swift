@@ -2,8 +2,8 @@ import MeshCoP
 import SodiumCrypto
 
 /// Stands for the border agent of a router: a server of DTLS 1.2 with the suite TLS_ECJPAKE_WITH_AES_128_CCM_8 that
-/// answers `c/ag` and `c/pg`. It is a value: datagrams come in, datagrams go out. It is strict with the client, and
-/// `alter` makes it lie.
+/// answers `c/ag` and `c/pg`. It is a value: datagrams come in, datagrams go out. It notes what the client does wrong, and
+/// `alter` changes what it sends.
 package struct BorderAgentDouble: Sendable {
   /// A part of an answer, before it is sent.
   package struct Outgoing: Sendable {
