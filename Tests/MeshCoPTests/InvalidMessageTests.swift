@@ -217,10 +217,12 @@ struct InvalidMessageTests {
 
   @Test("A router that asks for cookies without end is left after three") func cookies() throws {
     var simulation = try Simulation()
-    simulation.router.alter = { if $0.part == .helloVerifyRequest { $0.body = [0xFE, 0xFD, 1, 7] } }
+    simulation.router.alter = {
+      if $0.part == .helloVerifyRequest { $0.body = [0xFE, 0xFD, 255] + [UInt8](repeating: 7, count: 255) }
+    }
     let outcome = try simulation.run()
-    // Four hellos, an alert.
-    #expect(outcome.sent.count == 5)
+    // Four hellos, an alert. A cookie has 255 bytes at most.
+    #expect(outcome.sent.map(\.count) == [417, 672, 672, 672, 15])
     #expect(outcome.result?.error == .protocolError(part: "HelloVerifyRequest", flaw: "it comes again and again"))
   }
 
