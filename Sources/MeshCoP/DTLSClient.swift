@@ -133,15 +133,15 @@ package struct DTLSClient: Sendable {
       if level == 2, alert == 20, epoch == 0, state == .finished { throw .refused }
       if level == 2 || alert == 0 { throw .closed(alert: UInt8(alert)) }
       return []
-    case .handshake where state != .open:
-      assembly.take(bytes, epoch: epoch)
+    case .handshake where epoch == (state == .finished ? 1 : 0):
+      assembly.take(bytes)
       var events: [Event] = []
-      while state != .open, let (message, epoch) = assembly.takeNext() {
+      while state != .open, let message = assembly.takeNext() {
         timer.extend(at: now)
         guard let type = HandshakeType(rawValue: message.type) else {
           throw .invalid("handshake message \(message.type)", "there is none of this number")
         }
-        do { events += try receive(message, type, epoch: epoch, at: now) } catch {
+        do { events += try receive(message, type, at: now) } catch {
           throw error as? BorderAgentError ?? .invalid(type.name, error as? KeyExchangeError ?? .libraryFailed)
         }
       }
@@ -151,11 +151,10 @@ package struct DTLSClient: Sendable {
   }
 
   /// - Throws: `BorderAgentError`, `KeyExchangeError`.
-  private mutating func receive(
-    _ message: HandshakeMessage, _ type: HandshakeType, epoch: UInt16, at now: ContinuousClock.Instant
-  ) throws -> [Event] {
+  private mutating func receive(_ message: HandshakeMessage, _ type: HandshakeType, at now: ContinuousClock.Instant)
+    throws -> [Event]
+  {
     func flaw(_ flaw: String) -> BorderAgentError { .protocolError(part: type.name, flaw: flaw) }
-    guard (epoch == 1) == (type == .finished) else { throw flaw("it is in the wrong epoch") }
     switch (state, type) {
     case (.hello, .helloVerifyRequest):
       // RFC 6347, section 4.3.2.
@@ -209,6 +208,7 @@ package struct DTLSClient: Sendable {
     let finished = message(.finished, try keys.verifyData(.client, after: transcript).withUnsafeBytes { Array($0) })
     transcript += finished
     state = .finished
+    assembly.discard()
     return send([(.handshake, 0, key), (.changeCipherSpec, 0, [1]), (.handshake, 1, finished)], at: now)
   }
 

@@ -44,7 +44,6 @@ package struct HandshakeAssembly: Sendable {
 
   private struct Part {
     var type: UInt8
-    var epoch: UInt16
     var body: [UInt8]
     var has: [Bool]
   }
@@ -56,7 +55,7 @@ package struct HandshakeAssembly: Sendable {
 
   /// Takes the fragments of one record. What does not fit to what has come is dropped, as are messages that have been
   /// taken.
-  package mutating func take(_ bytes: some Collection<UInt8>, epoch: UInt16) {
+  package mutating func take(_ bytes: some Collection<UInt8>) {
     var reader = ByteReader(ArraySlice(bytes))
     while let type = reader.number(1), let length = reader.number(3), let sequence = reader.number(2),
       let offset = reader.number(3), let fragment = reader.counted(by: 3)
@@ -66,12 +65,10 @@ package struct HandshakeAssembly: Sendable {
       let known = parts.values.reduce(0) { $0 + $1.body.count }
       if parts[number] == nil, known + Int(length) <= Self.mostBytes {
         parts[number] = Part(
-          type: UInt8(type), epoch: epoch, body: .init(repeating: 0, count: Int(length)),
+          type: UInt8(type), body: .init(repeating: 0, count: Int(length)),
           has: .init(repeating: false, count: Int(length)))
       }
-      guard var part = parts[number], part.type == type, part.epoch == epoch, part.body.count == length else {
-        continue
-      }
+      guard var part = parts[number], part.type == type, part.body.count == length else { continue }
       for (place, byte) in zip(Int(offset)..., fragment) where !part.has[place] {
         (part.body[place], part.has[place]) = (byte, true)
       }
@@ -79,12 +76,15 @@ package struct HandshakeAssembly: Sendable {
     }
   }
 
+  /// Drops the messages that are not taken: in plaintext no part of what is authentic later may come.
+  mutating func discard() { parts = [:] }
+
   /// The next message, when it is complete.
-  package mutating func takeNext() -> (message: HandshakeMessage, epoch: UInt16)? {
+  package mutating func takeNext() -> HandshakeMessage? {
     guard let part = parts[next], part.has.allSatisfy(\.self) else { return nil }
     parts[next] = nil
     defer { next += 1 }
-    return (HandshakeMessage(part.type, next, part.body), part.epoch)
+    return HandshakeMessage(part.type, next, part.body)
   }
 }
 

@@ -96,9 +96,9 @@ package struct BorderAgentDouble: Sendable {
       return []
     case .handshake:
       let before = assembly.next
-      assembly.take(bytes, epoch: record.epoch)
+      assembly.take(bytes)
       var datagrams: [[UInt8]] = []
-      while let (message, epoch) = assembly.takeNext() { datagrams += try receive(message, epoch) }
+      while let message = assembly.takeNext() { datagrams += try receive(message, record.epoch) }
       // The flight has come again, so the answer to it was lost.
       let isRepeated = assembly.next == before && (record.epoch == 1 || !isOpen && keys == nil)
       return isRepeated ? send(lastFlight) : datagrams

@@ -70,6 +70,18 @@ struct NetworkFaultTests {
     try Self.checkRead(try simulation.run(), "reflected")
   }
 
+  @Test("A Finished that is forged in plaintext is dropped, before and after the keys are there") func forgedFinished()
+    throws
+  {
+    var simulation = try Simulation()
+    let forged = HandshakeMessage(HandshakeType.finished.rawValue, 4, .init(repeating: 7, count: 12)).bytes
+    simulation.disturb = { way, count, datagram in
+      guard way == .fromRouter, count == 1 else { return [(.zero, datagram)] }
+      return [Record.write(.handshake, 98, forged), datagram, Record.write(.handshake, 99, forged)].map { (.zero, $0) }
+    }
+    try Self.checkRead(try simulation.run(), "forged")
+  }
+
   @Test("A flight is taken in any datagrams, fragments and order", arguments: [1, 7, 100, 1_000], [false, true])
   func fragments(_ length: Int, _ isReversed: Bool) throws {
     var simulation = try Simulation()

@@ -35,28 +35,27 @@ struct RecordTests {
       [type] + bigEndian(length, 3) + bigEndian(sequence, 2) + bigEndian(offset, 3) + bigEndian(bytes.count, 3) + bytes
     }
     var assembly = HandshakeAssembly()
-    assembly.take(fragment(2, 0, 4, 2, [3, 4]), epoch: 0)
-    // Another type, another length, another epoch, past the end, too far ahead, too large with what is there.
-    assembly.take(fragment(3, 0, 4, 0, [9, 9]), epoch: 0)
-    assembly.take(fragment(2, 0, 5, 0, [9, 9]), epoch: 0)
-    assembly.take(fragment(2, 0, 4, 0, [9, 9]), epoch: 1)
-    assembly.take(fragment(2, 0, 4, 3, [9, 9]), epoch: 0)
-    assembly.take(fragment(2, 4, 4, 0, [9, 9]), epoch: 0)
-    assembly.take(fragment(2, 1, 4_093, 0, [9, 9]), epoch: 0)
-    assembly.take(fragment(2, 0, 4, 0, [1, 2, 9]), epoch: 0)
+    assembly.take(fragment(2, 0, 4, 2, [3, 4]))
+    // Another type, another length, past the end, too far ahead, too large with what is there.
+    assembly.take(fragment(3, 0, 4, 0, [9, 9]))
+    assembly.take(fragment(2, 0, 5, 0, [9, 9]))
+    assembly.take(fragment(2, 0, 4, 3, [9, 9]))
+    assembly.take(fragment(2, 4, 4, 0, [9, 9]))
+    assembly.take(fragment(2, 1, 4_093, 0, [9, 9]))
+    assembly.take(fragment(2, 0, 4, 0, [1, 2, 9]))
     let first = assembly.takeNext()
     // What came first counts.
-    #expect(first?.message.body == [1, 2, 3, 4] && first?.message.sequence == 0 && first?.epoch == 0)
-    assembly.take(fragment(2, 0, 4, 0, [1, 2, 3, 4]), epoch: 0)
+    #expect(first?.body == [1, 2, 3, 4] && first?.sequence == 0)
+    assembly.take(fragment(2, 0, 4, 0, [1, 2, 3, 4]))
     // That is four ahead of the next one.
-    assembly.take(fragment(14, 5, 0, 0, []), epoch: 0)
-    for sequence in 2...4 as ClosedRange<UInt16> { assembly.take(fragment(14, sequence, 0, 0, []), epoch: 0) }
+    assembly.take(fragment(14, 5, 0, 0, []))
+    for sequence in 2...4 as ClosedRange<UInt16> { assembly.take(fragment(14, sequence, 0, 0, [])) }
     let early = assembly.takeNext()
     #expect(early == nil)
-    assembly.take(fragment(14, 1, 0, 0, []), epoch: 0)
+    assembly.take(fragment(14, 1, 0, 0, []))
     let second = assembly.takeNext()
-    #expect(second?.message.type == 14 && second?.message.body.isEmpty == true)
-    let others = (2...5).map { _ in assembly.takeNext()?.message.sequence }
+    #expect(second?.type == 14 && second?.body.isEmpty == true)
+    let others = (2...5).map { _ in assembly.takeNext()?.sequence }
     #expect(others == [2, 3, 4, nil])
   }
 }
