@@ -118,7 +118,7 @@ package struct DatasetDifferences: OptionSet, Hashable, Sendable {
   static let networkKey = DatasetDifferences(.networkKey)
   static let extendedPANID = DatasetDifferences(.extendedPANID)
   static let panID = DatasetDifferences(.panID)
-  static let channel = DatasetDifferences(.channel)
+  package static let channel = DatasetDifferences(.channel)
   static let networkName = DatasetDifferences(.networkName)
   static let pskc = DatasetDifferences(.pskc)
   static let meshLocalPrefix = DatasetDifferences(.meshLocalPrefix)

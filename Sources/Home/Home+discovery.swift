@@ -162,8 +162,17 @@ extension Home {
     return found
   }
 
+  /// The router on the list that a record is of.
+  package func router(of advertisement: Advertisement) -> Router? {
+    let address = advertisement.extendedAddress.map { [$0] } ?? []
+    return rows(of: advertisement, announced(at: Set(address))).first.flatMap { $0.isPresent ? $0 : nil }
+  }
+
   private mutating func take(_ advertisement: Advertisement, _ stored: Router) {
     var router = stored
+    if router.source == .mdns, let network = advertisement.network, network != router.network {
+      dropReading(of: &router)
+    }
     router.take(advertisement, at: now)
     guard router != stored else { return }
     if router.source == .mdns { routers.see(router.agent, at: now) }
@@ -228,11 +237,14 @@ extension Home {
   /// - Returns: whether it is the same: it has the same name, host, port and address.
   private mutating func move(_ stored: Router, _ advertisement: Advertisement) -> Bool {
     guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil, refusal(of: advertisement, nil) == nil,
-      stored.team == nil, stored.dataset == nil, let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
+      stored.team == nil, let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
       stored.keptName != nil || advertisement.name == stored.name
     else { return false }
     var router = stored
     router.agent = advertisement.agents[0]
+    if stored.dataset != nil {
+      moveSecret(to: .router(router.agent), from: .record(.router(stored.agent)))
+    }
     router.take(advertisement, at: now)
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(stored.agent)), nil) }
     noteNetworks(stored, nil)
@@ -297,7 +309,9 @@ extension Home {
   /// Takes a router off the list that only its record has brought there.
   private mutating func unlistSeen(_ router: Router) {
     unlist(router, RouterEvent())
-    keepAbsent(router)
+    var absent = router
+    dropReading(of: &absent)
+    keepAbsent(absent)
   }
 
   /// Discovery is off: what it has brought goes. When it is on again, all is looked at as for the first time.

@@ -87,7 +87,8 @@ extension Home {
         && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
         && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
         && message.lacks == router.lacks
-        && (message.dataset == nil || Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
+        && (message.dataset == nil
+          || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
   }
 
@@ -178,7 +179,8 @@ extension Home {
     let incoming = message.dataset.flatMap { $0.isComplete || !hasComplete ? $0 : nil }
     let report = reportOfAdoption(incoming, message.adoptionFailure, &router, stored)
     if let incoming {
-      takeDataset(incoming, report, team, &router, &event)
+      dropReading(of: &router)
+      takeDataset(incoming, isCurrent: report == .confirmed || report == .configured, team, &router, &event)
     } else if router.dataset == nil {
       router.credential = .missing
     }
@@ -209,16 +211,19 @@ extension Home {
   }
 
   /// What is stored for the router, and what that means for the preferred network.
-  private mutating func takeDataset(
-    _ incoming: DatasetSummary, _ report: Adoption.Report?, _ team: ExactName, _ router: inout Router,
-    _ event: inout RouterEvent
+  ///
+  /// - Parameters:
+  ///   - isCurrent: it says what the router has now, whatever its age.
+  ///   - team: nil: it was read of the router, which nobody owns.
+  mutating func takeDataset(
+    _ incoming: DatasetSummary, isCurrent: Bool, _ team: ExactName?, _ router: inout Router, _ event: inout RouterEvent
   ) {
     let stored = router.dataset
     let preferred = preferred?.dataset
     // A router that had other parameters than the preferred network uses the preferred ones now, which may be older.
     let returns = preferred.map { incoming.isSame(as: $0) && stored?.isSame(as: $0) == false } ?? false
     var change =
-      report == .confirmed || report == .configured || returns
+      isCurrent || returns
       ? DatasetDecision(stored: stored, confirmed: incoming) : DatasetDecision(stored: stored, reported: incoming)
     if let preferred, change.isStored, Membership.isTooFarAhead(incoming, preferred: preferred, at: now) {
       change = .conflict(incoming.differences(from: preferred))
@@ -370,17 +375,21 @@ extension Home {
   ///
   /// - Parameters:
   ///   - change: what becomes of it in the router's own credentials.
+  ///   - team: nil: it was read of the router, which nobody owns.
   ///   - isOwner: see `PreferredDecision`.
   ///   - user: the login that reports or requests it; nil: a program on this machine.
   /// - Returns: whether the preferred network has changed.
   mutating func save(
-    _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router, team: ExactName, isOwner: Bool,
+    _ incoming: DatasetSummary, _ change: DatasetDecision, of router: inout Router, team: ExactName?, isOwner: Bool,
     user: ExactName?
   ) -> Bool {
     let stored = router.dataset
     let before = preferred?.dataset
     let wasMember =
-      stored.map { Membership.follows(wasMember: router.followsPreferred, $0, preferred: before) } ?? false
+      team == nil
+      // What it has said before makes it no member again, after a person has decided.
+      ? Membership.isProved(by: incoming, preferred: before) && (change != .keep || router.followsPreferred)
+      : stored.map { Membership.follows(wasMember: router.followsPreferred, $0, preferred: before) } ?? false
     let leads = isOwner || Membership.leads(stored: stored, incoming: incoming, preferred: before)
     let reporter = PreferredDecision.Member(agent: router.agent, team: router.owner ?? team, dataset: incoming)
     let cause = PreferredDecision.cause(
@@ -401,8 +410,10 @@ extension Home {
     let follows = Membership.follows(
       wasMember: wasMember && Membership.stays(leads: leads, kept, preferred: now), kept, preferred: now)
     if change.isStored {
-      router.owner = router.owner ?? team
-      router.team = router.owner
+      if let team {
+        router.owner = router.owner ?? team
+        router.team = router.owner
+      }
       router.store(incoming, follows: follows, preferred: before?.parameters?.networkKey, at: self.now)
       moveSecret(to: .router(router.agent), from: .input)
       audit(.credentialsStored(router.agent, change))

@@ -334,7 +334,7 @@ extension Home {
     guard !isSmall, let preferred = preferred?.dataset else { return }
     step.work += routers.count
     var first: [DatasetSummary: PreferredDecision.Member] = [:]
-    for member in members(of: preferred).present {
+    for member in members(of: preferred).present where member.team != nil {
       guard let other = first[member.dataset.essential], other.team != member.team else {
         first[member.dataset.essential] = first[member.dataset.essential] ?? member
         continue

@@ -222,6 +222,7 @@ extension Router: Recorded {
     try coder(&router.isOpenForCode)
     try coder(&router.codeAskedAt)
     try coder(&router.resetFrom)
+    try coder(&router.reading)
     try coder(&router.adoption)
     try coder(&router.order)
     return router
@@ -233,6 +234,28 @@ extension Router.Advertised: RecordedByForm {
     try Self(
       network: coder(value?.network), networkName: coder.maybe(value?.networkName),
       activeSeconds: coder.maybe(value?.activeSeconds))
+  }
+}
+
+extension ReadingNote: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      readAt: coder.maybe(value?.readAt), pending: coder.maybe(value?.pending), problem: coder.maybe(value?.problem),
+      refusals: coder.maybe(value?.refusals))
+  }
+}
+
+extension ReadingNote.PendingChange: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      at: coder(value?.at), differs: coder(value?.differs), channel: coder.maybe(value?.channel),
+      networkName: coder.maybe(value?.networkName))
+  }
+}
+
+extension ReadingNote.Refusals: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(pskc: coder(value?.pskc), first: coder(value?.first), last: coder(value?.last), count: coder(value?.count))
   }
 }
 

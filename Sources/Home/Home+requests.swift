@@ -42,19 +42,20 @@ extension Home {
     guard context.isOnMachine || !Membership.isTooFarAhead(incoming, preferred: before, at: now) else {
       throw .tooFarAhead
     }
-    if stored?.dataset == nil {
+    var router = stored ?? Router(agent, at: now)
+    if router.dataset == nil || router.isRead {
       switch makeRoom(for: team, stored) {
       case .there: break
       case .teamIsFull: throw .tooManyRouters(rules.settings.routersPerTeam)
       case .homeIsFull: throw .homeIsFull(rules.settings.routersPerHome)
       }
     }
-    var router = stored ?? Router(agent, at: now)
+    dropReading(of: &router)
     if let user = context.requester.login, router.user != user, !router.isPresent {
       router.user = user
       router.order = SequenceWindow()
     }
-    let change = DatasetDecision(stored: stored?.dataset, requested: incoming)
+    let change = DatasetDecision(stored: router.dataset, requested: incoming)
     // Over MQTT a request counts as an event does: it must not replace the preferred network's keys.
     let isMoved = save(
       incoming, change, of: &router, team: team, isOwner: context.isOnMachine, user: context.requester.login)
@@ -208,8 +209,9 @@ extension Home {
     }
   }
 
-  /// What routers have, and what is shared of other networks.
+  /// What routers have, and what is shared of other networks. What was read is nobody's, so nobody can be asked for it.
   private var allCredentials: [StoredCredentials] {
+    let routers = routers.filter { !$0.isRead }
     let known = Set(routers.lazy.compactMap(\.dataset).filter(\.isComplete).map(\.network))
     let others = allShared.filter { $0.dataset.hasCredentials && !known.contains($0.network) }
     return routers.compactMap(credentials(of:)) + others.map(credentials(of:))

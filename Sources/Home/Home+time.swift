@@ -22,6 +22,7 @@ extension Home {
     noticeSilence(link)
     checkAgents(link)
     forgetLeftRouters()
+    endPendingChanges()
     expireQuestions()
     continueAdoptions(link)
     if needsNetworkNames { nameNetworks() }
@@ -96,6 +97,7 @@ extension Home {
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
       if router.hasLeft { note(router.leftAt.adding(seconds: Self.retention)) }
+      note(router.reading?.pending?.endsAt)
     }
     return due
   }
@@ -133,6 +135,7 @@ extension Home {
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
       router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
       router.awaySince = router.awaySince.map { min($0, now) }
+      if let readAt = router.reading?.readAt { router.reading?.readAt = min(readAt, now) }
       if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       if router != stored { put(router) }

@@ -11,6 +11,8 @@ package enum HomeInput: Sendable {
   indirect case decision(ConsentDecision)
   /// What border routers advertise on the local network.
   case sightings(Sightings)
+  /// A border router was read.
+  indirect case reading(ReadingResult)
   /// Nothing is looked for on the local network any more: what that has brought goes.
   case discoveryEnded
   /// Time has passed.

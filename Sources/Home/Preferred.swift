@@ -59,6 +59,7 @@ package enum PreferredCheck: Hashable, Sendable {
       self = .stale(router.reportDiffers)
     }
     if self == .match, router.mustAttach { self = .mismatch([]) }
+    if isOnPreferred, router.refuses(preferred) { self = .mismatch(.pskc) }
   }
 
   /// A router that only says on which network it is. It has no keys that could be compared.
@@ -176,13 +177,19 @@ package enum PreferredCause: Hashable, Sendable {
 /// A router that merely names the preferred network's Extended PAN ID is no member: it must have the keys, or have had
 /// them. Whatever else its dataset says: one that was left behind, or comes back, still counts against other keys. A
 /// network that is preferred by its Extended PAN ID alone has no keys, and no members. Nor is a router a member whose
-/// dataset is not complete.
+/// dataset is not complete. Who was read by the PSKc has that one.
 enum Membership {
   static func follows(wasMember: Bool, _ dataset: DatasetSummary, preferred: DatasetSummary?) -> Bool {
     guard let preferred, preferred.hasCredentials, dataset.isComplete, dataset.network == preferred.network else {
       return false
     }
     return wasMember || dataset.hasKeys(of: preferred)
+  }
+
+  /// Whether a router that was read is a member.
+  static func isProved(by dataset: DatasetSummary, preferred: DatasetSummary?) -> Bool {
+    guard let preferred, let pskc = preferred.parameters?.pskc else { return false }
+    return dataset.network == preferred.network && dataset.parameters?.pskc == pskc
   }
 
   /// Whether what is reported of a member may move the preferred network.
@@ -223,19 +230,21 @@ enum Membership {
 /// | the dataset that comes | what follows |
 /// |---|---|
 /// | not complete | nothing |
+/// | read of a router that nobody owns, and not a member's newer one with the same keys | nothing |
 /// | no network is preferred, and no person has forgotten one | `first` |
 /// | of the network that is preferred by its Extended PAN ID alone, and a router of another team reports the same | `confirmed` |
 /// | of a router that is no member | nothing |
 /// | a program of the owning team stores it on this machine | `owner` |
 /// | another Extended PAN ID, or no later timestamp | nothing |
 /// | the same keys | `sameKeys` |
-/// | other keys, of the only member, nothing of the home is damaged, and no former member counts | `onlyMember` |
+/// | other keys, of the only member but for those that were read and have the same, nothing of the home is damaged, and no former member counts | `onlyMember` |
 /// | other keys, which a second member reports too: of another team, where one has members or former ones | `confirmed` |
 /// | other keys otherwise | nothing: disputed, until another member confirms the new keys or a person decides |
 enum PreferredDecision {
   /// A router that says something about the preferred network.
   struct Member: Hashable {
     let agent: BorderAgentID
+    /// Nil: nobody's, it was read. It counts against other keys, and for none.
     let team: ExactName?
     let dataset: DatasetSummary
   }
@@ -271,22 +280,26 @@ enum PreferredDecision {
     isOwner: Bool = false, others: () -> Members?
   ) -> PreferredCause? {
     guard change.isStored || change == .keep, reporter.dataset.isComplete else { return nil }
-    guard let preferred else { return isForgotten ? nil : .first }
+    guard let preferred else { return isForgotten || reporter.team == nil ? nil : .first }
     let incoming = reporter.dataset
     guard preferred.hasCredentials else {
-      guard incoming.network == preferred.network else { return nil }
-      let second = others()?.present.first { $0.dataset.isSame(as: incoming) && $0.team != reporter.team }
+      guard incoming.network == preferred.network, reporter.team != nil else { return nil }
+      let second = others()?.present.first {
+        $0.dataset.isSame(as: incoming) && $0.team != nil && $0.team != reporter.team
+      }
       return second.map { .confirmed(by: $0.agent) }
     }
     guard isMember else { return nil }
     if isOwner { return change.isStored ? .owner : nil }
     guard incoming.relation(to: preferred) == .newer else { return nil }
     if incoming.hasKeys(of: preferred) { return change.isStored ? .sameKeys : nil }
-    guard let others = others() else { return nil }
-    if others.present.isEmpty, others.departed.isEmpty, !others.hasDamage { return .onlyMember }
-    let isOneTeam = !others.hasDamage && (others.present + others.departed).allSatisfy { $0.team == reporter.team }
+    guard reporter.team != nil, let others = others() else { return nil }
+    let isAlone = others.present.allSatisfy { $0.team == nil && $0.dataset.isSame(as: incoming) }
+    if isAlone, others.departed.isEmpty, !others.hasDamage { return .onlyMember }
+    let isOneTeam =
+      !others.hasDamage && (others.present + others.departed).allSatisfy { $0.team == nil || $0.team == reporter.team }
     let second = others.present.first {
-      $0.dataset.relation(to: preferred) == .newer && $0.dataset.isSame(as: incoming)
+      $0.dataset.relation(to: preferred) == .newer && $0.dataset.isSame(as: incoming) && $0.team != nil
         && (isOneTeam || $0.team != reporter.team)
     }
     return second.map { .confirmed(by: $0.agent) }
@@ -311,17 +324,16 @@ enum PreferredDecision {
   static func countingClaim(_ free: [Member], _ claimants: [Member], _ members: Members, preferred: DatasetSummary) -> (
     Member, PreferredCause
   )? {
-    let isOneTeam = !members.hasDamage && Set((members.present + members.departed).map(\.team)).count == 1
+    let isOneTeam = !members.hasDamage && Set((members.present + members.departed).compactMap(\.team)).count == 1
+    let owned = members.present.count { $0.team != nil }
     var reports: [DatasetSummary: (routers: Int, teams: Set<ExactName?>)] = [:]
-    for one in claimants {
+    for one in claimants where one.team != nil {
       reports[one.dataset.essential, default: (0, [])].routers += 1
       reports[one.dataset.essential, default: (0, [])].teams.insert(one.team)
     }
     for claimant in free {
       let same = reports[claimant.dataset.essential]
-      guard members.present.count == 1 || same.map({ isOneTeam ? $0.routers > 1 : $0.teams.count > 1 }) == true else {
-        continue
-      }
+      guard owned == 1 || same.map({ isOneTeam ? $0.routers > 1 : $0.teams.count > 1 }) == true else { continue }
       let cause = cause(
         preferred: preferred, isForgotten: false, reporter: claimant, isMember: true, change: .keep,
         others: { members.besides(claimant.agent) })

@@ -231,6 +231,7 @@ extension ThreadState: Recorded {}
 extension TLVType: Recorded {}
 extension CredentialState: Recorded {}
 extension RouterSource: Recorded {}
+extension ReadingProblem: Recorded {}
 extension AdoptionState: Recorded {}
 extension AlertName: Recorded {}
 extension Alert.Phase: Recorded {}

@@ -44,6 +44,8 @@ package struct Router: Hashable, Sendable {
   var credentialCreatedAt: WireTime?
   var credentialChangedAt: WireTime?
   package var datasetChangedAt: WireTime?
+  /// What is known of it by reading it.
+  @Boxed package var reading: ReadingNote?
   /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
   /// Extended PAN ID since. Only such a router can move the preferred network.
   var followsPreferred = false
@@ -126,8 +128,8 @@ extension Router {
   /// Whether a login of the broker has announced it, and it has not left.
   var isAnnounced: Bool { isPresent && source == .mqtt }
 
-  /// Whether only its record on the local network says where it is.
-  var isOnlySeen: Bool { source == .mdns && dataset == nil }
+  /// Whether no login, and no program that stored something for it, says where it is.
+  var isOnlySeen: Bool { source == .mdns && (dataset == nil || isRead) }
 
   /// The network that it counts for: the one that it is configured for; where that is not known, the one that its
   /// record or its login says it is on.
@@ -285,12 +287,14 @@ extension Router {
     followsPreferred = follows
     credentialChangedAt = now
     credentialsGoneAt = nil
+    reading?.readAt = nil
   }
 
   /// Whether a router without credentials of its own is on a network whose credentials are here all the same.
   mutating func noteShared(preferred: DatasetSummary?) {
     guard credential == .missing || credential == .shared else { return }
-    let isShared = isOnlySeen && network == preferred?.network && preferred?.hasCredentials == true
+    let isShared =
+      isOnlySeen && network == preferred?.network && preferred?.hasCredentials == true && !refuses(preferred)
     credential = isShared ? .shared : .missing
   }
 
@@ -305,6 +309,7 @@ extension Router {
     credentialCreatedAt = nil
     credentialChangedAt = nil
     followsPreferred = false
+    reading?.readAt = nil
   }
 }
 
@@ -365,6 +370,8 @@ extension Router {
     isAdvertised = true
     isRecordGone = false
     endpoint = advertisement.endpoint ?? endpoint
+    // What it refused was the PSKc of another network.
+    if source == .mdns, advertisement.network != actualNetwork { reading?.refusals = nil }
     // A code lives for ten minutes at most.
     let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
     isOpenForCode = advertisement.isOpenForCode && !isAskedFor

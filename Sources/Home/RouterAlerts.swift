@@ -69,7 +69,7 @@ struct RouterAlerts {
     let message: AlertFacts.Message =
       if router.isElsewhere { .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred) } else if differs.isEmpty {
         .notAttached
-      } else { isConfiguredForPreferred ? .otherCredentials : .otherNetwork }
+      } else { isConfiguredForPreferred || router.refuses(preferred) ? .otherCredentials : .otherNetwork }
     var facts = facts(message, differs: differs.isEmpty ? nil : differs)
     facts.adoption = shownAdoption
     return facts

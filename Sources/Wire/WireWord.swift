@@ -237,11 +237,24 @@ extension AlertFacts.Trigger: WireWord {
   }
 }
 
-extension RouterSource: WireWord {
+extension Router {
+  /// Who describes it, as it is published.
+  package enum Source: String, WireName { case mqtt, mdns, meshcop }
+
+  package var publishedSource: Source {
+    switch source {
+    case .mqtt: .mqtt
+    case .mdns: reading?.readAt == nil ? .mdns : .meshcop
+    }
+  }
+}
+
+extension ReadingProblem: WireWord {
   package var word: StaticString {
     switch self {
-    case .mqtt: "mqtt"
-    case .mdns: "mdns"
+    case .noAnswer: "no_answer"
+    case .refused: "refused"
+    case .invalid: "invalid"
     }
   }
 }

@@ -5,7 +5,7 @@ import ThreadDataset
 
 /// What a report means for the preferred network, without a home around it.
 @Suite struct PreferredDecisionTests {
-  private static func member(_ agent: UInt64, _ team: ExactName, _ dataset: DatasetSummary) -> PreferredDecision.Member
+  private static func member(_ agent: UInt64, _ team: ExactName?, _ dataset: DatasetSummary) -> PreferredDecision.Member
   { .init(agent: .number(agent), team: team, dataset: dataset) }
 
   private static let named = DatasetSummary(network: 1, name: "net-1")
@@ -22,6 +22,8 @@ import ThreadDataset
     var preferred: DatasetSummary? = PreferredDecisionTests.preferred
     var incoming = PreferredDecisionTests.rekeyed
     var isMember = true
+    /// It was read of a router that nobody owns.
+    var isRead = false
     var isForgotten = false
     var isOwner = false
     var change = DatasetDecision.update([])
@@ -89,6 +91,24 @@ import ThreadDataset
       },
       Row("other keys, and a second member has them with another channel", nil) {
         $0.present = [member(3, "otbr", .of(1, key: 2, at: 7, channel: 20))]
+      }, Row("the first network, read", nil) { ($0.preferred, $0.isRead) = (nil, true) },
+      Row("preferred by its id alone, read, and one of a team", nil) {
+        ($0.preferred, $0.isRead, $0.present) = (named, true, [second])
+      },
+      Row("preferred by its id alone, one report, and one read", nil) {
+        ($0.preferred, $0.present) = (named, [member(3, nil, rekeyed)])
+      },
+      Row("the same keys, later, read", .sameKeys) { ($0.incoming, $0.isRead, $0.present) = (moved, true, [current]) },
+      Row("other keys, read", nil) { $0.isRead = true },
+      Row("other keys, read, and a second member reports them", nil) { ($0.isRead, $0.present) = (true, [second]) },
+      Row("other keys of the only member, read of another one, too", .onlyMember) {
+        $0.present = [member(3, nil, rekeyed)]
+      },
+      Row("other keys, read of another one, too, and one of the team has the current ones", nil) {
+        $0.present = [member(3, nil, rekeyed), current]
+      },
+      Row("other keys, confirmed by the own team, and one that was read has the current ones", .confirmed(by: 3)) {
+        $0.present = [member(5, nil, preferred), second]
       },
       Row("other keys, and a second member has them with no later timestamp", nil) {
         $0.present = [member(3, "otbr", .of(1, key: 2, at: 5))]
@@ -96,8 +116,9 @@ import ThreadDataset
     ]) func decision(_ row: Row)
   {
     let cause = PreferredDecision.cause(
-      preferred: row.preferred, isForgotten: row.isForgotten, reporter: Self.member(7, "otbr", row.incoming),
-      isMember: row.isMember, change: row.change, isOwner: row.isOwner
+      preferred: row.preferred, isForgotten: row.isForgotten,
+      reporter: Self.member(7, row.isRead ? nil : "otbr", row.incoming), isMember: row.isMember, change: row.change,
+      isOwner: row.isOwner
     ) { PreferredDecision.Members(present: row.present, departed: row.departed, hasDamage: row.hasDamage) }
     #expect(cause == row.cause)
   }

@@ -86,6 +86,7 @@ extension HomeInput {
   fileprivate var dataset: DatasetSummary? {
     switch self {
     case .message(let message, _): message.dataset
+    case .reading(let result): if case .datasets(let active, _) = result.outcome { active } else { nil }
     case .request(.storeCredentials(_, let dataset), _): dataset
     case .request(.setPreferred(.dataset(let dataset)), _): dataset
     default: nil

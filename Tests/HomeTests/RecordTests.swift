@@ -36,6 +36,9 @@ import Testing
     router.credentialCreatedAt = now
     router.credentialChangedAt = now
     router.datasetChangedAt = now
+    router.reading = ReadingNote(
+      readAt: now, pending: .init(at: now, differs: .channel, channel: 25, networkName: "next"), problem: .invalid,
+      refusals: .init(pskc: Hash128(low: 3), first: now, last: now, count: 2))
     router.followsPreferred = true
     router.memberOf = 1
     router.acceptedOn = 4

@@ -11,6 +11,19 @@ package enum Availability: String, WireName {
 
 /// `router/<border_agent_id>`, retained: a border router of a home. No secret has a place here.
 package struct RouterState: WireObject {
+  private struct Pending: WirePart {
+    let change: ReadingNote.PendingChange
+
+    static let sample = Pending(change: .init(at: WireTime(milliseconds: 0), differs: .channel))
+
+    func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("at", change.at)
+      c.field("channel", change.channel, .channel)
+      c.needed("differs", change.differs)
+      c.field("network_name", change.networkName, .networkName)
+    }
+  }
+
   /// Its name.
   package let home: String
   package let router: Router
@@ -56,10 +69,13 @@ package struct RouterState: WireObject {
       "partition_id", router.shownPartition,
       "As its agent reports it, or by its record, in whichever order of its bytes the router writes it there; absent while it is offline."
     )
+    c.field("pending", router.reading?.pending.map(Pending.init), "What its network changes to, as read of it.")
     c.needed("preferred", verdict.published, "`none`: nothing to compare, or on an accepted network.")
+    c.field("read_at", router.reading?.readAt, "When it showed itself last that it has the stored dataset.")
+    c.field("read_problem", router.reading?.problem, "Why it was not read last time.")
     c.needed(
-      "source", router.source,
-      "`mqtt`: a login has announced it; `mdns`: only its record on the [local network](../guides/discovery.md), which anybody there can publish."
+      "source", router.publishedSource,
+      "`mqtt`: a login has announced it; `mdns`: only its record on the [local network](../guides/discovery.md), which anybody there can publish; `meshcop`: that, and its dataset was read."
     )
     c.field("ssid", router.ssid, .label("As it reported."))
     c.field(

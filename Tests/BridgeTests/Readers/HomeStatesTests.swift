@@ -1,5 +1,8 @@
+import Broker
+import Foundation
 import Testing
 import ThreadRequests
+import Wire
 
 @testable import Bridge
 @testable import Home
@@ -39,6 +42,28 @@ import ThreadRequests
     let states = home.routerStates(in: "home")
     #expect(states.map(\.router.agent.numbers.high) == [2, 1, 3, 9])
     #expect(states.map(\.verdict) == home.routers.filter(\.isPresent).map(home.verdict))
+  }
+
+  @Test("A router that was read says so, with what is pending and why it was not read last time") func read() throws {
+    var scene = scene()
+    scene.publish(.announce, 5, .of(3, at: 7))
+    var seen = try #require(Advertisement([.init(high: 9, low: 1)]))
+    seen.network = .init(number: 3)
+    func read(_ outcome: ReadingResult.Outcome) throws -> JSONValue {
+      let dataset = DatasetSummary.of(3, at: 7)
+      let pskc = try #require(dataset.parameters?.pskc)
+      scene.handle(.reading(ReadingResult(seen, of: dataset.network, pskc: pskc, outcome)))
+      let router = try #require(scene.home.routers[seen.agents[0]])
+      let state = RouterState(router, scene.home.verdict(of: router), in: "home")
+      return try JSONDecoder().decode(JSONValue.self, from: Data(state.json()))
+    }
+    #expect(try read(.failed(.noAnswer))["read_problem"]?.text == "no_answer")
+    let state = try read(.datasets(.of(3, at: 7), pending: .init(.of(3, at: 8, channel: 25), delay: 58_000)))
+    #expect(state["source"]?.text == "meshcop" && state["credentials"]?.text == "stored")
+    #expect(state["read_at"]?.text == "\(scene.now)" && state["read_problem"] == nil && state["user"] == nil)
+    #expect(
+      state["pending"]?["channel"]?.integer == 25 && state["pending"]?["differs"]?.array?.first?.text == "channel")
+    #expect(state["pending"]?["at"]?.text == "\(scene.now.adding(seconds: 58))")
   }
 
   @Test("Networks are as they are published, by name") func networks() {

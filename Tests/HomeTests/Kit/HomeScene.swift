@@ -139,6 +139,19 @@ struct HomeScene {
     handle(.sightings(Sightings(list, isComplete: isComplete)))
   }
 
+  /// Router n was read by the PSKc of its network.
+  ///
+  /// - Parameter key: whose PSKc that is.
+  @discardableResult mutating func read(
+    _ agent: UInt64, on network: UInt64 = 1, key: UInt64 = 1, _ outcome: ReadingResult.Outcome
+  ) -> HomeOutput {
+    handle(.reading(.init(.of(agent, on: network), of: .number(network), pskc: Hash128(high: 2, low: key), outcome)))
+  }
+
+  @discardableResult mutating func read(_ agent: UInt64, _ dataset: DatasetSummary) -> HomeOutput {
+    read(agent, on: dataset.network.number, .datasets(dataset, pending: nil))
+  }
+
   /// Why records are not listed.
   var refusals: [RefusedSighting.Reason] { home.refusedSightings.map(\.reason) }
 

@@ -46,7 +46,8 @@ struct RandomHome: RandomNumberGenerator {
       return .tick(Link(connection: pick([1, 1, 2, nil]), listeningSince: since))
     case 65..<75: return .request(request(), context())
     case 75..<82: return decision(for: home)
-    case 82..<88: return .sightings(sightings())
+    case 82..<86: return .sightings(sightings())
+    case 86, 87: return .reading(reading())
     case 88: return chance(20) ? .discoveryEnded : chance(50) ? .started : .sightings(sightings())
     case 89: return .remove(agent())
     case 90:
@@ -152,6 +153,19 @@ struct RandomHome: RandomNumberGenerator {
     var decision = ConsentDecision(what, by: approver)
     if chance(20) { decision.extent = chance(50) ? .adoptions : .all }
     return .decision(decision)
+  }
+
+  private mutating func reading() -> ReadingResult {
+    let dataset = dataset()
+    var record = Advertisement.of(UInt64.random(in: 1...6, using: &self), on: dataset.network.number)
+    if chance(20) { record.extendedAddress = pick([1, 2]) }
+    let pskc = Hash128(high: 2, low: UInt64.random(in: 1...2, using: &self))
+    var active = dataset
+    if chance(80) { active.parameters?.pskc = pskc }
+    let pending = chance(30) ? ReadingResult.Pending(self.dataset(), delay: 58_000) : nil
+    let outcome: ReadingResult.Outcome =
+      chance(60) ? .datasets(active, pending: pending) : chance(70) ? .refused : .failed(pick([.noAnswer, .invalid]))
+    return ReadingResult(record, of: dataset.network, pskc: pskc, outcome)
   }
 
   private mutating func sightings() -> Sightings {

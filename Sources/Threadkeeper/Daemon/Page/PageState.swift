@@ -268,6 +268,16 @@ extension PageState.Router {
     }
     if router.isOnline, router.threadState == .detached { notes.append("Thread is not connected to its network") }
     if !router.lacks.isEmpty { notes.append("its dataset lacks \(router.lacks.map(\.name).listed)") }
+    switch router.reading?.problem {
+    case .noAnswer: notes.append("did not answer when it was read")
+    case .refused: notes.append("refused the credentials of its network when it was read")
+    case .invalid: notes.append("gave no valid answer when it was read")
+    case nil: if router.publishedSource == .meshcop { notes.append("its own dataset was read") }
+    }
+    if let pending = router.reading?.pending {
+      let what = pending.channel.map { "to channel \($0)" } ?? "(\(pending.differs.parameters.map(\.rawValue).listed))"
+      notes.append("its network changes \(what) at \(pending.at)")
+    }
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil
     if let former = router.resetFrom {

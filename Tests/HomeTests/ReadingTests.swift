@@ -1,0 +1,260 @@
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+/// Router 9 is on the local network alone. A row each for what the table of `Home+reading.swift` says.
+@Suite("What follows from reading a border router itself") struct ReadingTests {
+  private static let now = DatasetSummary.of(1, at: 5)
+  private static let later = DatasetSummary.of(1, at: 6, channel: 20)
+
+  /// With the PSKc of key 1.
+  private static let rekeyed: DatasetSummary = {
+    var dataset = DatasetSummary.of(1, key: 2, at: 6)
+    dataset.parameters?.pskc = now.parameters?.pskc
+    return dataset
+  }()
+
+  /// Router 1 of a login is on the preferred network, and by its record router 9 is.
+  private static func scene() -> HomeScene {
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
+    scene.announce(1, now)
+    scene.see(.of(9, at: 5))
+    return scene
+  }
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let read: DatasetSummary
+    /// Of which the PSKc is.
+    var network: UInt64 = 1
+    var before: @Sendable (inout HomeScene) -> Void = { _ in }
+    /// What is stored for it afterwards, and how that compares.
+    let stored: DatasetSummary?
+    let verdict: PreferredCheck
+    var preferred = ReadingTests.now
+    var problem: ReadingProblem?
+    var alarms: Set<AlertKey> = []
+
+    init(
+      _ description: String, _ read: DatasetSummary, stored: DatasetSummary?, _ verdict: PreferredCheck,
+      _ change: (inout Row) -> Void = { _ in }
+    ) {
+      (testDescription, self.read, self.stored, self.verdict) = (description, read, stored, verdict)
+      change(&self)
+    }
+  }
+
+  @Test(
+    "A dataset",
+    arguments: [
+      Row("with the keys of the preferred network is stored", now, stored: now, .match),
+      Row("that is older is stored, and its router is behind", now, stored: now, .stale(.channel)) {
+        $0.before = { $0.prefer(later) }
+        $0.preferred = later
+        $0.alarms = [.of(.staleDataset, 1), .of(.staleDataset, 9), .of(.preferredNetworkChanged)]
+      },
+      Row("takes the place of a later one that was read before", now, stored: now, .stale(.channel)) {
+        $0.before = { $0.read(9, later) }
+        $0.preferred = later
+        $0.alarms = [.of(.staleDataset, 1), .of(.staleDataset, 9), .of(.preferredNetworkChanged)]
+      },
+      Row("that is newer, with the same keys, is followed", later, stored: later, .match) {
+        $0.preferred = later
+        $0.alarms = [.of(.staleDataset, 1), .of(.preferredNetworkChanged)]
+      },
+      Row("with another network key is disputed", rekeyed, stored: rekeyed, .mismatch(.networkKey)) {
+        $0.alarms = [.of(.preferredKeyDisputed)]
+      }, Row("with another PSKc is not taken", .of(1, key: 2, at: 6), stored: nil, .match) { $0.problem = .invalid },
+      Row("of another network is not taken", .of(2), stored: nil, .match) { $0.problem = .invalid },
+      Row("that is not complete is not taken", .partial(1, at: 6), stored: nil, .match) { $0.problem = .invalid },
+      Row("of the network that its router was on is not taken", now, stored: nil, .mismatch(.extendedPANID)) {
+        $0.before = { $0.see(.of(9, on: 3)) }
+        $0.alarms = [.of(.preferredNetworkMismatch, 9)]
+      },
+      Row(
+        "of a network that is not preferred is stored", .of(2), stored: .of(2),
+        .mismatch([.extendedPANID, .networkName])
+      ) {
+        $0.network = 2
+        $0.before = { $0.see(.of(9, on: 2)) }
+        $0.alarms = [.of(.preferredNetworkMismatch, 9)]
+      },
+      Row("that differs from what a login reports is left to the login", later, stored: now, .match) {
+        $0.before = { $0.announce(9, now) }
+      },
+    ]) func dataset(_ row: Row)
+  {
+    var scene = Self.scene()
+    row.before(&scene)
+    scene.read(9, on: row.network, .datasets(row.read, pending: nil))
+    let router = scene.router(9)
+    #expect(router?.dataset == row.stored && scene.verdict(of: 9) == row.verdict)
+    #expect(scene.preferred == row.preferred && scene.alarms == row.alarms)
+    #expect(router?.reading?.problem == row.problem)
+    #expect(router?.reading?.readAt == (row.read == row.stored ? scene.now : nil))
+  }
+
+  @Test("What was read is stored for nobody, and again only where it has changed") func stored() {
+    var scene = Self.scene()
+    let move = [SecretMove(to: .router(9), from: .input)]
+    #expect(scene.read(9, Self.now).secrets == move)
+    #expect(scene.output.types == .datasetStored && scene.output.audit == [.credentialsStored(9, .store)])
+    let router = scene.router(9)
+    #expect(router?.credential == .stored && router?.followsPreferred == true && router?.source == .mdns)
+    #expect(router?.owner == nil && router?.team == nil && router?.user == nil)
+    scene.wait(seconds: 3_600)
+    #expect(scene.read(9, Self.now) == HomeOutput())
+    #expect(scene.router(9)?.reading?.readAt == scene.now)
+  }
+
+  @Test("A login whose router says the same has that noted, and nothing else") func confirmed() {
+    var scene = Self.scene()
+    scene.announce(9, Self.now)
+    #expect(scene.read(9, Self.now) == HomeOutput())
+    #expect(scene.router(9)?.reading?.readAt == scene.now && scene.router(9)?.owner == "otbr")
+    scene.announce(9, Self.later)
+    #expect(scene.router(9)?.reading?.readAt == nil)
+  }
+
+  enum End: CaseIterable { case announced, programStores, otherNetwork, removed, discoveryEnds }
+
+  @Test("What was read gives way, and makes nobody a member who comes after it", arguments: End.allCases) func givesWay(
+    _ end: End
+  ) {
+    var scene = Self.scene()
+    scene.handle(.remove(1))
+    scene.read(9, Self.now)
+    let claim = DatasetSummary.of(1, key: 3, at: 9)
+    switch end {
+    case .announced: scene.announce(9, claim, from: "other")
+    case .programStores: scene.ask(.storeCredentials(9, claim), by: .program(of: "other"))
+    case .otherNetwork: scene.see(.of(9, on: 3))
+    case .removed: scene.handle(.remove(9))
+    case .discoveryEnds: scene.handle(.discoveryEnded)
+    }
+    #expect(scene.output.secrets.first == SecretMove(to: .router(9), from: .nothing))
+    #expect(scene.preferred == Self.now && !scene.alarms.contains(.of(.preferredKeyDisputed)))
+    let isClaimed = end == .announced || end == .programStores
+    #expect(scene.router(9)?.dataset == (isClaimed ? claim : nil))
+    #expect(scene.router(9)?.owner == (isClaimed ? "other" : nil) && scene.router(9)?.reading?.readAt == nil)
+    #expect(scene.router(9)?.followsPreferred != true)
+  }
+
+  @Test("Routers that were read confirm no key, and repeat no claim that a person has decided") func keys() {
+    var scene = Self.scene()
+    scene.see(.of(8), .of(9))
+    for agent: UInt64 in [8, 9] { scene.read(agent, Self.rekeyed) }
+    #expect(scene.preferred == Self.now && scene.alarms.contains(.of(.preferredKeyDisputed)))
+    // What a person has decided is not asked again because the routers repeat it.
+    scene.command(.setPreferred(.current))
+    for agent: UInt64 in [8, 9] { scene.read(agent, Self.rekeyed) }
+    #expect(!scene.alarms.contains(.of(.preferredKeyDisputed)))
+  }
+
+  @Test("A router that was read and has the current keys counts against others") func against() {
+    var scene = Self.scene()
+    scene.read(9, Self.now)
+    scene.announce(1, Self.rekeyed)
+    #expect(scene.preferred == Self.now && scene.alarms.contains(.of(.preferredKeyDisputed)))
+    scene.read(9, Self.rekeyed)
+    #expect(scene.preferred == Self.rekeyed)
+  }
+
+  @Test("Without a preferred network, or its credentials, none is chosen by reading") func choice() {
+    for isNamed in [true, false] {
+      var scene = HomeScene()
+      if isNamed { scene.prefer(network: 1) }
+      let before = scene.preferred
+      scene.see(.of(8), .of(9))
+      for agent: UInt64 in [8, 9] { scene.read(agent, .of(1)) }
+      #expect(scene.preferred == before && scene.router(9)?.dataset == .of(1))
+    }
+  }
+
+  @Test("A router that refuses the PSKc is a mismatch after three tries of two hours") func refused() {
+    var scene = Self.scene()
+    for (seconds, key, isMismatch) in [
+      (0, 1, false), (60, 1, false), (60, 1, false), (7_079, 1, false), (1, 1, true), (1, 2, false), (7_200, 1, false),
+      (3_600, 1, false), (3_600, 1, true),
+    ] as [(Int, UInt64, Bool)] {
+      scene.wait(seconds: seconds)
+      scene.read(9, key: key, .refused)
+      #expect(scene.verdict(of: 9) == (isMismatch ? .mismatch(.pskc) : .match), "after \(seconds) s")
+      #expect(scene.alarms == (isMismatch ? [.of(.preferredNetworkMismatch, 9)] : []))
+    }
+    #expect(scene.alert(.preferredNetworkMismatch, 9)?.facts.message == .otherCredentials)
+    #expect(scene.router(9)?.credential == .missing && scene.router(9)?.reading?.problem == .refused)
+    // Silence says nothing.
+    scene.read(9, .failed(.noAnswer))
+    #expect(scene.verdict(of: 9) == .mismatch(.pskc) && scene.router(9)?.reading?.problem == .noAnswer)
+    scene.read(9, Self.now)
+    #expect(scene.verdict(of: 9) == .match && scene.alarms == [] && scene.router(9)?.reading?.problem == nil)
+  }
+
+  @Test("Refusals long ago, of another network, or of a router with a login are no mismatch") func notRefused() {
+    func scene(_ change: (inout HomeScene, Int) -> Void) -> HomeScene {
+      var scene = Self.scene()
+      for number in 0..<3 {
+        change(&scene, number)
+        scene.wait(seconds: 3_600)
+        scene.read(9, .refused)
+      }
+      return scene
+    }
+    for scene in [
+      scene { if $1 == 2 { $0.wait(seconds: 90_000) } },
+      scene {
+        if $1 == 1 {
+          $0.see(.of(9, on: 3))
+          $0.see(.of(9, at: 5))
+        }
+      }, scene { if $1 == 0 { $0.announce(9, Self.now) } },
+    ] { #expect(scene.verdict(of: 9) == .match && scene.router(9)?.reading?.problem == .refused) }
+  }
+
+  @Test("What is pending is known with what changes until it has landed") func pending() throws {
+    var scene = Self.scene()
+    scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 58_000)))
+    let pending = try #require(scene.router(9)?.reading?.pending)
+    #expect(pending.at == scene.now.adding(seconds: 58) && pending.differs == .channel && pending.channel == 20)
+    scene.tick()
+    #expect(scene.due() == 117)
+    scene.pass(seconds: 116)
+    #expect(scene.router(9)?.reading?.pending != nil)
+    scene.pass(seconds: 1)
+    #expect(scene.router(9)?.reading?.pending == nil)
+    scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 58_000)))
+    scene.read(9, .datasets(Self.now, pending: nil))
+    #expect(scene.router(9)?.reading?.pending == nil)
+  }
+
+  @Test("A router is read by the preferred network's PSKc, else by that of the newest dataset") func credentials() {
+    var scene = Self.scene()
+    scene.announce(2, .of(1, key: 2, at: 9))
+    scene.announce(3, .of(2, at: 2))
+    scene.share(.of(2, key: 2, at: 3))
+    let known = scene.home.credentialsToRead
+    #expect(known[1]?.record == .home && known[1]?.pskc == Hash128(high: 2, low: 1))
+    #expect(known[2]?.record == .shared("ha", 2) && known[2]?.pskc == Hash128(high: 2, low: 2))
+    #expect(known.count == 2)
+  }
+
+  @Test("What was read of a router that moves to another id moves along, and nobody is asked for what is nobody's")
+  func moved() {
+    var scene = HomeScene()
+    scene.share(.of(2))
+    let place: (inout Advertisement) -> Void = { ($0.endpoint, $0.extendedAddress) = ("10.0.0.7, 49154", 7) }
+    scene.see(.of(9, on: 2, place))
+    scene.read(9, .of(2, at: 3))
+    scene.ask(.getNetwork(2))
+    #expect(scene.waiting.last?.subject.networks == [ConsentNetwork(.of(2), of: "ha")])
+    scene.see(
+      .of(7, 9, on: 2) {
+        place(&$0)
+        $0.name = "seen 9"
+      })
+    #expect(scene.output.secrets == [SecretMove(to: .router(7), from: .record(.router(9)))])
+    #expect(scene.router(9) == nil && scene.router(7)?.dataset == .of(2, at: 3))
+  }
+}
