@@ -112,8 +112,8 @@ let package = Package(
     .target(
       name: "Bridge",
       dependencies: [
-        "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto",
-        "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "Broker", "Home", "HomeStore", "KeychainCore", "MeshCoP", "SQLiteDatabase", "ServiceDiscovery", "Settings",
+        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]),
@@ -237,9 +237,9 @@ let package = Package(
     .testTarget(
       name: "BridgeTests",
       dependencies: [
-        "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase", "ServiceDiscovery", "Settings",
-        "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
-        .product(name: "Logging", package: "swift-log"),
+        "BorderAgentDouble", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
+        "ServiceDiscovery", "Settings", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", "Wire", .product(name: "Logging", package: "swift-log"),
       ], exclude: ["Golden"]), .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
     .testTarget(
       name: "StatusPageTests",

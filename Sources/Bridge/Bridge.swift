@@ -100,7 +100,11 @@ package final class Bridge: Service {
         loginRemedy: configuration.loginRemedy, clock: clock, wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
       guard discovers else { return nil }
-      return DiscoveryIntake(loop, home: home.name, path: store.place, clock: clock, logger: logger)
+      let reads = configuration.settings.reading == .auto
+      return DiscoveryIntake(
+        loop, home: home.name,
+        reader: reads ? RouterReader(loop, home: home.name, hashKey: hashKey, logger: logger) : nil, path: store.place,
+        clock: clock, logger: logger)
     }
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)

@@ -13,6 +13,7 @@ package struct Settings: Sendable, Equatable {
   package var eachHome = HomeSettings()
   /// Of border routers on the local network.
   package var discovery = Discovery.auto
+  package var reading = Reading.auto
   package var http = HTTP()
   package var log = Log()
   package var consent = Consent()
@@ -128,6 +129,9 @@ extension Settings {
     case auto
     case off
   }
+
+  /// Of border routers that are found there.
+  package enum Reading: String, Sendable, CaseIterable { case auto, off }
 
   /// Who says whether credentials are given out.
   package struct Consent: Sendable, Equatable {

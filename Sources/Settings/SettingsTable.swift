@@ -1,4 +1,5 @@
 import Broker
+import Home
 
 /// The table of settings, in the order of `config/threadkeeper.yaml`. After a change: `make settings`.
 extension Setting {
@@ -50,7 +51,10 @@ extension Setting {
       settings: [
         Setting(
           "discovery.mdns", .choice, \.discovery,
-          "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs.")
+          "With `auto`, they are [looked for](../guides/discovery.md) where avahi-daemon runs."),
+        Setting(
+          "discovery.read", .choice, \.reading,
+          "With `auto`, those of a network whose PSKc is stored are [read](../guides/discovery.md)."),
       ]),
     Section(
       title: "The Wi-Fi beside routers",

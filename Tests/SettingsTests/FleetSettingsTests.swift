@@ -25,7 +25,7 @@ import Testing
     let kms = "unseal_command: [kms]"
     let rows: [(yaml: String, problems: [String])] = [
       (Self.node, []), (Self.node + "\nhomes: {}", []), ("fleet: {node: a, connections: 2}", []),
-      (Self.node + "\ndiscovery: {mdns: 'off'}\nhome_assistant: {discovery: 'off'}", []),
+      (Self.node + "\ndiscovery: {mdns: 'off', read: 'off'}\nhome_assistant: {discovery: 'off'}", []),
       (broker + url, ["error: store.url: needs `fleet.unseal_command`: without it no key of a shard can be used"]),
       (
         url + "fleet: {\(kms)}",
@@ -40,9 +40,10 @@ import Testing
         ["warning: clients.socket: has no effect with `store.url`"]
       ),
       (
-        Self.node + "\ndiscovery: {mdns: auto}\nhome_assistant: {discovery: 'on'}",
+        Self.node + "\ndiscovery: {mdns: auto, read: auto}\nhome_assistant: {discovery: 'on'}",
         [
           "warning: discovery.mdns: has no effect with `store.url`",
+          "warning: discovery.read: has no effect with `store.url`",
           "warning: home_assistant.discovery: has no effect with `store.url`",
         ]
       ),

@@ -47,7 +47,7 @@ import Testing
       "mqtt.base_topic": "other", "mqtt.protocol": "3.1.1", "mqtt.take_over": "00112233445566778899aabbccddeeff",
       "mqtt.tls.ca_file": "/proc/self/exe", "mqtt.broker_users": "[1883]", "store.path": "/srv/a",
       "store.key_file": "/srv/a", "store.passphrase": "a", "alerts.hold": "31", "preferred.on_mismatch": "adopt",
-      "presence.offline_after": "0", "discovery.mdns": "off", "limits.events_per_second": "1",
+      "presence.offline_after": "0", "discovery.mdns": "off", "discovery.read": "off", "limits.events_per_second": "1",
       "limits.events_burst": "1", "limits.routers_per_team": "1", "limits.routers": "1", "clients.socket": "/run/a",
       "ssid.reporters": "[hall]", "consent.approvers": "[a]", "consent.approvers_trust": "broker",
       "home_assistant.discovery": "off", "home_assistant.prefix": "other", "home_assistant.consent": "all",

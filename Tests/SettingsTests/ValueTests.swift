@@ -40,6 +40,7 @@ struct ValueTests {
         "log.level", ["trace", "debug", "info", "notice", "warning", "error", "critical"], ["warn", "INFO", "5", "on"]
       ), ("log.format", ["text", "json"], ["xml", "JSON"]),
       ("discovery.mdns", ["auto", "off", "\"off\""], ["on", "no", "true", "AUTO"]),
+      ("discovery.read", ["auto", "off"], ["on", "mdns"]),
     ]) func words(name: String, good: [String], bad: [String]) throws
   {
     let parts = name.split(separator: ".")
@@ -56,14 +57,14 @@ struct ValueTests {
       presence: {offline_after: 4}
       preferred: {on_mismatch: adopt}
       log: {level: trace, format: json}
-      discovery: {mdns: off}
+      discovery: {mdns: off, read: off}
       """
     let settings = try settings(yaml)
     #expect((settings.mqtt.port, settings.mqtt.protocolVersion) == (2, .v311))
     #expect(settings.eachHome.alertsHold == 3 && settings.eachHome.offlineAfter == 4)
     #expect(settings.eachHome.onMismatch == .adopt)
     #expect((settings.log.level, settings.log.format) == (.trace, .json))
-    #expect(settings.discovery == .off)
+    #expect(settings.discovery == .off && settings.reading == .off)
   }
 
   @Test(

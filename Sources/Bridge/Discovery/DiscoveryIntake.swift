@@ -20,13 +20,17 @@ package final class DiscoveryIntake: Sendable {
   private let state = Mutex(DiscoveryRecords())
   private let queue = DispatchQueue(label: "threadkeeper.discovery")
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  /// Nil where the settings want none.
+  package let reader: RouterReader?
 
   /// - Parameters:
   ///   - home: the first one.
+  ///   - reader: of what is found.
   ///   - path: the store's directory, which is named when the store fails.
-  init(_ loop: HomeLoop, home: String, path: String, clock: any Clock, logger: Logger) {
+  init(_ loop: HomeLoop, home: String, reader: RouterReader? = nil, path: String, clock: any Clock, logger: Logger) {
     self.loop = loop
     self.home = home
+    self.reader = reader
     self.path = path
     self.clock = clock
     self.logger = logger
@@ -48,6 +52,7 @@ package final class DiscoveryIntake: Sendable {
   }
 
   package func start() {
+    reader?.start()
     timer.withLock { timer in
       let source = DispatchSource.makeTimerSource(queue: queue)
       source.setEventHandler { [weak self] in self?.write() }
@@ -66,6 +71,7 @@ package final class DiscoveryIntake: Sendable {
     }
     state.withLock { $0.isStopped = true }
     queue.sync {}
+    reader?.stop()
   }
 
   /// Takes what the browser has found. Returns at once.
@@ -107,6 +113,7 @@ package final class DiscoveryIntake: Sendable {
       try loop.see(sightings)
       let home = loop.homes.home(home)
       state.withLock { $0.written(sightings, by: home) }
+      if let home { reader?.see(sightings.list, in: home) }
     } catch {
       let reason = StoreFailure.reason(error, path: path)
       let isNews = state.withLock { state in

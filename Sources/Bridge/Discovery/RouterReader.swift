@@ -1,0 +1,219 @@
+import Home
+import HomeStore
+import Logging
+import MeshCoP
+import SodiumCrypto
+import Synchronization
+import ThreadDataset
+import ThreadkeeperSupport
+
+/// Reads the border routers of the local network that have a network whose PSKc is in the store, when `ReadingSchedule`
+/// says so, and gives what comes of it to the home.
+package final class RouterReader: Sendable {
+  /// What a router has said, or why it has not.
+  package typealias Answer = Result<ReadingResult.Outcome, BorderAgentError>
+
+  /// Why a router is not read at all.
+  package enum Obstacle: Error, Equatable, Sendable {
+    case notOnLocalNetwork
+    /// It says so itself, by its connection mode, or has no address.
+    case takesNoPSKc
+    case noCredentials(ExtendedPANID?)
+    /// Other routers are read.
+    case busy
+  }
+
+  private struct State {
+    var schedule = ReadingSchedule()
+    var records: [Advertisement] = []
+    var conversations = 0
+    /// Who waits for an answer.
+    var callers: [BorderAgentID: [Caller]] = [:]
+
+    /// The router that is read from now on.
+    mutating func next() -> Advertisement? {
+      let record = schedule.next(at: .now)
+      if record != nil { conversations += 1 }
+      return record
+    }
+  }
+
+  private final class Caller: Sendable {
+    let answer = Mutex<Answer?>(nil)
+    let signal = WakeSignal()
+  }
+
+  /// For which a person waits: as long as two conversations take that came before.
+  private static let callTimeout = Duration.seconds(60)
+  private static let longestWait = Duration.seconds(3_600)
+
+  private let loop: HomeLoop
+  private let home: String
+  private let hashKey: SecretBytes
+  private let logger: Logger
+  private let state = Mutex(State())
+  private let changed = WakeSignal()
+  private let stopped = WakeSignal()
+  private let thread = Mutex<SystemThread?>(nil)
+
+  /// - Parameters:
+  ///   - home: which one has what is on the local network.
+  ///   - hashKey: with which parts of datasets are hashed.
+  init(_ loop: HomeLoop, home: String, hashKey: SecretBytes, logger: Logger) {
+    (self.loop, self.home, self.hashKey, self.logger) = (loop, home, hashKey, logger)
+  }
+
+  func start() {
+    thread.withLock { thread in
+      do throws(SystemThreadError) { thread = try SystemThread { self.run() } } catch {
+        logger.warning("border routers are not read: no thread can be started", metadata: ["errno": "\(error.code)"])
+      }
+    }
+  }
+
+  /// Ends conversations at once. Returns when nothing is read or written any more.
+  func stop() {
+    stopped.raise()
+    thread.withLock { $0?.join() }
+  }
+
+  /// Takes all records that are there.
+  func see(_ records: [Advertisement], in home: Home) {
+    let known = home.credentialsToRead
+    state.withLock { state in
+      state.records = records
+      state.schedule.see(records, at: .now) { known[$0] != nil }
+    }
+    changed.raise()
+  }
+
+  /// Reads a router, because a person wants to know, and returns when that is over.
+  ///
+  /// - Parameter agent: under which it is listed, or which its record names.
+  package func read(_ agent: BorderAgentID) throws(Obstacle) -> Answer {
+    let records = state.withLock { $0.records }
+    let home = loop.homes.storedHome(home)
+    let found = records.first { $0.agents[0] == agent || home?.router(of: $0)?.agent == agent }
+    guard let record = found ?? records.first(where: { $0.agents.contains(agent) }) else { throw .notOnLocalNetwork }
+    guard record.takesPSKc, record.socket != nil else { throw .takesNoPSKc }
+    let caller = Caller()
+    let isRead = state.withLock { state in
+      guard state.schedule.ask(record.agents[0], at: .now) else { return false }
+      state.callers[record.agents[0], default: []].append(caller)
+      return true
+    }
+    guard isRead else { throw .noCredentials(record.network) }
+    changed.raise()
+    WakeSignal.wait(for: [caller.signal, stopped], within: Self.callTimeout)
+    guard let answer = caller.answer.withLock({ $0 }) else { throw .busy }
+    return answer
+  }
+
+  // MARK: On threads of its own
+
+  private func run() {
+    while !stopped.isRaised {
+      changed.clear()
+      while let record = state.withLock({ $0.next() }) { SystemThread.run { self.converse(record) } }
+      let deadline = state.withLock { $0.schedule.deadline }
+      let wait = deadline.map { min($0 - .now, Self.longestWait) } ?? Self.longestWait
+      WakeSignal.wait(for: [stopped, changed], within: wait)
+    }
+    while state.withLock({ $0.conversations > 0 }) {
+      WakeSignal.wait(for: [changed], within: Self.longestWait)
+      changed.clear()
+    }
+  }
+
+  private func converse(_ record: Advertisement) {
+    defer { wipeDeadStack() }
+    let agent = record.agents[0]
+    let answer = answer(of: record)
+    let callers = state.withLock { state in
+      state.schedule.ended(agent, ReadingSchedule.Ending(answer), at: .now)
+      state.conversations -= 1
+      return state.callers.removeValue(forKey: agent) ?? []
+    }
+    for caller in callers {
+      caller.answer.withLock { $0 = answer }
+      caller.signal.raise()
+    }
+    changed.raise()
+  }
+
+  /// Reads a router, and has it written what came of it.
+  private func answer(of record: Advertisement) -> Answer {
+    guard let network = record.network, let socket = record.socket,
+      let known = loop.homes.storedHome(home)?.credentialsToRead[network], let pskc = pskc(of: known.record)
+    else { return .failure(.stopped) }
+    let answer: Answer
+    var dataset: OperationalDataset?
+    do throws(BorderAgentError) {
+      let reading = try BorderAgentClient.read(socket.address, port: socket.port, with: pskc, until: stopped)
+      let outcome = outcome(of: reading)
+      if case .datasets = outcome { dataset = reading.active }
+      answer = .success(outcome)
+    } catch { answer = .failure(error) }
+    logger.debug(
+      "border router read",
+      metadata: ["border_agent_id": "\(record.agents[0])", "outcome": "\(ReadingSchedule.Ending(answer))"])
+    guard let outcome = ReadingResult.Outcome(answer) else { return answer }
+    let result = ReadingResult(record, of: network, pskc: known.pskc, outcome)
+    do { try loop.perform(.reading(result), in: home, dataset: dataset) } catch {
+      logger.debug(
+        "what a border router says cannot be written",
+        metadata: ["border_agent_id": "\(record.agents[0])", "reason": "\(StoreFailure.reason(error, path: ""))"])
+      return .failure(.stopped)
+    }
+    return answer
+  }
+
+  private func pskc(of record: RecordKey) -> SecretBytes? {
+    let secret = try? loop.homes.withDataset(of: record, in: home) { bytes in
+      try OperationalDataset(bytes: Array(bytes)).pskc?.withUnsafeBytes { SecretBytes(copying: $0) }
+    }
+    return secret ?? nil
+  }
+
+  private func outcome(of reading: RouterReading) -> ReadingResult.Outcome {
+    guard let active = reading.active.flatMap({ DatasetSummary($0, key: hashKey) }) else { return .failed(.invalid) }
+    let pending = reading.pending.flatMap { pending in
+      let landed = pending.removing(.pendingTimestamp, .delayTimer)
+      return DatasetSummary(landed, key: hashKey).map { ReadingResult.Pending($0, delay: pending.delayTimer ?? 0) }
+    }
+    return .datasets(active, pending: pending)
+  }
+}
+
+extension ReadingSchedule.Ending {
+  fileprivate init(_ answer: RouterReader.Answer) {
+    self =
+      switch answer {
+      case .success(.datasets): .answered
+      case .failure(.refused): .refused
+      case .success, .failure: .failed
+      }
+  }
+}
+
+extension ReadingResult.Outcome {
+  /// Nil for what says nothing of the router.
+  fileprivate init?(_ answer: RouterReader.Answer) {
+    switch answer {
+    case .success(let outcome): self = outcome
+    case .failure(.refused): self = .refused
+    case .failure(.noAnswer), .failure(.tooSlow), .failure(.unreachable): self = .failed(.noAnswer)
+    case .failure(.protocolError), .failure(.closed): self = .failed(.invalid)
+    case .failure(.stopped), .failure(.cannotStart): return nil
+    }
+  }
+}
+
+extension Advertisement {
+  /// Where its border agent listens.
+  fileprivate var socket: (address: String, port: UInt16)? {
+    let parts = (endpoint ?? "").split(separator: ", ")
+    guard parts.count == 2, let port = UInt16(parts[1]) else { return nil }
+    return (String(parts[0]), port)
+  }
+}
