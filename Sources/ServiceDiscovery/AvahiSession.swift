@@ -1,4 +1,5 @@
 import CLibAvahi
+import Glibc
 
 /// One client of avahi-daemon, from its first call to its failure. It lives on one thread.
 ///
@@ -190,7 +191,7 @@ enum AvahiCallbacks {
   }
 
   static let resolver: AvahiServiceResolverCallback = {
-    resolver, _, _, event, _, _, _, host, address, port, text, _, session in
+    resolver, interface, _, event, _, _, _, host, address, port, text, _, session in
     guard let resolver, let client = avahi_service_resolver_get_client(resolver),
       let session = AvahiCallbacks.session(session)
     else { return }
@@ -200,7 +201,7 @@ enum AvahiCallbacks {
       return session.resolverAnswered(client, resolver, nil)
     }
     let answer = ResolvedService(
-      host: host, address: Self.text(address), port: port, text: TXTRecord(entries: entries(text)))
+      host: host, address: Self.text(address, on: interface), port: port, text: TXTRecord(entries: entries(text)))
     session.resolverAnswered(client, resolver, answer)
   }
 
@@ -208,10 +209,15 @@ enum AvahiCallbacks {
     pointer.map { Unmanaged<AvahiSession>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private static func text(_ address: UnsafePointer<AvahiAddress>?) -> String? {
+  /// A link-local address names its interface: `fe80::1%eth0` (RFC 4007, section 11).
+  private static func text(_ address: UnsafePointer<AvahiAddress>?, on interface: Int32) -> String? {
     guard let address else { return nil }
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AVAHI_ADDRESS_STR_MAX)) { buffer in
+    let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(AVAHI_ADDRESS_STR_MAX)) { buffer in
       avahi_address_snprint(buffer.baseAddress, buffer.count, address).map { String(cString: $0) }
+    }
+    guard let text, text.hasPrefix("fe80:"), interface > 0 else { return text }
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
+      if_indextoname(UInt32(interface), buffer.baseAddress).map { "\(text)%\(String(cString: $0))" }
     }
   }
 

@@ -350,7 +350,7 @@ package struct ServiceRecord: Sendable, Equatable {
   package let name: String
   /// The host that offers it, such as `router.local`: 1 to 255 bytes of UTF-8, without control characters.
   package let host: String
-  /// Of the host, such as `192.168.1.7`; nil where it is not known.
+  /// Of the host, such as `192.168.1.7` or `fe80::1%eth0`; nil where it is not known.
   package let address: String?
   package let port: UInt16
   package let text: TXTRecord
