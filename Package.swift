@@ -140,9 +140,10 @@ let package = Package(
     .target(
       name: "Threadkeeper",
       dependencies: [
-        "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "SQLiteDatabase",
-        "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", "Wire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "MeshCoP",
+        "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
+        "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -90,7 +90,7 @@ import ThreadRequests
     ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"), ("ListConsents", "{}"), ("ListCredentials", "{}"),
     ("ListDecisions", "{}"), ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"),
     ("ListNetworks", "{}"), ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
-    ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
+    ("ReadRouter", #"{"border_agent_id":"\#(routers[0])"}"#), ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
     ("RemoveRouter", #"{"home":"home","border_agent_id":"\#(routers[2])"}"#),
     ("RevokeClient", #"{"home":"home","user":"nobody","forgets":false}"#), ("RevokeGrant", #"{"id":"g-1"}"#),
     ("RotateKeys", #"{"secrets":1}"#),
@@ -196,7 +196,7 @@ import ThreadRequests
   /// Those that need a broker, change the machine, or make another thing each time.
   private static let others: Set<String> = [
     "client keygen", "client request", "doctor", "setup", "store backup", "store restore", "keys add", "keys remove",
-    "keys rotate", "page token", "login",
+    "keys rotate", "page token", "login", "routers read",
   ]
 
   @Test("What commands print as JSON") func json() async throws {

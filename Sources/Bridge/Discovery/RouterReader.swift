@@ -43,8 +43,8 @@ package final class RouterReader: Sendable {
     let signal = WakeSignal()
   }
 
-  /// For which a person waits: as long as two conversations take that came before.
-  private static let callTimeout = Duration.seconds(60)
+  /// For which a person waits: two conversations of 20 s come first at most.
+  private static let callTimeout = Duration.seconds(45)
   private static let longestWait = Duration.seconds(3_600)
 
   private let loop: HomeLoop

@@ -6,17 +6,20 @@ import ThreadRequests
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "routers", "List the border routers, remove one, or accept one that is new.",
+    "routers", "List the border routers, read one, remove one, or accept one that is new.",
     """
     Without a subcommand it lists them, with the options of `list`.
 
     Examples:
       threadkeeper routers
       threadkeeper routers --json
+      threadkeeper routers read a1b2c3d4e5f60718
       threadkeeper routers remove a1b2c3d4e5f60718
       threadkeeper routers accept a1b2c3d4e5f60718
-    """, subcommands: [RoutersListCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self],
-    defaultSubcommand: RoutersListCommand.self)
+    """,
+    subcommands: [
+      RoutersListCommand.self, RoutersReadCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self,
+    ], defaultSubcommand: RoutersListCommand.self)
 }
 
 /// `threadkeeper routers`, also as `threadkeeper routers list`.
@@ -33,7 +36,8 @@ struct RoutersListCommand: AsyncParsableCommand {
 
     THREAD is what the router reports of its Thread interface, with the network that it is on where
     that is another one than it is configured for (NETWORK). SOURCE is `mqtt` where a login has announced \
-    the router, and `mdns` where only its record on the local network says that it is there.
+    the router, `mdns` where only its record on the local network says that it is there, and `meshcop` where \
+    its dataset was read, too.
     """)
 
   @OptionGroup var options: CommandOptions
@@ -64,6 +68,55 @@ struct RoutersListCommand: AsyncParsableCommand {
 extension JSONValue {
   /// A field of a state; empty where it is not there.
   func text(_ field: String) -> String { self[field]?.text ?? "" }
+}
+
+/// `threadkeeper routers read`
+struct RoutersReadCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "read", "Read the datasets of a border router now.",
+    """
+    The daemon asks the router itself, over the local network, as one that has the credentials of its \
+    network. It does so each hour, too, where the router allows it. What it has read is stored as \
+    `threadkeeper routers` shows then; nothing secret is printed.
+
+    Ends with 66 for an unknown id and for a network whose credentials are not stored, with 77 where the \
+    router does not have them, and with 69 where it does not answer.
+
+    Examples:
+      threadkeeper routers read a1b2c3d4e5f60718
+      threadkeeper routers read a1b2c3d4e5f60718 --json
+    """)
+
+  @Argument(help: "The border agent id: 16 or 32 hex digits.") var borderAgentID: String
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    try await options.show {
+      try await $0.perform(ReadRouter(borderAgentId: BorderAgentID(parameter: borderAgentID).description))
+    } text: {
+      $0.text
+    }
+  }
+}
+
+extension ReadRouter.Reply {
+  fileprivate var text: String {
+    let radio = [
+      channel.map { "channel \($0)" }, panId.map { "PAN ID \($0)" }, activeTimestamp.map { "active timestamp \($0)" },
+    ]
+    var lines = [(["\(networkName.printable) (\(extPanId))"] + radio.compactMap(\.self)).joined(separator: ", ")]
+    if let differs {
+      lines.append(
+        differs.isEmpty
+          ? "It has the dataset of the preferred network."
+          : "It differs from the preferred network: \(differs.joined(separator: ", ")).")
+    }
+    if let pending {
+      let what = pending.channel.map { "to channel \($0)" } ?? "(\(pending.differs.joined(separator: ", ")))"
+      lines.append("Its network changes \(what) in \(pending.seconds) s.")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
 }
 
 /// `threadkeeper routers remove`

@@ -59,8 +59,9 @@ let operations: [any Operation.Type] = [
   BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, ExpectCredentialSharing.self,
   FollowAudit.self, ForgetDamaged.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
   ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
-  OpenPage.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self,
-  ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
+  OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
+  RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self,
+  WatchConsents.self,
 ]
 
 /// What operations work with.

@@ -1,7 +1,9 @@
+import Bridge
 import Broker
 import Home
 import HomeStore
 import Logging
+import MeshCoP
 import Settings
 import ThreadDataset
 
@@ -64,6 +66,90 @@ struct AcceptRouter: Operation {
         metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)"])
     }
     return Reply(home: home, borderAgentId: agent.description, changed: isChange)
+  }
+}
+
+/// Reads a router by the PSKc of its network, now. What comes of it is in the home when this returns.
+struct ReadRouter: Operation {
+  /// 16 or 32 hexadecimal digits.
+  var borderAgentId: String
+
+  /// What the router says of itself, without a secret. Also what `routers read --json` prints.
+  struct Reply: Codable {
+    var borderAgentId: String
+    var extPanId: String
+    var networkName: String
+    var channel: UInt16?
+    var panId: UInt16?
+    var activeTimestamp: UInt64?
+    /// From the preferred network; absent where that is another one.
+    var differs: [String]?
+    var pending: Pending?
+  }
+
+  /// What its network changes to.
+  struct Pending: Codable {
+    var seconds: UInt32
+    var differs: [String]
+    var channel: UInt16?
+  }
+
+  func perform(_ context: OperationContext) throws -> Reply {
+    let agent = try BorderAgentID(parameter: borderAgentId)
+    guard let reader = context.bridge.discovery?.reader else {
+      throw CommandFailure(
+        .unavailable, "border routers are not read",
+        remedy: "set `discovery.mdns: auto` and `discovery.read: auto`, and restart the daemon")
+    }
+    let answer: RouterReader.Answer
+    do throws(RouterReader.Obstacle) { answer = try reader.read(agent) } catch { throw CommandFailure(error, agent) }
+    let outcome: ReadingResult.Outcome
+    do throws(BorderAgentError) { outcome = try answer.get() } catch { throw CommandFailure(error) }
+    guard case .datasets(let active, let pending) = outcome else {
+      throw CommandFailure(.unavailable, "the border router has no dataset that is complete")
+    }
+    let preferred = context.homes.first?.home.preferred?.dataset
+    let reference = preferred?.network == active.network && preferred?.hasCredentials == true ? preferred : nil
+    return Reply(
+      borderAgentId: agent.description, extPanId: active.network.description, networkName: active.name,
+      channel: active.parameters?.channelNumber, panId: active.parameters?.panID, activeTimestamp: active.activeSeconds,
+      differs: reference.map { active.differences(from: $0).words }, pending: pending.map { Pending($0, from: active) })
+  }
+}
+
+extension ReadRouter.Pending {
+  fileprivate init(_ pending: ReadingResult.Pending, from active: DatasetSummary) {
+    let differs = pending.dataset.differences(from: active)
+    self.init(
+      seconds: pending.delay / 1_000, differs: differs.words,
+      channel: differs.contains(.channel) ? pending.dataset.parameters?.channelNumber : nil)
+  }
+}
+
+extension DatasetDifferences { fileprivate var words: [String] { parameters.map(\.rawValue) } }
+
+extension CommandFailure {
+  fileprivate init(_ obstacle: RouterReader.Obstacle, _ agent: BorderAgentID) {
+    switch obstacle {
+    case .notOnLocalNetwork:
+      self.init(
+        .noInput, "no border router \(agent) is on the local network",
+        remedy: "`threadkeeper routers` shows the ids, `threadkeeper status` whether border routers are found")
+    case .takesNoPSKc:
+      self.init(.unavailable, "the border router \(agent) takes no session by the credentials of its network")
+    case .noCredentials(let network):
+      let name = network.map { " \($0)" } ?? ""
+      self.init(
+        .noInput, "the credentials of its network\(name) are not here",
+        remedy: "store them first: `threadkeeper preferred set --help` says how")
+    case .busy: self.init(.temporary, "other border routers are read", remedy: "try again in a minute")
+    }
+  }
+
+  fileprivate init(_ error: BorderAgentError) {
+    let text = error.description
+    self.init(
+      error == .refused ? .notPermitted : .unavailable, "\(text.prefix(1).lowercased())\(text.dropFirst().dropLast())")
   }
 }
 

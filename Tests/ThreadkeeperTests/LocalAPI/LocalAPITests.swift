@@ -74,7 +74,7 @@ import ThreadkeeperSupport
     DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"),
     ExpectCredentialSharing(borderAgentId: agent), FollowAudit(), ForgetDamaged(home: "home"), ListAlerts(all: true),
     ListClients(), ListConsents(), ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(),
-    ListKeySlots(), ListNetworks(), ListRouters(), OpenPage(replacing: false),
+    ListKeySlots(), ListNetworks(), ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
     RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),
     ShowCredential(home: "home", borderAgentId: agent, secret: false), ShowPreferred(home: "home", secret: false),

@@ -1,4 +1,6 @@
+import Bridge
 import Broker
+import KeychainCore
 import TestKit
 import Testing
 
@@ -75,6 +77,21 @@ import Testing
     #expect(removed.previousTeam == "hub" && removed.credentials)
     #expect(try context.failure(of: remove).status == .noInput)
     #expect(!RemoveRouter.isRepeatable)
+  }
+
+  @Test("A router that is not on the local network, or where none is read, is not read") func reading() throws {
+    let read = ReadRouter(borderAgentId: Self.agent)
+    #expect(try context.failure(of: read).status == .noInput)
+    #expect(try context.failure(of: ReadRouter(borderAgentId: "x")).status == .usage)
+    var settings = context.settings
+    settings.reading = .off
+    let records = try TemporaryStore()
+    let bridge = try Bridge(
+      BridgeConfiguration(settings, version: ""), connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"),
+      clientID: "a", store: SealedRecords(records.keychain), logger: context.logger)
+    let other = OperationContext(settings, bridge: bridge, logger: context.logger)
+    let failure = try other.failure(of: read)
+    #expect(failure.status == .unavailable && failure.remedy?.contains("discovery.read: auto") == true)
   }
 
   @Test("A network is accepted before and after a router is on it, and no more") func networks() throws {
