@@ -277,9 +277,10 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore", "LocalAPI", "SQLiteDatabase",
-        "Settings", "TestKit", "ThreadClientExample", "ThreadDataset", "ThreadNetwork", "ThreadRequests",
-        "Threadkeeper", "ThreadkeeperSupport", "Wire", "service-probe", "threadkeeper",
+        "BorderAgentDouble", "Broker", "Home", "HomeStore", "KeychainClientExample", "KeychainCore", "LocalAPI",
+        "SQLiteDatabase", "Settings", "SodiumCrypto", "TestKit", "ThreadClientExample", "ThreadDataset",
+        "ThreadNetwork", "ThreadRequests", "Threadkeeper", "ThreadkeeperSupport", "Wire", "service-probe",
+        "threadkeeper",
       ]),
   ] + goalTargets, swiftLanguageModes: [.v6])
 

@@ -57,17 +57,20 @@ package struct MulticastPacket {
   package var port: UInt16
   /// Seconds for which the service's records are valid.
   package var lifetime: UInt32
+  /// Of the host.
+  package var address: [UInt8]
   /// Seconds for which the host's address is valid.
   package var hostLifetime: UInt32
 
   package init(
     name: [UInt8], text: [UInt8]? = [0], host: [UInt8] = Array("raw".utf8), port: UInt16 = 0x1234,
-    lifetime: UInt32 = 120, hostLifetime: UInt32 = 120
+    address: [UInt8] = [10, 99, 0, 2], lifetime: UInt32 = 120, hostLifetime: UInt32 = 120
   ) {
     self.name = name
     self.text = text
     self.host = host
     self.port = port
+    self.address = address
     self.lifetime = lifetime
     self.hostLifetime = hostLifetime
   }
@@ -80,7 +83,7 @@ package struct MulticastPacket {
       + record(
         instance, 33, true, [0, 0, 0, 0, UInt8(port >> 8), UInt8(port & 0xFF)] + label(host) + label("local") + [0])
       + (text.map { record(instance, 16, true, $0) } ?? [])
-      + record(label(host) + label("local") + [0], 1, true, [10, 99, 0, 2], hostLifetime)
+      + record(label(host) + label("local") + [0], 1, true, address, hostLifetime)
   }
 
   /// Strings with a length byte before each.

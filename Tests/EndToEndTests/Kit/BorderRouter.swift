@@ -104,8 +104,11 @@ struct AdvertisedRouter: Sendable {
   let agent: String
   var network: ThreadNetwork
   var partition: UInt8 = 1
+  /// Whether its border agent takes a session by the PSKc.
+  var takesPSKc = false
 
-  init(_ number: UInt8, _ network: ThreadNetwork) {
+  init(_ number: UInt8, _ network: ThreadNetwork, takesPSKc: Bool = false) {
+    self.takesPSKc = takesPSKc
     agent = String(repeating: "0", count: 28) + "ab" + Hexadecimal.encode([number])
     self.network = network
   }
@@ -117,7 +120,7 @@ struct AdvertisedRouter: Sendable {
       Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8), Array("nn=\(network.name)".utf8),
       Array("tv=1.4.0".utf8), Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
       Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []), Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0],
-      Array("pt=".utf8) + [0, 0, 0, partition], Array("sb=".utf8) + [0, 0, 0, 0b10_000],
+      Array("pt=".utf8) + [0, 0, 0, partition], Array("sb=".utf8) + [0, 0, 0, takesPSKc ? 0b10_001 : 0b10_000],
     ]
   }
 }
