@@ -15,7 +15,8 @@ enum SocketRequest {
     let raw = VarlinkMethod<[String: JSONValue], AnswerData>(method.interface, method.name, for: .team)
     let client = try #require(try await VarlinkClient.connect(to: path, within: limit))
     do { return ThreadAnswer(try await client.call(raw, fields, within: limit)) } catch let error as VarlinkError {
-      return ThreadAnswer(try #require(AnswerFailure(error), "\(error)"))
+      guard let failure = AnswerFailure(error) else { throw error }
+      return ThreadAnswer(failure)
     }
   }
 }
