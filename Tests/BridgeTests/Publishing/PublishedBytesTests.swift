@@ -111,6 +111,18 @@ import ThreadDataset
       router.datasetChangedAt = now.adding(seconds: index)
       scene.home.routers.set(router, firstSeen: now)
     }
+    for (index, problem) in ([nil] + ReadingProblem.allCases).enumerated() {
+      var router = Router(.number(UInt64(200 + index)), at: now)
+      (router.isPresent, router.isOnline, router.source) = (true, true, .mdns)
+      router.dataset = .of(7, at: 5, name: awkward)
+      router.credential = .stored
+      router.reading = ReadingNote(readAt: now, problem: problem)
+      if problem == nil {
+        router.reading?.pending = .init(
+          at: now.adding(seconds: 58), differs: [.channel, .networkName], channel: 25, networkName: awkward)
+      }
+      scene.home.routers.set(router, firstSeen: now)
+    }
     return scene
   }
 
