@@ -242,9 +242,7 @@ extension Home {
     else { return false }
     var router = stored
     router.agent = advertisement.agents[0]
-    if stored.dataset != nil {
-      moveSecret(to: .router(router.agent), from: .record(.router(stored.agent)))
-    }
+    if stored.dataset != nil { moveSecret(to: .router(router.agent), from: .record(.router(stored.agent))) }
     router.take(advertisement, at: now)
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(stored.agent)), nil) }
     noteNetworks(stored, nil)
