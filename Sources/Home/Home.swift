@@ -254,9 +254,10 @@ extension Home {
     checkPreferredEmpty()
     checkWithoutNetwork()
     if needs.outageCheck { checkOutage() }
-    if needs.routerChecks { checkRouters() }
     checkShared()
+    // An alert whose hold is over fires by this.
     if needs.nameCheck { for key in alerts.keys.sorted() { nameAgain(key) } }
+    if needs.routerChecks { checkRouters() }
   }
 
   /// Every router is checked again, because what it is checked against has changed.

@@ -54,6 +54,18 @@ import ThreadDataset
     #expect(scene.alert(.homeOffline)?.facts.since == began.adding(seconds: 301))
   }
 
+  @Test("Where it begins with a change of names, the alerts of its routers end as well") func names() {
+    var scene = Self.scene(of: 4)
+    scene.publish(.offline, 1)
+    scene.live(125)
+    #expect(scene.alarms == Self.offline(1))
+    for agent: UInt64 in 2...4 { scene.publish(.offline, agent) }
+    scene.wait(seconds: 31)
+    scene.prefer(.of(1, at: 9))
+    #expect(scene.alarms.contains(Self.outage))
+    #expect(scene.alarms.isDisjoint(with: Self.offline(1, 2, 3, 4)))
+  }
+
   @Test("It ends when routers come back, and who stays away has an alert of its own then") func back() {
     var scene = Self.scene(of: 5)
     for agent: UInt64 in 1...5 { scene.publish(.offline, agent) }
