@@ -175,7 +175,7 @@ extension Home {
     if stored?.isAnnounced != true { event.types.insert(.announced) }
     router.lacks = message.lacks
     // One that is not complete does not replace one that is.
-    let hasComplete = router.dataset?.isComplete == true
+    let hasComplete = router.dataset?.isComplete == true && !router.isRead
     let incoming = message.dataset.flatMap { $0.isComplete || !hasComplete ? $0 : nil }
     let report = reportOfAdoption(incoming, message.adoptionFailure, &router, stored)
     if let incoming {
@@ -254,8 +254,8 @@ extension Home {
       step.output.isDuplicate = true
       return
     }
-    // Only its record says that it is there, and nothing is stored for it that could go.
-    if stored.isPresent, stored.source == .mdns, stored.dataset == nil {
+    // Only its record says that it is there, and nothing is stored for it that somebody has reported.
+    if stored.isPresent, stored.isOnlySeen {
       step.output.isDuplicate = true
       return
     }

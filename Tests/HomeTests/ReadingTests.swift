@@ -141,6 +141,24 @@ import ThreadDataset
     #expect(scene.router(9)?.followsPreferred != true)
   }
 
+  @Test("A login cannot take a router off the list that it has not announced") func leaves() {
+    var scene = Self.scene()
+    scene.read(9, Self.now)
+    let before = scene.router(9)
+    #expect(scene.publish(.leave, 9, from: "other") { $0.order = .number(1) }.isDuplicate)
+    #expect(scene.router(9) == before && scene.router(9)?.dataset == Self.now)
+  }
+
+  @Test("A dataset that is not complete takes the place of what was read, whichever comes first") func partial() {
+    for isReadFirst in [true, false] {
+      var scene = Self.scene()
+      if isReadFirst { scene.read(9, Self.now) }
+      scene.announce(9, .partial(1, at: 5), from: "other")
+      scene.read(9, Self.now)
+      #expect(scene.router(9)?.dataset == .partial(1, at: 5) && scene.router(9)?.owner == "other")
+    }
+  }
+
   @Test("Routers that were read confirm no key, and repeat no claim that a person has decided") func keys() {
     var scene = Self.scene()
     scene.see(.of(8), .of(9))
