@@ -170,9 +170,7 @@ extension Home {
 
   private mutating func take(_ advertisement: Advertisement, _ stored: Router) {
     var router = stored
-    if router.source == .mdns, let network = advertisement.network, network != router.network {
-      dropReading(of: &router)
-    }
+    if let network = advertisement.network, network != router.network { dropReading(of: &router) }
     router.take(advertisement, at: now)
     guard router != stored else { return }
     if router.source == .mdns { routers.see(router.agent, at: now) }
@@ -241,8 +239,9 @@ extension Home {
       stored.keptName != nil || advertisement.name == stored.name
     else { return false }
     var router = stored
+    if let network = advertisement.network, network != router.network { dropReading(of: &router) }
     router.agent = advertisement.agents[0]
-    if stored.dataset != nil { moveSecret(to: .router(router.agent), from: .record(.router(stored.agent))) }
+    if router.dataset != nil { moveSecret(to: .router(router.agent), from: .record(.router(stored.agent))) }
     router.take(advertisement, at: now)
     for name in AlertName.ofRouters { setAlert(AlertKey(name, .router(stored.agent)), nil) }
     noteNetworks(stored, nil)

@@ -104,7 +104,7 @@ package struct ReadingNote: Hashable, Sendable {
 ///
 /// | what was read | what follows |
 /// |---|---|
-/// | of a router that is not listed any more, or is on another network by now | nothing |
+/// | of a router that is not listed any more, or is on another network by now, or by its login's report | nothing |
 /// | an active dataset that is not complete, of another network, or with another PSKc | noted |
 /// | the same, of a router that somebody owns | noted as read where it says the same; what differs is left to its owner |
 /// | an active dataset, of a router that nobody owns | stored for it, whatever its age: it says what is, now |
@@ -120,7 +120,7 @@ package struct ReadingNote: Hashable, Sendable {
 extension Home {
   mutating func take(_ result: ReadingResult) {
     guard let stored = router(of: result.advertisement),
-      stored.source == .mqtt || stored.actualNetwork == result.network
+      stored.actualNetwork == result.network || stored.source == .mqtt && stored.actualNetwork == nil
     else { return }
     var router = stored
     var note = router.reading ?? ReadingNote()

@@ -141,6 +141,19 @@ import ThreadDataset
     #expect(scene.router(9)?.followsPreferred != true)
   }
 
+  @Test("What was read of a router whose login reports no dataset gives way, too") func announced() {
+    var scene = Self.scene()
+    scene.announce(9) { $0.thread.network = .number(3) }
+    scene.read(9, Self.now)
+    #expect(scene.router(9)?.dataset == nil && scene.router(9)?.reading == nil, "it is on network 3")
+    scene.announce(8)
+    scene.see(.of(8), .of(9))
+    scene.read(8, Self.now)
+    #expect(scene.router(8)?.dataset == Self.now && scene.router(8)?.owner == nil)
+    scene.see(.of(8, on: 3), .of(9))
+    #expect(scene.router(8)?.dataset == nil && scene.router(8)?.reading?.readAt == nil)
+  }
+
   @Test("A login cannot take a router off the list that it has not announced") func leaves() {
     var scene = Self.scene()
     scene.read(9, Self.now)
@@ -274,5 +287,13 @@ import ThreadDataset
       })
     #expect(scene.output.secrets == [SecretMove(to: .router(7), from: .record(.router(9)))])
     #expect(scene.router(9) == nil && scene.router(7)?.dataset == .of(2, at: 3))
+    // Not where its record names another network at the same time.
+    scene.see(
+      .of(6, 7, on: 3) {
+        place(&$0)
+        $0.name = "seen 9"
+      })
+    #expect(scene.output.secrets == [SecretMove(to: .router(7), from: .nothing)])
+    #expect(scene.router(7) == nil && scene.router(6)?.dataset == nil && scene.router(6)?.network == 3)
   }
 }
