@@ -113,7 +113,7 @@ package final class DiscoveryIntake: Sendable {
       try loop.see(sightings)
       let home = loop.homes.home(home)
       state.withLock { $0.written(sightings, by: home) }
-      if let home { reader?.see(sightings.list, in: home) }
+      if let home { reader?.update(sightings.list, in: home) }
     } catch {
       let reason = StoreFailure.reason(error, path: path)
       let isNews = state.withLock { state in

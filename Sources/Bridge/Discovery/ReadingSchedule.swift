@@ -11,12 +11,15 @@ import ThreadDataset
 /// | has answered, or refused | after 1 hour |
 /// | was silent, or wrong, for the 1st, 2nd, 3rd time in a row | after 1, 5, 30 minutes; then each hour |
 /// | is gone, takes no PSKc, or is on a network whose PSKc is not known | not at all |
+/// | has a second record with its id | by the first one |
 ///
-/// There is one conversation with a router at a time, and two in all.
+/// There is one conversation with a router at a time, and two in all. Who is asked about comes first; of the others, one
+/// begins each second at most: anybody on the local network can publish records, each time with another id.
 struct ReadingSchedule {
-  enum Ending { case answered, refused, failed }
+  enum Outcome { case answered, refused, failed }
 
   private static let mostConversations = 2
+  private static let pace = Duration.seconds(1)
   private static let rest = Duration.seconds(60)
   private static let pauses: [Duration] = [.seconds(60), .seconds(300), .seconds(1_800)]
   private static let hour = Duration.seconds(3_600)
@@ -26,21 +29,27 @@ struct ReadingSchedule {
     var due: ContinuousClock.Instant
     var began: ContinuousClock.Instant?
     var failures = 0
+    /// A person waits for it.
+    var isRequested = false
     var isReading = false
     var isHere = true
   }
 
   private var routers: [BorderAgentID: Router] = [:]
+  /// When the next one may begin that nobody has asked for.
+  private var earliest: ContinuousClock.Instant?
 
   /// When `next` is to be called; nil while nothing can begin.
-  var deadline: ContinuousClock.Instant? { hasRoom ? waiting.map(\.value.due).min() : nil }
+  var deadline: ContinuousClock.Instant? { hasRoom ? first.map { beginning(of: $0.value) } : nil }
 
   /// Takes all records that are there.
   ///
   /// - Parameter hasPSKc: whether the PSKc of a network is known.
-  mutating func see(_ records: [Advertisement], at now: ContinuousClock.Instant, hasPSKc: (ExtendedPANID) -> Bool) {
-    let readable = records.filter { $0.takesPSKc && $0.endpoint != nil && $0.network.map(hasPSKc) == true }
-    let here = Set(readable.map { $0.agents[0] })
+  mutating func update(_ records: [Advertisement], at now: ContinuousClock.Instant, hasPSKc: (ExtendedPANID) -> Bool) {
+    var here: Set<BorderAgentID> = []
+    let readable = records.filter {
+      $0.takesPSKc && $0.endpoint != nil && $0.network.map(hasPSKc) == true && here.insert($0.agents[0]).inserted
+    }
     for agent in routers.keys where !here.contains(agent) { routers[agent]?.isHere = false }
     // One that comes and goes all the time is not read each time.
     routers = routers.filter { _, router in
@@ -63,29 +72,30 @@ struct ReadingSchedule {
   /// A person wants to know.
   ///
   /// - Returns: false for a router that is not read.
-  mutating func ask(_ agent: BorderAgentID, at now: ContinuousClock.Instant) -> Bool {
+  mutating func request(_ agent: BorderAgentID, at now: ContinuousClock.Instant) -> Bool {
     guard routers[agent]?.isHere == true else { return false }
     routers[agent]?.due = now
+    routers[agent]?.isRequested = true
     return true
   }
 
   /// The router to be read now, whose conversation begins with this call; nil while there is none.
   mutating func next(at now: ContinuousClock.Instant) -> Advertisement? {
-    guard hasRoom, let (agent, router) = waiting.min(by: { $0.value.due < $1.value.due }), router.due <= now else {
-      return nil
-    }
+    guard hasRoom, let (agent, router) = first, beginning(of: router) <= now else { return nil }
+    if !router.isRequested { earliest = now + Self.pace }
     routers[agent]?.isReading = true
+    routers[agent]?.isRequested = false
     routers[agent]?.began = now
     routers[agent]?.due = now + Self.hour
     return router.record
   }
 
   /// A conversation has ended. What has changed meanwhile, or was asked for, stays due.
-  mutating func ended(_ agent: BorderAgentID, _ ending: Ending, at now: ContinuousClock.Instant) {
+  mutating func end(_ agent: BorderAgentID, _ outcome: Outcome, at now: ContinuousClock.Instant) {
     guard var router = routers[agent], let began = router.began, router.isReading else { return }
     router.isReading = false
     let isDueAnyway = router.due < began + Self.hour
-    if ending == .failed {
+    if outcome == .failed {
       router.due = isDueAnyway ? router.due : now + (router.failures < 3 ? Self.pauses[router.failures] : Self.hour)
       router.failures += 1
     } else {
@@ -97,7 +107,16 @@ struct ReadingSchedule {
 
   private var hasRoom: Bool { routers.values.count(where: \.isReading) < Self.mostConversations }
 
-  private var waiting: [BorderAgentID: Router] { routers.filter { $0.value.isHere && !$0.value.isReading } }
+  /// The one that is read next.
+  private var first: (key: BorderAgentID, value: Router)? {
+    routers.filter { $0.value.isHere && !$0.value.isReading }.min {
+      $0.value.isRequested == $1.value.isRequested ? $0.value.due < $1.value.due : $0.value.isRequested
+    }
+  }
+
+  private func beginning(of router: Router) -> ContinuousClock.Instant {
+    router.isRequested ? router.due : max(router.due, earliest ?? router.due)
+  }
 }
 
 extension Advertisement {

@@ -43,7 +43,7 @@ package final class RouterReader: Sendable {
     let signal = WakeSignal()
   }
 
-  /// For which a person waits: two conversations of 20 s come first at most.
+  /// For which a person waits: a conversation takes 20 s at most, and so does one that has to end first.
   private static let callTimeout = Duration.seconds(45)
   private static let longestWait = Duration.seconds(3_600)
 
@@ -77,12 +77,19 @@ package final class RouterReader: Sendable {
     thread.withLock { $0?.join() }
   }
 
-  /// Takes all records that are there.
-  func see(_ records: [Advertisement], in home: Home) {
+  /// Takes all records that are there. One that the home does not list is not read: it would be taken for what another
+  /// record of the same router says, and there can be any number of them.
+  func update(_ records: [Advertisement], in home: Home) {
     let known = home.credentialsToRead
+    var unlisted = Dictionary(home.refusedSightings.map { ($0.advertisement, 1) }, uniquingKeysWith: +)
+    let listed = records.filter { record in
+      guard let count = unlisted[record], count > 0 else { return true }
+      unlisted[record] = count - 1
+      return false
+    }
     state.withLock { state in
-      state.records = records
-      state.schedule.see(records, at: .now) { known[$0] != nil }
+      state.records = listed
+      state.schedule.update(listed, at: .now) { known[$0] != nil }
     }
     changed.raise()
   }
@@ -98,13 +105,14 @@ package final class RouterReader: Sendable {
     guard record.takesPSKc, record.socket != nil else { throw .takesNoPSKc }
     let caller = Caller()
     let isRead = state.withLock { state in
-      guard state.schedule.ask(record.agents[0], at: .now) else { return false }
+      guard state.schedule.request(record.agents[0], at: .now) else { return false }
       state.callers[record.agents[0], default: []].append(caller)
       return true
     }
     guard isRead else { throw .noCredentials(record.network) }
     changed.raise()
     WakeSignal.wait(for: [caller.signal, stopped], within: Self.callTimeout)
+    state.withLock { $0.callers[record.agents[0]]?.removeAll { $0 === caller } }
     guard let answer = caller.answer.withLock({ $0 }) else { throw .busy }
     return answer
   }
@@ -130,7 +138,7 @@ package final class RouterReader: Sendable {
     let agent = record.agents[0]
     let answer = answer(of: record)
     let callers = state.withLock { state in
-      state.schedule.ended(agent, ReadingSchedule.Ending(answer), at: .now)
+      state.schedule.end(agent, ReadingSchedule.Outcome(answer), at: .now)
       state.conversations -= 1
       return state.callers.removeValue(forKey: agent) ?? []
     }
@@ -156,7 +164,7 @@ package final class RouterReader: Sendable {
     } catch { answer = .failure(error) }
     logger.debug(
       "border router read",
-      metadata: ["border_agent_id": "\(record.agents[0])", "outcome": "\(ReadingSchedule.Ending(answer))"])
+      metadata: ["border_agent_id": "\(record.agents[0])", "outcome": "\(ReadingSchedule.Outcome(answer))"])
     guard let outcome = ReadingResult.Outcome(answer) else { return answer }
     let result = ReadingResult(record, of: network, pskc: known.pskc, outcome)
     do { try loop.perform(.reading(result), in: home, dataset: dataset) } catch {
@@ -185,7 +193,7 @@ package final class RouterReader: Sendable {
   }
 }
 
-extension ReadingSchedule.Ending {
+extension ReadingSchedule.Outcome {
   fileprivate init(_ answer: RouterReader.Answer) {
     self =
       switch answer {

@@ -9,12 +9,14 @@ import ThreadDataset
   enum Step: Sendable {
     /// The record is there, changed so.
     case seen(Int, @Sendable (inout Advertisement) -> Void = { _ in })
+    /// And another record with its id, at another address, behind it.
+    case twice(Int)
     case gone(Int)
     case asked(Int)
 
     var second: Int {
       switch self {
-      case .seen(let second, _), .gone(let second), .asked(let second): second
+      case .seen(let second, _), .twice(let second), .gone(let second), .asked(let second): second
       }
     }
   }
@@ -23,12 +25,12 @@ import ThreadDataset
     let testDescription: String
     let steps: [Step]
     /// Of the conversations, in their order; the last one goes on.
-    let endings: [ReadingSchedule.Ending]
+    let outcomes: [ReadingSchedule.Outcome]
     /// The seconds at which it is read, of the first four hours.
     let reads: [Int]
 
-    init(_ name: String, _ steps: [Step], _ endings: [ReadingSchedule.Ending], _ reads: [Int]) {
-      (testDescription, self.steps, self.endings, self.reads) = (name, steps, endings, reads)
+    init(_ name: String, _ steps: [Step], _ outcomes: [ReadingSchedule.Outcome], _ reads: [Int]) {
+      (testDescription, self.steps, self.outcomes, self.reads) = (name, steps, outcomes, reads)
     }
   }
 
@@ -66,6 +68,9 @@ import ThreadDataset
     Row(
       "One that comes and goes is read once a minute", (0..<120).map { $0 % 2 == 0 ? .seen($0) : .gone($0) },
       [.answered], [0, 60]),
+    Row(
+      "A second record with its id changes nothing", (0..<300).map { .twice($0) }, [.answered],
+      [0, 3_601, 7_202, 10_803]),
     Row("One that takes no PSKc", [.seen(0) { $0.takesPSKc = false }, .asked(1)], [.answered], []),
     Row("One without an address", [.seen(0) { $0.endpoint = nil }], [.answered], []),
     Row("One on no network", [.seen(0) { $0.network = nil }], [.answered], []),
@@ -81,7 +86,7 @@ import ThreadDataset
     for second in 0..<14_400 {
       let now = beginning + .seconds(second)
       if let agent = reading {
-        schedule.ended(agent, row.endings[min(reads.count, row.endings.count) - 1], at: now)
+        schedule.end(agent, row.outcomes[min(reads.count, row.outcomes.count) - 1], at: now)
         reading = nil
       }
       for step in row.steps where step.second == second {
@@ -89,9 +94,13 @@ import ThreadDataset
         case .seen(_, let change):
           var record = router
           change(&record)
-          schedule.see([record], at: now) { $0.number == 1 }
-        case .gone: schedule.see([], at: now) { _ in true }
-        case .asked: _ = schedule.ask(router.agents[0], at: now)
+          schedule.update([record], at: now) { $0.number == 1 }
+        case .twice:
+          var other = router
+          other.endpoint = "fd00::9, 49153"
+          schedule.update([router, other], at: now) { $0.number == 1 }
+        case .gone: schedule.update([], at: now) { _ in true }
+        case .asked: _ = schedule.request(router.agents[0], at: now)
         }
       }
       if let next = schedule.next(at: now) {
@@ -107,23 +116,53 @@ import ThreadDataset
     var schedule = ReadingSchedule()
     let now = ContinuousClock.now
     let routers = try (1...4).map(Self.router)
-    for count in 1...4 { schedule.see(Array(routers.prefix(count)), at: now + .seconds(count)) { _ in true } }
+    for count in 1...4 { schedule.update(Array(routers.prefix(count)), at: now + .seconds(count)) { _ in true } }
     let later = now + .seconds(9)
-    #expect(schedule.next(at: later) == routers[0] && schedule.next(at: later) == routers[1])
-    #expect(schedule.next(at: later) == nil && schedule.deadline == nil)
-    let isAsked = schedule.ask(routers[0].agents[0], at: later)
-    #expect(isAsked)
-    #expect(schedule.next(at: later) == nil)
-    schedule.ended(routers[1].agents[0], .answered, at: later)
-    #expect(schedule.next(at: later) == routers[2])
-    schedule.ended(routers[2].agents[0], .failed, at: later)
-    #expect(schedule.next(at: later) == routers[3])
-    schedule.ended(routers[0].agents[0], .answered, at: later)
-    #expect(schedule.next(at: later) == routers[0], "it was asked for during its conversation")
-    // An ending that nobody waits for changes nothing.
-    schedule.ended(routers[2].agents[0], .answered, at: later)
-    schedule.ended(routers[3].agents[0], .answered, at: later)
-    #expect(schedule.deadline == later + .seconds(60))
+    #expect(schedule.next(at: later) == routers[0] && schedule.next(at: later + .seconds(1)) == routers[1])
+    #expect(schedule.next(at: later + .seconds(2)) == nil && schedule.deadline == nil)
+    let isRequested = schedule.request(routers[0].agents[0], at: later + .seconds(2))
+    #expect(isRequested)
+    #expect(schedule.next(at: later + .seconds(2)) == nil)
+    schedule.end(routers[1].agents[0], .answered, at: later + .seconds(2))
+    #expect(schedule.next(at: later + .seconds(2)) == routers[2])
+    schedule.end(routers[2].agents[0], .failed, at: later + .seconds(3))
+    #expect(schedule.next(at: later + .seconds(3)) == routers[3])
+    schedule.end(routers[0].agents[0], .answered, at: later + .seconds(3))
+    #expect(schedule.next(at: later + .seconds(3)) == routers[0], "it was asked for during its conversation")
+    // An end that nobody waits for changes nothing.
+    schedule.end(routers[2].agents[0], .answered, at: later + .seconds(4))
+    schedule.end(routers[3].agents[0], .answered, at: later + .seconds(4))
+    #expect(schedule.deadline == later + .seconds(63))
+  }
+
+  @Test("However many records there are, one conversation a second begins that nobody has asked for") func pace() throws
+  {
+    var schedule = ReadingSchedule()
+    let beginning = ContinuousClock.now
+    var began: [Duration] = []
+    for step in 0..<100 {
+      let time = Duration.milliseconds(100 * step)
+      schedule.update([try Self.router(step + 1)], at: beginning + time) { _ in true }
+      while let next = schedule.next(at: beginning + time) {
+        began.append(time)
+        schedule.end(next.agents[0], .failed, at: beginning + time)
+      }
+    }
+    #expect(began == (0..<10).map { .seconds($0) })
+  }
+
+  @Test("Who is asked about comes first, at once") func requested() throws {
+    var schedule = ReadingSchedule()
+    let now = ContinuousClock.now
+    let routers = try (1...9).map(Self.router)
+    schedule.update(routers, at: now) { _ in true }
+    let next = schedule.next(at: now)
+    let first = try #require(next)
+    #expect(schedule.next(at: now) == nil && schedule.deadline == now + .seconds(1))
+    let wanted = try #require(routers.last { $0 != first })
+    let isRequested = schedule.request(wanted.agents[0], at: now)
+    #expect(isRequested && schedule.deadline == now)
+    #expect(schedule.next(at: now) == wanted)
   }
 
   private static func router(_ number: Int) throws -> Advertisement {

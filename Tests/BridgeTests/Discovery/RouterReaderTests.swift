@@ -39,7 +39,7 @@ import ThreadkeeperSupport
 
   private func see(_ records: Advertisement...) throws {
     try kit.loop.see(Sightings(records))
-    reader.see(records, in: kit.home)
+    reader.update(records, in: kit.home)
   }
 
   /// As a person does.
@@ -109,6 +109,23 @@ import ThreadkeeperSupport
       return
     }
     #expect(active.network == dataset.extendedPANID && kit.home.routers[agent]?.reading?.readAt != nil)
+  }
+
+  @Test("A record that is not listed is not read") func unlisted() async throws {
+    let server = try server(dataset)
+    defer { server.stop() }
+    var own = try #require(Advertisement([.agent(1)]))
+    own.network = dataset.extendedPANID
+    var other = try #require(Advertisement([agent, .agent(1)]))
+    (other.network, other.takesPSKc, other.endpoint) = (own.network, true, "127.0.0.1, \(server.port)")
+    try see(own, other)
+    #expect(kit.home.refusedSightings.map(\.reason) == [.again(.agent(1))])
+    #expect(throws: RouterReader.Obstacle.notOnLocalNetwork) { try reader.read(agent) }
+    // Its router's own record is gone.
+    reader.start()
+    defer { reader.stop() }
+    try see(other)
+    #expect(try await ask().get() == .datasets(try #require(kit.home.routers[.agent(1)]?.dataset), pending: nil))
   }
 
   @Test("A stop ends a conversation at once, and says nothing of the router") func stop() async throws {
