@@ -100,8 +100,9 @@ package final class RouterReader: Sendable {
   package func read(_ agent: BorderAgentID) throws(Obstacle) -> Answer {
     let records = state.withLock { $0.records }
     let home = loop.homes.storedHome(home)
-    let found = records.first { $0.agents[0] == agent || home?.router(of: $0)?.agent == agent }
-    guard let record = found ?? records.first(where: { $0.agents.contains(agent) }) else { throw .notOnLocalNetwork }
+    // Another router's record may name its id, too.
+    let own = records.first { home?.router(of: $0)?.agent == agent }
+    guard let record = own ?? records.first(where: { $0.agents.contains(agent) }) else { throw .notOnLocalNetwork }
     guard record.takesPSKc, record.socket != nil else { throw .takesNoPSKc }
     let caller = Caller()
     let isRead = state.withLock { state in

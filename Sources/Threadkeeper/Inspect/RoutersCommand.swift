@@ -80,7 +80,8 @@ struct RoutersReadCommand: AsyncParsableCommand {
     `threadkeeper routers` shows then; nothing secret is printed.
 
     Ends with 66 for an unknown id and for a network whose credentials are not stored, with 77 where the \
-    router does not have them, and with 69 where it does not answer.
+    router does not have them, with 69 where it takes no such session or gives no valid answer, and with 75 \
+    while others are read.
 
     Examples:
       threadkeeper routers read a1b2c3d4e5f60718

@@ -125,7 +125,33 @@ import ThreadkeeperSupport
     reader.start()
     defer { reader.stop() }
     try see(other)
-    #expect(try await ask().get() == .datasets(try #require(kit.home.routers[.agent(1)]?.dataset), pending: nil))
+    let outcome = try await ask().get()
+    #expect(outcome == .datasets(try #require(kit.home.routers[.agent(1)]?.dataset), pending: nil))
+  }
+
+  @Test("A person reads a router under each of its ids, and before others that name one of them") func ids()
+    async throws
+  {
+    let servers = try [server(dataset, key: 2), server(dataset)]
+    defer { for server in servers { server.stop() } }
+    reader.start()
+    defer { reader.stop() }
+    let (other, short) = (BorderAgentID(high: 8, low: 8), BorderAgentID(high: 9, low: 0))
+    var records = try [[other, agent, short], [agent, short]].enumerated().map { index, ids in
+      var record = try #require(Advertisement(ids))
+      (record.network, record.takesPSKc) = (dataset.extendedPANID, true)
+      record.endpoint = "127.0.0.1, \(servers[index].port)"
+      return record
+    }
+    try kit.loop.see(Sightings(records))
+    reader.update(records, in: kit.home)
+    let outcome = try await ask().get()
+    #expect(outcome == .datasets(try #require(kit.home.routers[agent]?.dataset), pending: nil))
+    records.removeFirst()
+    try kit.loop.see(Sightings(records))
+    reader.update(records, in: kit.home)
+    let again = try await SystemThread.result { [reader] in try reader.read(short) }
+    #expect(try again.get() == outcome)
   }
 
   @Test("A stop ends a conversation at once, and says nothing of the router") func stop() async throws {
