@@ -28,7 +28,8 @@ struct Fleet {
 
   /// The border agent id of a router: spread as hardware addresses are, and always the same.
   static func agent(_ number: Int) -> String {
-    var value = UInt64(number) &* 0x9E37_79B9_7F4A_7C15
+    // From 1 on: 0 would become the id of zeros, which is none.
+    var value = (UInt64(number) &+ 1) &* 0x9E37_79B9_7F4A_7C15
     value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
     value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
     value ^= value >> 31
