@@ -218,6 +218,8 @@ extension Router: Recorded {
     try coder(&router.isRecordGone)
     try coder(&router.awaySince)
     try coder(&router.threadVersion)
+    try coder(&router.offMeshPrefix)
+    try coder(&router.sharesByCode)
     try coder(&router.isKnown)
     try coder(&router.isOpenForCode)
     try coder(&router.codeAskedAt)

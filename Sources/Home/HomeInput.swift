@@ -327,9 +327,14 @@ package struct Advertisement: Hashable, Sendable {
   package var activeSeconds: UInt64?
   package var partition: UInt32?
   package var threadVersion: String?
+  /// The first half of the addresses under which the devices of its network are reached from outside: the off-mesh
+  /// routable prefix.
+  package var offMeshPrefix: UInt64?
   package var isThreadActive = true
   /// Whether its border agent takes a session of who has the network's PSKc.
   package var takesPSKc = false
+  /// Whether it can let others have its credentials by a code; nil where it does not say.
+  package var sharesByCode: Bool?
   /// Whether a code opens it now, for others to get its credentials.
   package var isOpenForCode = false
   /// Nil where it does not say, and while it is not attached.

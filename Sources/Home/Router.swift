@@ -89,6 +89,9 @@ package struct Router: Hashable, Sendable {
   var awaySince: WireTime?
   /// As `1.3.0`.
   package var threadVersion: String?
+  /// What its record says now of its off-mesh routable prefix, and of whether it can share by a code.
+  package var offMeshPrefix: UInt64?
+  package var sharesByCode: Bool?
   /// Whether it was on the preferred network before, has a login, or was accepted by a person.
   package var isKnown = true
   /// Whether a code opens it that nobody has asked for here.
@@ -377,6 +380,7 @@ extension Router {
     isOpenForCode = advertisement.isOpenForCode && !isAskedFor
     isUnadvertised = false
     threadVersion = advertisement.threadVersion ?? threadVersion
+    (offMeshPrefix, sharesByCode) = (advertisement.offMeshPrefix, advertisement.sharesByCode)
     switch source {
     case .mdns:
       name = keptName ?? advertisement.name ?? name
@@ -446,7 +450,7 @@ extension Router {
     isRecordGone = false
     isOpenForCode = false
     isUnadvertised = false
-    partition = nil
+    (partition, offMeshPrefix, sharesByCode) = (nil, nil, nil)
     if isAgentSilent { currentNetwork = nil }
   }
 }

@@ -104,8 +104,13 @@ public struct MeshLocalPrefix: Sendable, Hashable {
   ///
   /// RFC 5952: no leading zeros, lower case, and `::` for the longest run of zeros. The lower half
   /// is all zeros, so that run always begins with the zero groups at the end of the prefix.
-  public var ipv6Text: String {
-    var groups = stride(from: 48, through: 0, by: -16).map { UInt16(truncatingIfNeeded: value >> $0) }
+  public var ipv6Text: String { value.prefixText }
+}
+
+extension UInt64 {
+  /// The first half of IPv6 addresses as the text of a prefix.
+  package var prefixText: String {
+    var groups = stride(from: 48, through: 0, by: -16).map { UInt16(truncatingIfNeeded: self >> $0) }
     while groups.last == 0 { groups.removeLast() }
     return groups.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
   }

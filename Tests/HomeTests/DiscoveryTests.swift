@@ -49,6 +49,20 @@ import Testing
     #expect(scene.see(.of(1)).types == .online)
   }
 
+  @Test("Its off-mesh prefix, and that it shares by code, are what its record says now, of a router with a login, too")
+  func offMeshPrefix() {
+    var scene = HomeScene()
+    scene.announce(2, .of(1))
+    for (prefix, shares) in [(5, true), (6, false), (nil, nil)] as [(UInt64?, Bool?)] {
+      scene.see(.of(1) { ($0.offMeshPrefix, $0.sharesByCode) = (prefix, shares) }, .of(2) { $0.offMeshPrefix = prefix })
+      #expect(scene.router(1)?.offMeshPrefix == prefix && scene.router(2)?.offMeshPrefix == prefix)
+      #expect(scene.router(1)?.sharesByCode == shares && scene.router(2)?.sharesByCode == nil)
+    }
+    scene.see(.of(1) { ($0.offMeshPrefix, $0.sharesByCode) = (5, true) })
+    scene.see()
+    #expect(scene.router(1)?.offMeshPrefix == nil && scene.router(1)?.sharesByCode == nil)
+  }
+
   @Test("A router whose Thread interface is not active is offline because Thread is stopped") func stopped() {
     var scene = HomeScene()
     scene.see(.of(1) { $0.isThreadActive = false })

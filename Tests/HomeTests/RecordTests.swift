@@ -60,6 +60,7 @@ import Testing
     router.isRecordGone = true
     router.awaySince = WireTime(milliseconds: 7)
     router.threadVersion = "1.3.0"
+    (router.offMeshPrefix, router.sharesByCode) = (0xFD97_FF26_5534_0001, false)
     router.isKnown = false
     router.isOpenForCode = true
     router.codeAskedAt = now

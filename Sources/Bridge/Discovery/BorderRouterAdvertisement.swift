@@ -11,6 +11,7 @@ package typealias BorderRouterAdvertisement = Advertisement
 /// id  16 bytes   border agent id              sb  4 bytes   state bitmap, big-endian
 /// xa   8 bytes   extended address             at  8 bytes   active timestamp
 /// xp   8 bytes   Extended PAN ID              pt  4 bytes   partition id, in either order
+/// omr  9 bytes   64, the off-mesh routable prefix of so many bits
 /// nn, vn, mn, tv   text: network name, vendor, model, Thread version
 /// ```
 extension Advertisement {
@@ -44,11 +45,14 @@ extension Advertisement {
     network = text["xp"].flatMap(ExtendedPANID.init(bytes:))
     activeSeconds = text["at"].flatMap { $0.count == 8 ? Self.number($0) >> 16 : nil }
     partition = text["pt"].flatMap { $0.count == 4 ? UInt32(truncatingIfNeeded: Self.number($0)) : nil }
+    offMeshPrefix = text["omr"].flatMap(Self.prefix)
     let state = text["sb"].flatMap { $0.count == 4 ? Self.number($0) : nil }
     // Bits 0 to 2: the connection mode. In the others no session is allowed, or one of a vendor.
     takesPSKc = state.map { $0 & 0b111 == 1 } ?? false
     // Bits 3 and 4: the Thread interface is not initialized (0), initialized (1), active (2).
     isThreadActive = state.map { $0 >> 3 & 0b11 == 2 } ?? true
+    // Bit 11: it can be opened by an ephemeral key, which is a code.
+    sharesByCode = state.map { $0 >> 11 & 1 == 1 }
     // Bits 9 and 10: its role. 0 is detached, or a router that does not say.
     let roles: [ThreadState?] = [nil, .child, .router, .leader]
     role = state.flatMap { roles[Int($0 >> 9 & 0b11)] }
@@ -78,7 +82,13 @@ extension Advertisement {
     return text
   }
 
-  private static func number(_ bytes: [UInt8]) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+  /// Thread has none but of 64 bits, global (2000::/3) or unique local ones (fc00::/7).
+  private static func prefix(_ bytes: [UInt8]) -> UInt64? {
+    guard bytes.count == 9, bytes[0] == 64, bytes[1] >> 5 == 0b001 || bytes[1] >> 1 == 0xFC >> 1 else { return nil }
+    return number(bytes.dropFirst())
+  }
+
+  private static func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }
 
 extension Unicode.GeneralCategory {

@@ -64,6 +64,11 @@ package struct RouterState: WireObject {
     c.field("network_name", name?.isEmpty == true ? nil : name, .networkName(dataset))
     c.field(
       "offline_reason", router.offlineReason, "As the `reason` of [`offline`](#events-from-routers), or `silent`.")
+    c.field(
+      "omr", router.offMeshPrefix?.prefixText,
+      .text(
+        "Off-mesh routable prefix, by its record: the first half of the addresses at which other hosts reach the devices of its network.",
+        pattern: "^([0-9a-f]{1,4}:){1,4}:/64$"))
     c.field("pan_id", parameters?.panID, .panID(dataset))
     c.field(
       "partition_id", router.shownPartition,
@@ -73,6 +78,7 @@ package struct RouterState: WireObject {
     c.needed("preferred", verdict.published, "`none`: nothing to compare, or on an accepted network.")
     c.field("read_at", router.reading?.readAt, "When it showed itself last that it has the stored dataset.")
     c.field("read_problem", router.reading?.problem, "Why it was not read last time.")
+    c.field("shares_by_code", router.sharesByCode, "Whether its record says that a code can open it for a phone.")
     c.needed(
       "source", router.publishedSource,
       "`mqtt`: a login has announced it; `mdns`: only its record on the [local network](../guides/discovery.md), which anybody there can publish; `meshcop`: that, and its dataset was read."

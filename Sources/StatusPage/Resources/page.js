@@ -119,7 +119,8 @@ function remark(home, item) {
 function facts(item) {
   return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
     make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
-      item.only_seen ? ", on the local network only" : ""));
+      item.only_seen ? ", on the local network only" : "", item.omr ? ", off-mesh prefix " + item.omr : "",
+      item.shares_by_code ? ", can share by code" : ""));
 }
 function network(home, item, heading) {
   const head = make("div", "head",

@@ -96,6 +96,24 @@ import ThreadDataset
   { #expect(try read(Advert(state: bits)).takesPSKc == takesPSKc) }
 
   @Test(
+    "Bit 11 of `sb` says whether it can share by a code",
+    arguments: [(nil, nil), (0b0111_1011_0001, false), (0b1000_1011_0001, true)] as [(UInt32?, Bool?)]) func sharing(
+      _ bits: UInt32?, _ sharesByCode: Bool?
+    ) throws
+  { #expect(try read(Advert(state: bits)).sharesByCode == sharesByCode) }
+
+  @Test(
+    "`omr` is the number 64 and a global or unique local prefix, or there is none",
+    arguments: [
+      ("40fd97ff2655340001", "fd97:ff26:5534:1::/64"), ("4020010db800000000", "2001:db8::/64"),
+      ("40fc00000000000001", "fc00:0:0:1::/64"), ("", nil), ("40", nil), ("40fd97ff26553400", nil),
+      ("40fd97ff265534000100", nil), ("3ffd97ff2655340001", nil), ("30fd97ff265534", nil), ("00", nil),
+      ("80fd97ff26553400010000000000000000", nil), ("40fe80000000000000", nil), ("40ff02000000000000", nil),
+      ("400064ff9b00000000", nil), ("400000000000000000", nil),
+    ] as [(String, String?)]) func offMeshPrefix(_ bytes: String, _ prefix: String?) throws
+  { #expect(try read(Advert(omr: bytes)).offMeshPrefix?.prefixText == prefix) }
+
+  @Test(
     "Bits 9 and 10 of `sb` say its role",
     arguments: [
       (nil, nil), (0b001_10_001, nil), (0b010_0011_0001, .child), (0b100_0011_0001, .router),
@@ -142,6 +160,7 @@ struct Advert {
   var at: UInt64? = 1
   var partition: UInt32? = 7
   var state: UInt32?
+  var omr: String?
   var more: [String] = []
 
   var service: ServiceRecord {
@@ -154,6 +173,7 @@ struct Advert {
     add("at", at.map { Self.bytes($0 << 16, 8) })
     add("pt", partition.map { Self.bytes(UInt64($0), 4) })
     add("sb", state.map { Self.bytes(UInt64($0), 4) })
+    add("omr", omr.flatMap { Hexadecimal.decode($0) })
     add("tv", Array("1.4.0".utf8))
     entries += more.map { Array($0.utf8) }
     return ServiceRecord(name: name, host: "kitchen.local", port: 49_152, text: TXTRecord(entries: entries))

@@ -108,6 +108,7 @@ import ThreadDataset
       (router.name, router.vendor, router.model) = (awkward, awkward, "M\(index)")
       (router.extendedAddress, router.user) = (UInt64.max - UInt64(index), "otbr")
       (router.accessPoint, router.ssid, router.threadVersion) = ("ap", awkward, "1.4.0")
+      (router.offMeshPrefix, router.sharesByCode) = (0xFD97_FF26_5534_0001 + UInt64(index), index % 2 == 1)
       router.datasetChangedAt = now.adding(seconds: index)
       scene.home.routers.set(router, firstSeen: now)
     }

@@ -30,11 +30,12 @@ enum AdvertisementFuzz {
     }
     try expect(router.networkName?.utf8.count ?? 0 <= 16, "a network name has at most 16 bytes")
     try expect(router.activeSeconds ?? 0 < 1 << 48, "seconds have 48 bits")
+    try expect(router.offMeshPrefix == nil || text["omr"]?.first == 64, "a prefix has 64 bits")
   }
 
   /// RFC 6763, section 6.4: the first entry of a key counts, in upper or lower case.
   private static func checkValues(of text: TXTRecord, _ entries: [[UInt8]]) throws {
-    for key in ["id", "xa", "xp", "nn", "vn", "mn", "tv", "at", "pt", "sb"] {
+    for key in ["id", "xa", "xp", "nn", "vn", "mn", "tv", "at", "pt", "sb", "omr"] {
       let first = entries.first { entry in
         let name = entry.prefix { $0 != UInt8(ascii: "=") }
         return String(decoding: name, as: UTF8.self).lowercased() == key && entry.count <= 255

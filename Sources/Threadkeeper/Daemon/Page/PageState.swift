@@ -31,6 +31,9 @@ struct PageState: Encodable {
     var seen: String?
     /// Remarks about it: not on the preferred network, runs on another network, …
     var notes: [String]
+    /// Its off-mesh routable prefix.
+    var omr: String?
+    var sharesByCode: Bool
     /// Whether only its record on the local network says that it is there.
     var onlySeen: Bool
     /// Whether a person may accept that it joined the preferred network.
@@ -278,6 +281,8 @@ extension PageState.Router {
       let what = pending.channel.map { "to channel \($0)" } ?? "(\(pending.differs.parameters.map(\.rawValue).listed))"
       notes.append("its network changes \(what) at \(pending.at)")
     }
+    omr = router.offMeshPrefix?.prefixText
+    sharesByCode = router.sharesByCode == true
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil
     if let former = router.resetFrom {
