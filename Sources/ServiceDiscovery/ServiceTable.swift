@@ -5,14 +5,14 @@
 /// event                         what is done
 /// appeared, a new name          resolve; above the limit: refuse, and browse again when there is room
 /// appeared, a known name        nothing: the service is seen on one more path
-/// disappeared, the last path    release, lost (if it was found)
+/// disappeared, the last path    release, lost (if it was found or unusable)
 /// disappeared, another path     if it was resolved on that path: release, resolve on another
 /// resolved, first or changed    found; too often: refuse, and found when the minute is over
 /// failed, another path          release, resolve on that
 /// failed on all paths           lost (if it was found), unusable (if it never resolved, once); after a while: release,
 ///                                 resolve again
-/// resolved for the first time,  the other is released, lost (if it was found), and resolved again when
-///   at another's host and port    this one is gone
+/// resolved for the first time,  the other is released, lost (also where it is silent), and resolved again
+///   at another's host and port    when this one is gone
 /// allForNow, and each resolver  listed, once
 ///   started before has answered
 /// every 5 minutes, sooner       query each
@@ -76,6 +76,8 @@ struct ServiceTable {
     /// What the resolver said last, and what of it was reported.
     var current: ServiceRecord?
     var reported: ServiceRecord?
+    /// Whether its end is to be reported: it was found, or is unusable.
+    var reportsEnd = false
     var pace = ChangePace()
     /// Paths on which it did not resolve since it did last, and when all had failed.
     var failedPaths: Set<ServicePath> = []
@@ -141,7 +143,7 @@ struct ServiceTable {
       services[name] = nil
       // Who comes and goes all the time is not new each time.
       if paces.count < limits.maximumServices { paces[name] = service.pace }
-      let lost: [Action] = service.reported == nil && !service.isUnusable ? [] : [.report(.lost(name: name))]
+      let lost: [Action] = service.reportsEnd ? [.report(.lost(name: name))] : []
       return [.release(name: name)] + lost + bringBack(replacedBy: name) + answered(name)
     }
     let isResolved = service.resolvedPath == path
@@ -188,7 +190,7 @@ struct ServiceTable {
     }
     var actions: [Action] = service.reported == nil ? [] : [.report(.lost(name: name, silence: Self.silence))]
     if service.place == nil, !service.isUnusable {
-      service.isUnusable = true
+      (service.isUnusable, service.reportsEnd) = (true, true)
       actions.append(.report(.unusable(name: name, reason: Self.unresolved)))
     }
     (service.current, service.reported, service.failedAt) = (nil, nil, now)
@@ -200,10 +202,11 @@ struct ServiceTable {
     var actions: [Action] = []
     for (name, service) in services where name != replacement && service.place == place {
       if service.replacement == nil { actions.append(.release(name: name)) }
-      if service.reported != nil { actions.append(.report(.lost(name: name))) }
+      if service.reportsEnd { actions.append(.report(.lost(name: name))) }
       services[name]?.replacement = replacement
       services[name]?.current = nil
       services[name]?.reported = nil
+      services[name]?.reportsEnd = false
       services[name]?.failedAt = nil
       services[name]?.silentRecord = nil
     }
@@ -221,7 +224,7 @@ struct ServiceTable {
   mutating func report(_ name: String, at now: ContinuousClock.Instant) -> [Action] {
     guard var service = services[name], let current = service.current, current != service.reported else { return [] }
     guard service.pace.admits(limits.changesPerMinute, at: now) else { return [] }
-    service.reported = current
+    (service.reported, service.reportsEnd) = (current, true)
     services[name] = service
     return [.report(.found(current))]
   }
@@ -379,9 +382,9 @@ package enum ServiceUpdate: Sendable, Equatable {
   /// There is a service of this name, and it is not reported. Why, as a clause. Until `found`, or `lost`.
   case unusable(name: String, reason: String)
   /// It withdrew its records (RFC 6762, section 10.1), they expired, its host has no address any more, or it answers no
-  /// more queries. Only after `found` or `unusable`.
+  /// more queries. Only after `found` or `unusable`; of one that was lost in silence again, when its records have gone.
   ///
-  /// - silence: for how long it had not answered by then.
+  /// - silence: for how long it had not answered by then; zero: nothing announces it any more.
   case lost(name: String, silence: Duration = .zero)
   /// All that was there when browsing began has been reported. Once after the start, and once after each `unavailable`.
   case listed

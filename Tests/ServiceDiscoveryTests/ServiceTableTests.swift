@@ -52,7 +52,7 @@ struct ServiceTableTests {
     #expect(disappeared("a") == [.release(name: "a"), .report(.lost(name: "a"))])
     #expect(resolved("b") == found("b"))
     #expect(failed("b") == [.report(.lost(name: "b", silence: .seconds(125)))])
-    #expect(disappeared("b") == [.release(name: "b")])
+    #expect(disappeared("b") == [.release(name: "b"), .report(.lost(name: "b"))], "its record has gone, too")
   }
 
   @Test("A service is lost with its last path only") mutating func lastPath() {
@@ -122,7 +122,7 @@ struct ServiceTableTests {
     resolved("a")
     failed("a")
     appeared("b")
-    #expect(resolved("b") == [.release(name: "a")] + found("b"))
+    #expect(resolved("b") == [.release(name: "a"), .report(.lost(name: "a"))] + found("b"))
     #expect(table.nextTick == nil)
     // After an outage of the host it is the later one that is found again.
     failed("b")
@@ -351,7 +351,7 @@ struct ServiceTableTests {
     #expect(table.nextTick == nil)
     #expect(resolved("a", "rv=2") == found("a", "rv=2"))
     #expect(round().actions.contains(.report(.lost(name: "a", silence: .seconds(30)))))
-    #expect(disappeared("a") == [.release(name: "a")])
+    #expect(disappeared("a") == [.release(name: "a"), .report(.lost(name: "a"))])
     #expect(appeared("a") == [.resolve(name: "a", path: ipv4)])
     #expect(resolved("a", "rv=2") == found("a", "rv=2"))
     // It has to answer once more.

@@ -19,6 +19,8 @@ extension Advertisement {
   package static let serviceType = "_meshcop._udp"
   /// The one beside it that is there, empty, while a code opens the router (Thread 1.4, credential sharing).
   package static let codeServiceType = "_meshcop-e._udp"
+  /// That of TREL, see `TRELPeers`.
+  package static let peerServiceType = "_trel._udp"
 
   /// It may be listed under `id`, its first 8 bytes, and `xa`, in this order. Its name is that of the service instance,
   /// which people see in apps.
@@ -34,7 +36,7 @@ extension Advertisement {
       if let agent = BorderAgentID(bytes: bytes), !agents.contains(agent) { agents.append(agent) }
     }
     self.init(agents)
-    extendedAddress = address.map(Self.number)
+    extendedAddress = Self.extendedAddress(text)
     name = Self.text(Array(record.name.utf8), most: 63)
     endpoint = record.address.map { "\($0), \(record.port)" }
     vendor = Self.text(text["vn"], most: 64)
@@ -73,6 +75,8 @@ extension Advertisement {
     }
     return "its TXT record names no border router: \(flaws.joined(separator: ", and "))"
   }
+
+  static func extendedAddress(_ text: TXTRecord) -> UInt64? { text["xa"].flatMap { $0.count == 8 ? number($0) : nil } }
 
   /// Text without control characters; nil for anything else, and for too many bytes.
   private static func text(_ bytes: [UInt8]?, most: Int) -> String? {

@@ -40,14 +40,15 @@ package final class DiscoveryIntake: Sendable {
   var rounds: Int { state.withLock { $0.rounds } }
 
   package var current: DiscoveryState {
-    state.withLock { state in
+    let now = clock.now()
+    return state.withLock { state in
       if let obstacle = state.obstacle { return .unavailable(message: obstacle.message, remedy: obstacle.remedy) }
       if let failure = state.failure {
         return .unavailable(
           message: "What is found cannot be stored: \(failure).", remedy: "It is tried again each minute.")
       }
       guard state.isComplete else { return .starting }
-      return .running(routers: state.listed, unlisted: state.unlisted)
+      return .running(routers: state.listed, unlisted: state.unlisted(at: now))
     }
   }
 
@@ -87,6 +88,12 @@ package final class DiscoveryIntake: Sendable {
     schedule(state.withLock { $0.takeCode(update, at: now) })
   }
 
+  /// Takes what is announced of a TREL peer. Returns at once.
+  package func receivePeer(_ update: ServiceUpdate) {
+    let now = clock.now()
+    state.withLock { $0.peers.take(update, at: now) }
+  }
+
   private func schedule(_ delay: Int?) {
     guard let delay else { return }
     queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
@@ -107,7 +114,8 @@ package final class DiscoveryIntake: Sendable {
   }
 
   func write() {
-    guard let sightings = state.withLock(\.sightings) else { return }
+    let now = clock.now()
+    guard let sightings = state.withLock({ $0.look(at: now) }) else { return }
     defer { state.withLock { $0.rounds += 1 } }
     do {
       try loop.see(sightings)

@@ -6,8 +6,17 @@ import ThreadDataset
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
-  /// The hosts of services that are there while a code opens their routers.
-  private var codes: [String: String] = [:]
+  private struct Code {
+    let host: String
+    let port: UInt16
+    let since: WireTime
+  }
+
+  /// Services that are there while a code opens their routers, by their names.
+  private var codes: [String: Code] = [:]
+  /// Seconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
+  private static let codeLifetime = 600
+  var peers = TRELPeers()
   /// Records that cannot be used, by name, and why: the first ones, for anybody can publish more.
   private var unusable: [String: String] = [:]
   private static let mostUnusable = 200
@@ -28,22 +37,34 @@ struct DiscoveryRecords {
   private var pace = DiscoveryPace()
 
   /// What is to be written; nil where nothing is known.
-  var sightings: Sightings? {
+  mutating func look(at now: WireTime) -> Sightings? {
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
-    let open = Set(codes.values)
+    peers.compare(
+      hosts: Set(records.map(\.host)), addresses: Set(records.compactMap(\.router.extendedAddress)), at: now)
+    let open = openRecords(at: now)
     let routers = records.map { record in
       var router = record.router
-      router.isOpenForCode = open.contains(record.host)
+      router.isOpenForCode = open.contains(record.name)
       return router
     }
     return Sightings(routers, isComplete: isComplete, lastSeen: lastSeen)
   }
 
-  /// By name.
-  var unlisted: [UnlistedRecord] {
-    (refused.map { UnlistedRecord($0) } + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }).sorted {
-      $0.name < $1.name
+  /// The names of records whose routers a code opens: that of the code's service, where one on its host has it, as with
+  /// OpenThread; else all of its host.
+  private func openRecords(at now: WireTime) -> Set<String> {
+    var open: Set<String> = []
+    for (name, code) in codes where now < code.since.adding(seconds: Self.codeLifetime) {
+      let names = records.filter { $0.host == code.host }.map(\.name)
+      open.formUnion(names.contains(name) ? [name] : names)
     }
+    return open
+  }
+
+  /// By name.
+  func unlisted(at now: WireTime) -> [UnlistedRecord] {
+    let records = refused.map { UnlistedRecord($0) } + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }
+    return (records + peers.leftOver(at: now)).sorted { $0.name < $1.name }
   }
 
   /// They are written: what has come since is left for the next round.
@@ -93,7 +114,9 @@ struct DiscoveryRecords {
   /// - Returns: as `take`.
   mutating func takeCode(_ update: ServiceUpdate, at now: WireTime) -> Int? {
     switch update {
-    case .found(let record): if codes.updateValue(record.host, forKey: record.name) == record.host { return nil }
+    case .found(let record):
+      if let code = codes[record.name], code.host == record.host, code.port == record.port { return nil }
+      codes[record.name] = Code(host: record.host, port: record.port, since: now)
     case .lost(let name, _): if codes.removeValue(forKey: name) == nil { return nil }
     case .listed, .unusable: return nil
     case .unavailable: codes = [:]

@@ -22,10 +22,11 @@ package final class DiscoveryScan: Sendable {
     var rules = HomeRules()
     rules.hasDaemon = false
     var home = Home(rules: rules)
-    if let sightings = records.sightings {
-      _ = home.handle(.sightings(sightings), at: SystemClock().now(), rules: rules)
+    let now = SystemClock().now()
+    if let sightings = records.look(at: now) {
+      _ = home.handle(.sightings(sightings), at: now, rules: rules)
       records.written(sightings, by: home)
     }
-    return (home, records.unlisted)
+    return (home, records.unlisted(at: now))
   }
 }

@@ -96,14 +96,20 @@ struct RouterDiscovery: Service {
   let intake: DiscoveryIntake
 
   func run() async throws {
-    let browser = ServiceBrowser(type: BorderRouterAdvertisement.serviceType, handler: { intake.receive($0) })
-    let codes = ServiceBrowser(type: BorderRouterAdvertisement.codeServiceType, handler: { intake.receiveCode($0) })
+    let receivers: [(type: String, take: @Sendable (ServiceUpdate) -> Void)] = [
+      (BorderRouterAdvertisement.serviceType, { intake.receive($0) }),
+      (BorderRouterAdvertisement.codeServiceType, { intake.receiveCode($0) }),
+      (BorderRouterAdvertisement.peerServiceType, { intake.receivePeer($0) }),
+    ]
     intake.start()
-    do { try browser.start() } catch let obstacle as DiscoveryObstacle { intake.receive(.unavailable(obstacle)) }
-    do { try codes.start() } catch let obstacle as DiscoveryObstacle { intake.receiveCode(.unavailable(obstacle)) }
+    var browsers: [ServiceBrowser] = []
+    for (type, take) in receivers {
+      let browser = ServiceBrowser(type: type, handler: take)
+      do { try browser.start() } catch let obstacle as DiscoveryObstacle { take(.unavailable(obstacle)) }
+      browsers.append(browser)
+    }
     try? await gracefulShutdown()
-    browser.stop()
-    codes.stop()
+    for browser in browsers { browser.stop() }
     intake.stop()
   }
 }

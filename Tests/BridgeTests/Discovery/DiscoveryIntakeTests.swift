@@ -49,17 +49,57 @@ import ThreadDataset
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
+  private func code(_ name: String, port: UInt16 = 5) -> ServiceUpdate {
+    .found(ServiceRecord(name: name, host: Advert().service.host, port: port, text: TXTRecord(entries: [])))
+  }
+
   @Test("A router is open for a code while its host has that service, also where that came first") func code()
     async throws
   {
     defer { intake.stop() }
-    let host = Advert().service.host
-    let service = ServiceRecord(name: "any", host: host, port: 5, text: TXTRecord(entries: []))
-    intake.receiveCode(.found(service))
+    intake.receiveCode(code("any"))
     try await find()
     try await eventually("it is open") { router?.isOpenForCode == true }
     intake.receiveCode(.lost(name: "any"))
     try await eventually("it is not") { router?.isOpenForCode == false }
+  }
+
+  @Test("A code whose record is still there after ten minutes has ended; at another port it is another one")
+  func codeInCache() async throws {
+    defer { intake.stop() }
+    try await find()
+    intake.receiveCode(code("any"))
+    try await eventually("it is open") { router?.isOpenForCode == true }
+    kit.time.advance(seconds: 600)
+    intake.receiveCode(code("any"))
+    intake.write()
+    #expect(router?.isOpenForCode == false)
+    intake.receiveCode(code("any", port: 6))
+    try await eventually("it is open again") { router?.isOpenForCode == true }
+  }
+
+  @Test("Of two routers on one host the one is open whose name the code has") func codeOfOne() {
+    var records = DiscoveryRecords()
+    let now = kit.time.now
+    for (name, digit) in [("Kitchen", "a"), ("Attic", "b")] {
+      _ = records.take(.found(Advert(name: name, id: String(repeating: digit, count: 32)).service), at: now)
+    }
+    func open(_ update: ServiceUpdate) -> [String?] {
+      _ = records.takeCode(update, at: now)
+      return records.look(at: now)?.list.filter(\.isOpenForCode).map(\.name) ?? []
+    }
+    #expect(open(code("Attic")) == ["Attic"])
+    #expect(open(.lost(name: "Attic")) == [])
+    #expect(open(code("any")) == ["Kitchen", "Attic"])
+  }
+
+  @Test("A TREL peer that is left over is named beside the records that are not listed") func peer() async throws {
+    defer { intake.stop() }
+    try await find()
+    intake.receivePeer(.found(ServiceRecord(name: "ot1", host: "gone.local", port: 7, text: TXTRecord(entries: []))))
+    kit.time.advance(seconds: 600)
+    let reason = "it is a TREL peer, and no border router with its address or host is announced"
+    #expect(intake.current == .running(routers: 1, unlisted: [UnlistedRecord(name: "ot1", reason: reason)]))
   }
 
   @Test("A router whose record was lost in silence was seen when it answered last") func silence() async throws {
@@ -180,13 +220,14 @@ import ThreadDataset
     _ = records.take(.found(Advert(name: "Attic", id: String(repeating: "a", count: 32)).service), at: now)
     _ = records.take(.listed, at: now)
     _ = records.take(.lost(name: "Kitchen", silence: .seconds(5)), at: now)
-    let sightings = try #require(records.sightings)
+    let first = records.look(at: now)
+    let sightings = try #require(first)
     #expect(sightings.lastSeen[agent] == now.adding(seconds: -5) && sightings.list.count == 1)
     // Another one goes while these are written.
     _ = records.take(.lost(name: "Attic", silence: .seconds(3)), at: now)
     records.written(sightings, by: nil)
-    let rest = try #require(records.sightings)
-    #expect(rest.lastSeen[agent] == nil && rest.lastSeen.values.contains(now.adding(seconds: -3)))
+    let rest = records.look(at: now)?.lastSeen ?? [:]
+    #expect(rest[agent] == nil && rest.values.contains(now.adding(seconds: -3)))
   }
 
   @Test("After a stop nothing is due any more, and what was due is not written") func stopped() throws {
