@@ -45,6 +45,8 @@ import ThreadDataset
       try await running.until("a router on the preferred network") {
         $0.state(router.topic)?["preferred"] == "match" && $0.state(router.topic)?["source"] == "mdns"
       }
+      let state = running.state(router.topic)
+      #expect(state?["omr"] == "fd97:ff26:5534:1::/64" && state?["shares_by_code"] == true)
     }
     let listed = try #require(try await running.installation.json("networks").list.first)
     #expect(listed["routers"] == 3)

@@ -67,12 +67,12 @@ package struct RouterState: WireObject {
     c.field(
       "omr", router.offMeshPrefix?.prefixText,
       .text(
-        "Off-mesh routable prefix, by its record: the first half of the addresses at which other hosts reach the devices of its network.",
+        "Off-mesh routable prefix, by its record: other hosts reach the devices of its network below it.",
         pattern: "^([0-9a-f]{1,4}:){1,4}:/64$"))
     c.field("pan_id", parameters?.panID, .panID(dataset))
     c.field(
       "partition_id", router.shownPartition,
-      "As its agent reports it, or by its record, in whichever order of its bytes the router writes it there; absent while it is offline."
+      "By its agent, or its record, in whichever order of bytes the router writes it there; absent while it is offline."
     )
     c.field("pending", router.reading?.pending.map(Pending.init), "What its network changes to, as read of it.")
     c.needed("preferred", verdict.published, "`none`: nothing to compare, or on an accepted network.")

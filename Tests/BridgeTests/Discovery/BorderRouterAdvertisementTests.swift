@@ -97,10 +97,10 @@ import ThreadDataset
 
   @Test(
     "Bit 11 of `sb` says whether it can share by a code",
-    arguments: [(nil, nil), (0b0111_1011_0001, false), (0b1000_1011_0001, true)] as [(UInt32?, Bool?)]) func sharing(
-      _ bits: UInt32?, _ sharesByCode: Bool?
-    ) throws
-  { #expect(try read(Advert(state: bits)).sharesByCode == sharesByCode) }
+    arguments: [(nil, nil), (0b0111_1011_0001, false), (0b1000_1011_0001, true), (0x1FB1, true)] as [(UInt32?, Bool?)])
+  func sharing(_ bits: UInt32?, _ sharesByCode: Bool?) throws {
+    #expect(try read(Advert(state: bits)).sharesByCode == sharesByCode)
+  }
 
   @Test(
     "`omr` is the number 64 and a global or unique local prefix, or there is none",
