@@ -39,6 +39,9 @@ import Testing
     let late = try BrowserProcess(network.environment())
     try await late.wait(for: "listed")
     #expect(late.updates("found") == [])
+    // Once more when the records have gone, too.
+    try sender.send(MulticastPacket(name: text("cut"), lifetime: 0, hostLifetime: 0))
+    try await browser.wait(for: "lost\tcut", count: 3)
   }
 
   @Test("The first of a repeated key is the first on the wire, and entries that are no pairs are ignored") func order()

@@ -148,6 +148,7 @@ struct SampleHome {
     var seen = try #require(Advertisement([Self.agent(agent)]))
     seen.network = try #require(ExtendedPANID(hex: network.extendedPANID))
     seen.networkName = network.name
+    (seen.offMeshPrefix, seen.sharesByCode) = (0xFD97_FF26_5534_0001, true)
     handle(.sightings(Sightings([seen])))
   }
 

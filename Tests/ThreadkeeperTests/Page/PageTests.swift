@@ -235,7 +235,8 @@ import ThreadDataset
     #expect(home.networks.map(\.name) == ["home", "guest-thread", "other", ""])
     #expect(home.networks.map(\.preferable) == [true, true, true, false])
     #expect(home.networks.map { $0.routers.map { $0.seen == nil } } == [[false], [true], [false], [false]])
-    #expect(home.networks.map { $0.routers.map(\.onlySeen) }[1] == [true])
+    let guest = try #require(home.networks[1].routers.first)
+    #expect(guest.onlySeen && guest.omr == "fd97:ff26:5534:1::/64" && guest.sharesByCode)
     #expect(!home.undecided && home.more == 0)
     #expect(home.networks.allSatisfy { $0.credentials })
   }
