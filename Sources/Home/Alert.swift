@@ -36,12 +36,14 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case credentialSharingOpen = 32
   case homeOffline = 33
   case agentNotWorking = 34
+  case networkChanges = 35
+  case reportsDiffer = 36
 
   /// Alerts that are about one border router.
   static let ofRouters: [AlertName] = [
     .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing, .borderRouterOffline,
     .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter, .routerNotAdvertised,
-    .credentialSharingOpen,
+    .credentialSharingOpen, .reportsDiffer,
   ]
 
   /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
@@ -58,7 +60,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     switch self {
     case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed, .adoptionFailed,
       .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered, .stateAltered, .anotherDaemon,
-      .anchorAltered:
+      .anchorAltered, .networkChanges:
       false
     case .preferredNetworkChanged: if case .preferredChanged(_, disagrees: true) = message { true } else { false }
     default: true
@@ -184,6 +186,8 @@ package struct AlertFacts: Hashable, Sendable {
     case joined
     /// It came in the place of `names`, with another id: it was probably reset.
     case wasReset(isOnPreferred: Bool)
+    /// It has itself another dataset than `user` reports.
+    case reportsDiffer
     /// Somebody can get its credentials with a code that nobody has asked for here.
     case openForCode
     case adoptionFailed(AdoptionState, isConfiguredForPreferred: Bool)
@@ -192,6 +196,8 @@ package struct AlertFacts: Hashable, Sendable {
     ///   and none of them is there.
     case noPreferred(isForgotten: Bool, networks: [Named], more: Int)
     case plaintext
+    /// What changes, where that is no secret, at `since`.
+    case networkChanges(channel: UInt16?, name: String?)
     /// `names` claim other keys, `otherNames` use the current ones.
     case keysDisputed(claimed: UInt64?, current: UInt64?, departed: Names, hasDamage: Bool)
     /// `names` have other parameters. `user` shares them, where no router reports them.
@@ -339,7 +345,8 @@ extension AlertKey {
       (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _), (.anotherDaemon, _),
       (.anchorAltered, _):
       .critical
-    case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _): .info
+    case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _), (.networkChanges, _):
+      .info
     default: .warning
     }
   }

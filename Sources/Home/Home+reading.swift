@@ -44,35 +44,100 @@ package enum ReadingProblem: UInt8, Hashable, Sendable, CaseIterable {
 package struct ReadingNote: Hashable, Sendable {
   /// When it has itself shown last that it has the dataset that is stored for it.
   package var readAt: WireTime?
-  package var pending: PendingChange?
+  /// Also one that has landed, as long as others may not have followed.
+  package var change: PendingChange?
   package var problem: ReadingProblem?
   var refusals: Refusals?
+  var contradiction: Contradiction?
+
+  package var pending: PendingChange? { change.flatMap { $0.hasLanded ? nil : $0 } }
 
   /// What its network changes to, without a secret.
   package struct PendingChange: Hashable, Sendable {
+    let network: ExtendedPANID
     package var at: WireTime
-    package var differs: DatasetDifferences
+    package let differs: DatasetDifferences
     /// Where they change.
-    package var channel: UInt16?
-    package var networkName: String?
+    package let channel: UInt16?
+    package let networkName: String?
+    /// Nothing is pending any more where it was read.
+    fileprivate(set) var hasLanded: Bool
 
-    /// Seconds for which it is shown after it was due: a router that has landed is read again then.
+    /// Seconds before and after it is due in which its network's routers may differ. Each is read again then.
     private static let grace = 60
+    /// Seconds by which two routers may differ in when it is due.
+    private static let tolerance = 10
 
-    package init(at: WireTime, differs: DatasetDifferences, channel: UInt16? = nil, networkName: String? = nil) {
-      (self.at, self.differs, self.channel, self.networkName) = (at, differs, channel, networkName)
+    package init(
+      of network: ExtendedPANID, at: WireTime, differs: DatasetDifferences, channel: UInt16? = nil,
+      networkName: String? = nil, hasLanded: Bool = false
+    ) {
+      (self.network, self.at, self.differs) = (network, at, differs)
+      (self.channel, self.networkName, self.hasLanded) = (channel, networkName, hasLanded)
     }
 
     fileprivate init(_ pending: ReadingResult.Pending, from active: DatasetSummary, at now: WireTime) {
       let differs = pending.dataset.knownDifferences(from: active)
       self.init(
-        at: WireTime(milliseconds: now.milliseconds + Int64(pending.delay)), differs: differs,
+        of: active.network, at: WireTime(milliseconds: now.milliseconds + Int64(pending.delay)), differs: differs,
         channel: differs.contains(.channel) ? pending.dataset.parameters?.channelNumber : nil,
         networkName: differs.contains(.networkName) ? pending.dataset.name : nil)
     }
 
+    var beginsAt: WireTime { at.adding(seconds: -Self.grace) }
     var endsAt: WireTime { at.adding(seconds: Self.grace) }
+
+    /// Whether another router says the same.
+    fileprivate func isSame(as other: PendingChange) -> Bool {
+      var copy = self
+      (copy.at, copy.hasLanded) = (other.at, other.hasLanded)
+      return copy == other && at >= other.at.adding(seconds: -Self.tolerance)
+        && at <= other.at.adding(seconds: Self.tolerance)
+    }
   }
+
+  /// It has another dataset than its login reports.
+  struct Contradiction: Hashable, Sendable {
+    var differs: DatasetDifferences
+    /// When it was read so first and last.
+    let first: WireTime
+    var last: WireTime
+
+    /// Seconds between these: an agent may be slow.
+    private static let shortest = 600
+    /// Seconds without a reading after which it counts no more.
+    private static let retention = 86_400
+
+    var isConfirmed: Bool { last >= first.adding(seconds: Self.shortest) }
+    fileprivate var endsAt: WireTime { last.adding(seconds: Self.retention) }
+  }
+
+  /// When something of it is over.
+  var endsAt: WireTime? { [change?.endsAt, contradiction?.endsAt].compactMap(\.self).min() }
+
+  fileprivate mutating func end(at now: WireTime) {
+    if let change, change.endsAt <= now { self.change = nil }
+    if let contradiction, contradiction.endsAt <= now { self.contradiction = nil }
+  }
+
+  fileprivate mutating func take(_ pending: PendingChange?, at now: WireTime) {
+    if let pending, !pending.differs.isEmpty {
+      change = pending
+    } else if let before = change, before.beginsAt <= now {
+      change?.hasLanded = true
+    } else {
+      change = nil
+    }
+  }
+
+  mutating func followClock(by jump: Int64, _ now: WireTime) {
+    readAt = readAt.map { min($0, now) }
+    if let at = change?.at { change?.at = WireTime(milliseconds: at.milliseconds + jump) }
+    contradiction = contradiction.map { .init(differs: $0.differs, first: min($0.first, now), last: min($0.last, now)) }
+  }
+
+  /// What is stored for the router is another dataset, or none.
+  mutating func forgetDataset() { (readAt, contradiction) = (nil, nil) }
 
   /// Tries in a row that a router has refused. One alone may be a forged datagram, or a router that starts.
   struct Refusals: Hashable, Sendable {
@@ -107,11 +172,13 @@ package struct ReadingNote: Hashable, Sendable {
 /// | of a router that is not listed any more, or is on another network by now, or by its login's report | nothing |
 /// | an active dataset that is not complete, of another network, or with another PSKc | noted |
 /// | the same, of a router that somebody owns | noted as read where it says the same; what differs is left to its owner |
+/// | … what differs from the report of its login, again after ten minutes or more | `ReportsDiffer`: a slow agent has reported by then. Until they agree, the login reports something else, or it was not read for a day |
 /// | an active dataset, of a router that nobody owns | stored for it, whatever its age: it says what is, now |
 /// | … newer than the preferred one, with its keys | the preferred network follows, as with a member's report |
 /// | … with the PSKc and another network key | disputed; it never changes the keys, nor confirms others |
 /// | … while no network is preferred, or by its Extended PAN ID alone | stored for it |
-/// | a pending dataset | what changes, and when, until it has landed |
+/// | a pending dataset | what changes, and when, until it has landed or is withdrawn; of the preferred network `NetworkChanges` |
+/// | … alerts about what it changes, that begin within a minute of when it is due | held until a minute after that: whoever has the PSKc can hold none for longer |
 /// | a refusal | noted; the third in a row, two hours after the first one, is a mismatch: `pskc` |
 /// | nothing | noted |
 ///
@@ -128,17 +195,20 @@ extension Home {
     switch result.outcome {
     case .datasets(let active, let pending):
       note.refusals = nil
-      note.pending = pending.map { .init($0, from: active, at: now) }.flatMap { $0.differs.isEmpty ? nil : $0 }
       guard active.isComplete, active.network == result.network, active.parameters?.pskc == result.pskc else {
         note.problem = .invalid
         break
       }
+      note.take(pending.map { known(.init($0, from: active, at: now)) }, at: now)
       note.problem = nil
       if router.owner == nil {
         takeDataset(active, isCurrent: true, nil, &router, &event)
         note.readAt = now
-      } else if router.dataset?.isSame(as: active) == true {
-        note.readAt = now
+      } else if let reported = router.dataset {
+        if reported.isSame(as: active) { note.readAt = now }
+        let differs = reported.network == active.network ? reported.knownDifferences(from: active) : []
+        note.contradiction =
+          differs.isEmpty ? nil : .init(differs: differs, first: note.contradiction?.first ?? now, last: now)
       }
     case .refused:
       note.problem = .refused
@@ -164,11 +234,12 @@ extension Home {
     audit(.credentialsDeleted(router.agent))
   }
 
-  /// Changes that have landed, or should have.
-  mutating func endPendingChanges() {
-    for stored in routers where stored.reading?.pending.map({ $0.endsAt <= now }) == true {
+  /// Changes that should have landed everywhere, and contradictions of long ago.
+  mutating func endReadings() {
+    for stored in routers where stored.reading?.endsAt.map({ $0 <= now }) == true {
       var router = stored
-      router.reading?.pending = nil
+      router.reading?.end(at: now)
+      if router.reading == ReadingNote() { router.reading = nil }
       write(router, before: stored, RouterEvent(), trigger: .mdns)
     }
   }
@@ -186,6 +257,55 @@ extension Home {
     for one in former { note(one.dataset, .former(one.id)) }
     if let preferred = preferredCredentials { newest[preferred.network] = (.home, preferred) }
     return newest.compactMapValues { known in known.dataset.parameters?.pskc.map { (known.record, $0) } }
+  }
+}
+
+// MARK: - What is pending
+
+extension Home {
+  /// The most changes of one network that are looked at: its routers say the same.
+  private static let mostChanges = 8
+
+  /// The first ones of a network that are due, also those that have landed.
+  private func changes(of network: ExtendedPANID) -> [ReadingNote.PendingChange] {
+    routers.counts.changes.first(Self.mostChanges, after: { $0.network < network }, while: { $0.network == network })
+      .compactMap { routers[$0.agent]?.reading?.change }
+  }
+
+  /// As another router of the network has said it, so that it does not change with each reading.
+  private func known(_ change: ReadingNote.PendingChange) -> ReadingNote.PendingChange {
+    var known = changes(of: change.network).first(where: change.isSame) ?? change
+    known.hasLanded = false
+    return known
+  }
+
+  /// What a network changes to next.
+  func pendingChange(of network: ExtendedPANID) -> ReadingNote.PendingChange? {
+    changes(of: network).first { !$0.hasLanded }
+  }
+
+  mutating func checkNetworkChanges() {
+    guard needs.preferredBefore != nil || needs.changeCheck else { return }
+    let key = AlertKey(.networkChanges)
+    guard let preferred = preferred?.dataset, let change = pendingChange(of: preferred.network) else {
+      return setAlert(key, nil)
+    }
+    var facts = AlertFacts(.networkChanges(channel: change.channel, name: change.networkName))
+    facts.network = .init(preferred)
+    facts.differs = change.differs
+    facts.since = change.at
+    setAlert(key, facts)
+  }
+
+  /// Until when a change of the preferred network explains an alert whose condition began at a time; nil: none does.
+  func explanationEnds(_ name: AlertName, _ differs: DatasetDifferences?, since: WireTime) -> WireTime? {
+    guard [.preferredNetworkMismatch, .staleDataset, .preferredNetworkChanged].contains(name),
+      let network = preferred?.dataset.network,
+      // The record of a router says no more than that it is behind.
+      let differs = differs ?? (name == .staleDataset ? [] : nil)
+    else { return nil }
+    return changes(of: network).filter { differs.isSubset(of: $0.differs) && $0.beginsAt <= since && since < $0.endsAt }
+      .map(\.endsAt).max()
   }
 }
 

@@ -242,16 +242,23 @@ extension Router.Advertised: RecordedByForm {
 extension ReadingNote: RecordedByForm {
   static let form: RecordForm<Self> = { coder, value in
     try Self(
-      readAt: coder.maybe(value?.readAt), pending: coder.maybe(value?.pending), problem: coder.maybe(value?.problem),
-      refusals: coder.maybe(value?.refusals))
+      readAt: coder.maybe(value?.readAt), change: coder.maybe(value?.change), problem: coder.maybe(value?.problem),
+      refusals: coder.maybe(value?.refusals), contradiction: coder.maybe(value?.contradiction))
   }
 }
 
 extension ReadingNote.PendingChange: RecordedByForm {
   static let form: RecordForm<Self> = { coder, value in
     try Self(
-      at: coder(value?.at), differs: coder(value?.differs), channel: coder.maybe(value?.channel),
-      networkName: coder.maybe(value?.networkName))
+      of: coder(value?.network), at: coder(value?.at), differs: coder(value?.differs),
+      channel: coder.maybe(value?.channel), networkName: coder.maybe(value?.networkName),
+      hasLanded: coder(value?.hasLanded))
+  }
+}
+
+extension ReadingNote.Contradiction: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(differs: coder(value?.differs), first: coder(value?.first), last: coder(value?.last))
   }
 }
 
@@ -461,7 +468,7 @@ extension AlertFacts.Message: RecordedByForm {
       1: .notAttached, 2: .neverMember, 3: .otherNetwork, 4: .otherCredentials, 5: .behind, 6: .reportsOlder,
       7: .sameAge, 8: .reportsConflict, 9: .noDataset, 10: .recordGone, 11: .detached, 12: .wellKnownKey, 13: .joined,
       14: .plaintext, 15: .daemon, 16: .otherPreferred, 17: .sharedOlder, 18: .sharedConflict, 20: .openForCode,
-      30: .notAdvertised, 31: .sharedPartial, 47: .silentWithoutNetwork,
+      30: .notAdvertised, 31: .sharedPartial, 47: .silentWithoutNetwork, 48: .reportsDiffer,
     ], .init(32, Self.elsewhere) { if case .elsewhere(let isConfigured) = $0 { isConfigured } else { nil } },
     .init(33, Self.offline) { if case .offline(let reason) = $0 { .some(reason) } else { nil } },
     .init(34, Self.notSeen) { if case .notSeen(let isStopped) = $0 { isStopped } else { nil } },
@@ -491,7 +498,10 @@ extension AlertFacts.Message: RecordedByForm {
       if case .preferredEmpty(let routers, let elsewhere) = $0 { (routers, elsewhere) } else { nil }
     },
     .init(45, Self.awayTogether) { if case .awayTogether(let routers, let all) = $0 { (routers, all) } else { nil } },
-    .init(46, Self.agentNotWorking) { if case .agentNotWorking(let trouble) = $0 { .some(trouble) } else { nil } })
+    .init(46, Self.agentNotWorking) { if case .agentNotWorking(let trouble) = $0 { .some(trouble) } else { nil } },
+    .init(49, Self.networkChanges) {
+      if case .networkChanges(let channel, let name) = $0 { (channel, name) } else { nil }
+    })
 }
 
 extension PreferredChange: RecordedByForm {

@@ -22,7 +22,7 @@ extension Home {
     noticeSilence(link)
     checkAgents(link)
     forgetLeftRouters()
-    endPendingChanges()
+    endReadings()
     expireQuestions()
     continueAdoptions(link)
     if needsNetworkNames { nameNetworks() }
@@ -54,7 +54,7 @@ extension Home {
 
   private func dueTime(of alert: Alert, _ key: AlertKey) -> WireTime? {
     switch alert.phase {
-    case .held: alert.heldSince.adding(seconds: hold(of: key.name, (alert.heldFacts ?? alert.facts).message))
+    case .held: alert.heldSince.adding(seconds: hold(of: key, alert.heldFacts ?? alert.facts))
     case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
     case .resolved: alert.updatedAt.adding(seconds: Alert.resolvedRetention)
     }
@@ -97,7 +97,7 @@ extension Home {
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
       if router.hasLeft { note(router.leftAt.adding(seconds: Self.retention)) }
-      note(router.reading?.pending?.endsAt)
+      note(router.reading?.endsAt)
     }
     return due
   }
@@ -135,7 +135,7 @@ extension Home {
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
       router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
       router.awaySince = router.awaySince.map { min($0, now) }
-      if let readAt = router.reading?.readAt { router.reading?.readAt = min(readAt, now) }
+      router.reading?.followClock(by: jump, now)
       if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       if router != stored { put(router) }
@@ -161,12 +161,17 @@ extension Home {
   /// Routers are noticed to be away one after another: a router's own alert waits for the others.
   private static let holdsOfRouter = 4
 
-  /// Seconds for which the condition of an alert that is held has to last.
-  func hold(of name: AlertName, _ message: AlertFacts.Message?) -> Int {
-    guard name == .borderRouterOffline, message?.isAway == true, routers.counts.away + routers.counts.there > 1 else {
-      return rules.settings.alertsHold
+  /// Seconds for which the condition of an alert has to last.
+  func hold(of key: AlertKey, _ facts: AlertFacts) -> Int {
+    guard key.name.isHeld(facts.message) else { return 0 }
+    let hold = rules.settings.alertsHold
+    if key.name == .borderRouterOffline, facts.message.isAway, routers.counts.away + routers.counts.there > 1 {
+      return Self.holdsOfRouter * hold
     }
-    return Self.holdsOfRouter * rules.settings.alertsHold
+    let alert = alerts[key]
+    let since = alert?.phase == .held ? alert?.heldSince ?? now : now
+    guard let end = explanationEnds(key.name, facts.differs, since: since) else { return hold }
+    return max(hold, Int((end.milliseconds - since.milliseconds + 999) / 1_000))
   }
 
   /// Whether so few are there, by the counts alone.

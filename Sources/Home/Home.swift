@@ -250,6 +250,7 @@ extension Home {
       }
     }
     checkPreferredChange()
+    checkNetworkChanges()
     checkMove()
     checkPreferredEmpty()
     checkWithoutNetwork()
@@ -389,6 +390,8 @@ extension Home {
   mutating func noteNetworks(_ before: Router?, _ after: Router?) {
     let old = before?.isPresent == true ? before?.network : nil
     let new = after?.isPresent == true ? after?.network : nil
+    let pending = [before, after].map { $0?.isPresent == true ? $0?.reading?.pending : nil }
+    if pending[0] != pending[1] { for one in pending.compactMap(\.self) { changes.networks.insert(one.network) } }
     guard
       old != new || before?.isOnline != after?.isOnline || before?.dataset != after?.dataset
         || before?.networkName != after?.networkName
@@ -427,7 +430,7 @@ extension Home {
   mutating func setAlert(_ key: AlertKey, _ facts: AlertFacts?) {
     guard rules.hasDaemon else { return }
     let wanted = facts.map(withIDs)
-    let hold = key.name.isHeld(wanted?.message) ? hold(of: key.name, wanted?.message) : 0
+    let hold = wanted.map { self.hold(of: key, $0) } ?? 0
     guard var alert = alerts[key] else {
       guard let wanted else { return }
       let (new, news) = Alert.began(wanted, hold: hold, at: now)
@@ -492,6 +495,8 @@ package struct NetworkView: Hashable, Sendable {
   package var online = 0
   package var isPreferred = false
   package var isAccepted = false
+  /// What it changes to.
+  package var pending: ReadingNote.PendingChange?
   /// Users who share its credentials.
   package var sharedBy: [ExactName] = []
 }
@@ -538,6 +543,7 @@ extension Home {
     var view = NetworkView(id: id, isAccepted: accepted.contains(id))
     view.routers = members?.routers ?? 0
     view.online = members?.online ?? 0
+    view.pending = pendingChange(of: id)
     if let preferred, preferred.dataset.network == id {
       view.isPreferred = true
       view.name = preferred.dataset.name

@@ -290,7 +290,7 @@ extension Router {
     followsPreferred = follows
     credentialChangedAt = now
     credentialsGoneAt = nil
-    reading?.readAt = nil
+    reading?.forgetDataset()
   }
 
   /// Whether a router without credentials of its own is on a network whose credentials are here all the same.
@@ -312,7 +312,7 @@ extension Router {
     credentialCreatedAt = nil
     credentialChangedAt = nil
     followsPreferred = false
-    reading?.readAt = nil
+    reading?.forgetDataset()
   }
 }
 

@@ -34,6 +34,7 @@ struct RouterAlerts {
     case .adoptionFailed: adoptionFailed
     case .unknownRouter: unknown
     case .credentialSharingOpen: router.isOpenForCode && isOfHome ? facts(.openForCode) : nil
+    case .reportsDiffer: reportsDiffer
     case .routerNotAdvertised:
       router.isUnadvertised && router.isOnline && router.threadState?.isAttached != false ? facts(.notAdvertised) : nil
     default: nil
@@ -131,6 +132,16 @@ struct RouterAlerts {
     guard let former = router.resetFrom else { return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil }
     var facts = facts(.wasReset(isOnPreferred: check.isOnPreferred))
     facts.names = .init([ShownName.named(former.name, former.agent, needsID: false)])
+    return facts
+  }
+
+  /// What its login reported last is what is stored for it: else another alert says so.
+  private var reportsDiffer: AlertFacts? {
+    guard router.isAnnounced, router.isAdvertised, router.reportDiffers.isEmpty,
+      let contradiction = router.reading?.contradiction, contradiction.isConfirmed
+    else { return nil }
+    var facts = facts(.reportsDiffer, differs: contradiction.differs)
+    facts.user = router.user
     return facts
   }
 

@@ -34,6 +34,8 @@ struct RouterCounts: Equatable, Sendable {
   /// The routers by which a network can be shown; the last one is the best.
   private(set) var shown = SortedList<Shown>()
   private(set) var behind = SortedList<Behind>()
+  /// Of their networks, as read of them.
+  private(set) var changes = SortedList<Change>()
   private(set) var names = SortedList<SeenName>()
   /// By each of their routers.
   private(set) var networkNames = SortedList<SeenName>()
@@ -70,6 +72,15 @@ struct RouterCounts: Equatable, Sendable {
     static func < (a: Self, b: Self) -> Bool { (a.accessPoint, a.team, a.agent) < (b.accessPoint, b.team, b.agent) }
   }
 
+  /// What a network changes to, by when.
+  struct Change: Comparable, Sendable {
+    let network: ExtendedPANID
+    let at: WireTime
+    let agent: BorderAgentID
+
+    static func < (a: Self, b: Self) -> Bool { (a.network, a.at, a.agent) < (b.network, b.at, b.agent) }
+  }
+
   /// How well a router shows its network: by the newest dataset that is complete, another one, or else a name.
   struct Example: Comparable, Sendable {
     let agent: BorderAgentID
@@ -102,6 +113,7 @@ struct RouterCounts: Equatable, Sendable {
     let left: Left?
     let newest: Newest?
     let behind: Behind?
+    let change: Change?
     let message: UInt64?
     let hasDataset: Bool
     let isPresent: Bool
@@ -133,6 +145,8 @@ struct RouterCounts: Equatable, Sendable {
         if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
           Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
         } else { nil }
+      change =
+        router.isPresent ? router.reading?.change.map { Change(network: $0.network, at: $0.at, agent: agent) } : nil
       message = router.adoption?.terms.flatMap { $0.message == 0 ? nil : $0.message }
       hasDataset = router.dataset != nil
       isPresent = router.isPresent
@@ -174,6 +188,7 @@ struct RouterCounts: Equatable, Sendable {
     left.replace(before?.left, after?.left)
     newest.replace(before?.newest, after?.newest)
     behind.replace(before?.behind, after?.behind)
+    changes.replace(before?.change, after?.change)
     shown.replace(before?.shown, after?.shown)
     if before?.message != after?.message {
       if let message = before?.message { orders[message] = nil }

@@ -105,6 +105,8 @@ extension AlertName: WireWord {
     case .preferredNetworkEmpty: "PreferredNetworkEmpty"
     case .agentNotWorking: "AgentNotWorking"
     case .homeOffline: "HomeOffline"
+    case .networkChanges: "NetworkChanges"
+    case .reportsDiffer: "ReportsDiffer"
     }
   }
 }

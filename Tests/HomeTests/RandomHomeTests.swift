@@ -174,6 +174,10 @@ extension HomeScene {
     check(.homeMoved, home.destination != nil)
     check(.preferredNetworkEmpty, home.isNobodyThere)
     check(.homeOffline, !home.goneTogether.isEmpty)
+    let pending = home.routers.contains {
+      $0.isPresent && $0.reading?.pending.map { $0.network == home.preferred?.dataset.network } == true
+    }
+    check(.networkChanges, pending)
     let claims = home.preferred.map { preferred in
       home.members(of: preferred.dataset).present.contains {
         preferred.dataset.hasCredentials && $0.dataset.relation(to: preferred.dataset) == .newer

@@ -244,20 +244,164 @@ import ThreadDataset
     ] { #expect(scene.verdict(of: 9) == .match && scene.router(9)?.reading?.problem == .refused) }
   }
 
-  @Test("What is pending is known with what changes until it has landed") func pending() throws {
+  @Test("What is pending is known with what changes until it has landed or is withdrawn, and raises an alert")
+  func pending() throws {
     var scene = Self.scene()
+    func isPending() -> Bool {
+      let isShown = scene.home.network(1)?.pending != nil
+      #expect(isShown == (scene.router(9)?.reading?.pending != nil))
+      #expect(scene.alarms == (isShown ? [.of(.networkChanges)] : []))
+      return isShown
+    }
     scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 58_000)))
-    let pending = try #require(scene.router(9)?.reading?.pending)
-    #expect(pending.at == scene.now.adding(seconds: 58) && pending.differs == .channel && pending.channel == 20)
+    let due = scene.now.adding(seconds: 58)
+    let change = try #require(scene.home.network(1)?.pending)
+    #expect(change.at == due && change.differs == .channel && change.channel == 20 && isPending())
+    let facts = try #require(scene.alert(.networkChanges)?.facts)
+    #expect(facts.message == .networkChanges(channel: 20, name: nil) && facts.since == due && facts.differs == .channel)
     scene.tick()
-    #expect(scene.due() == 117)
-    scene.pass(seconds: 116)
-    #expect(scene.router(9)?.reading?.pending != nil)
+    // Another router that says the same a bit later changes nothing.
+    scene.see(.of(8, at: 5), .of(9, at: 5))
+    scene.read(8, .datasets(Self.now, pending: .init(Self.later, delay: 58_900)))
+    #expect(scene.output.alerts == [:] && scene.router(8)?.reading?.pending?.at == due)
+    scene.read(8, Self.now)
+    #expect(scene.router(8)?.reading?.pending == nil && isPending())
+    scene.tick()
+    #expect(scene.due() == 116)
+    scene.pass(seconds: 115)
+    #expect(isPending())
     scene.pass(seconds: 1)
-    #expect(scene.router(9)?.reading?.pending == nil)
-    scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 58_000)))
-    scene.read(9, .datasets(Self.now, pending: nil))
-    #expect(scene.router(9)?.reading?.pending == nil)
+    #expect(!isPending() && scene.router(9)?.reading?.change == nil)
+    scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 900_000)))
+    #expect(isPending())
+    scene.read(9, .failed(.noAnswer))
+    #expect(isPending())
+    scene.read(9, Self.now)
+    #expect(!isPending() && scene.router(9)?.reading?.change == nil)
+    scene.read(9, .datasets(Self.now, pending: .init(Self.now, delay: 900_000)))
+    #expect(!isPending())
+  }
+
+  @Test("A change of a network that is not preferred is shown, and is no alert") func pendingElsewhere() {
+    var scene = Self.scene()
+    scene.handle(.acceptNetwork(2, isAccepted: true))
+    scene.see(.of(8, on: 2), .of(9, at: 5))
+    _ = scene.home.takeChanges()
+    scene.read(8, on: 2, .datasets(.of(2), pending: .init(.of(2, at: 2, channel: 20), delay: 58_000)))
+    #expect(scene.home.network(2)?.pending?.channel == 20 && scene.home.network(1)?.pending == nil)
+    #expect(scene.home.changes.networks.contains(2) && scene.alarms == [])
+    scene.prefer(.of(2))
+    #expect(scene.firing.contains(.of(.networkChanges)))
+  }
+
+  @Test("A change stays due in as many seconds when the clock is set") func pendingClock() {
+    for jump: Int64 in [-86_400_000, 86_400_000] {
+      var scene = Self.scene()
+      scene.read(9, .datasets(Self.now, pending: .init(Self.later, delay: 58_000)))
+      scene.now = WireTime(milliseconds: scene.now.milliseconds + jump)
+      scene.handle(.clockJumped(by: jump))
+      #expect(scene.router(9)?.reading?.pending?.at == scene.now.adding(seconds: 58))
+    }
+  }
+
+  struct Landing: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var pending = ReadingTests.later
+    var delay: UInt32 = 58_000
+    /// After it was due by the clock of the daemon.
+    var meanwhile: @Sendable (inout HomeScene) -> Void = { _ in }
+    /// The seconds after which router 1 is behind for people; nil: never.
+    let firesAfter: Int?
+  }
+
+  @Test(
+    "What a change explains is held until it should have landed everywhere",
+    arguments: [
+      Landing(testDescription: "a router that does not follow", firesAfter: 58),
+      Landing(
+        testDescription: "after a restart, and without the router that was read",
+        meanwhile: {
+          $0.restart()
+          $0.see()
+        }, firesAfter: 58),
+      Landing(testDescription: "a router that follows", meanwhile: { $0.announce(1, later) }, firesAfter: nil),
+      Landing(testDescription: "a change of something else", pending: .of(1, at: 6, name: "next"), firesAfter: 0),
+      Landing(testDescription: "a change in an hour", delay: 3_600_000, firesAfter: 0),
+      Landing(
+        testDescription: "a change that another one follows again and again",
+        meanwhile: { scene in
+          for _ in 0..<9 {
+            scene.pass(seconds: 6)
+            scene.read(9, .datasets(later, pending: .init(now, delay: 30_000)))
+          }
+        }, firesAfter: 37),
+    ]) func held(_ row: Landing)
+  {
+    var scene = Self.scene()
+    scene.see(.of(8, at: 5), .of(9, at: 5))
+    scene.read(9, .datasets(Self.now, pending: .init(row.pending, delay: row.delay)))
+    scene.pass(seconds: 60)
+    scene.read(9, Self.later)
+    let start = scene.now
+    #expect(scene.preferred == Self.later && scene.alarms.isEmpty == (row.firesAfter != 0))
+    row.meanwhile(&scene)
+    func isFiring() -> Bool { scene.alarms.contains(.of(.staleDataset, 1)) }
+    while scene.now < start.adding(seconds: 150) {
+      let seconds = Int(scene.now.milliseconds - start.milliseconds) / 1_000
+      #expect(isFiring() == (row.firesAfter.map { seconds >= $0 } ?? false), "after \(seconds) s")
+      scene.tick()
+    }
+  }
+
+  @Test("A router that has itself another dataset than its login reports is an alert when it is read again")
+  func contradicted() throws {
+    var scene = Self.scene()
+    scene.announce(9, Self.now)
+    func isAlert() -> Bool { scene.alarms == [.of(.reportsDiffer, 9)] }
+    func contradict(_ dataset: DatasetSummary = Self.later) {
+      scene.read(9, dataset)
+      scene.wait(seconds: 599)
+      scene.read(9, dataset)
+      #expect(scene.alarms == [])
+      scene.wait(seconds: 1)
+      scene.read(9, dataset)
+      #expect(isAlert())
+    }
+    contradict()
+    let facts = try #require(scene.alert(.reportsDiffer, 9)?.facts)
+    #expect(facts.message == .reportsDiffer && facts.differs == .channel && facts.user == "otbr")
+    #expect(scene.router(9)?.dataset == Self.now && scene.preferred == Self.now)
+    // The same report again, or one that cannot be read, is no news.
+    scene.announce(9, Self.now)
+    scene.read(9, .failed(.noAnswer))
+    #expect(isAlert())
+    scene.read(9, Self.rekeyed)
+    #expect(isAlert() && scene.alert(.reportsDiffer, 9)?.facts.differs == .networkKey)
+    scene.read(9, Self.now)
+    #expect(scene.alarms == [])
+    contradict(.of(1, at: 4, channel: 20))
+    scene.see()
+    #expect(!scene.alarms.contains(.of(.reportsDiffer, 9)))
+    scene.see(.of(9, at: 5))
+    #expect(isAlert())
+    #expect(scene.due() == 86_400)
+    scene.pass(seconds: 86_400)
+    #expect(scene.alarms == [] && scene.router(9)?.reading?.contradiction == nil)
+    contradict()
+    scene.announce(9, Self.later)
+    #expect(!scene.alarms.contains(.of(.reportsDiffer, 9)) && scene.router(9)?.reading?.contradiction == nil)
+  }
+
+  @Test("A router that is read as its login reported it last contradicts nobody, whatever is stored") func restored() {
+    var scene = Self.scene()
+    scene.announce(9, Self.later)
+    scene.announce(1, Self.later)
+    scene.announce(9, Self.now)
+    for _ in 0..<2 {
+      scene.read(9, Self.now)
+      scene.wait(seconds: 3_600)
+    }
+    #expect(scene.alarms == [.of(.staleDataset, 9), .of(.preferredNetworkChanged)])
   }
 
   @Test("A router is read by the preferred network's PSKc, else by that of the newest dataset") func credentials() {

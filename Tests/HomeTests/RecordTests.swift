@@ -37,8 +37,9 @@ import Testing
     router.credentialChangedAt = now
     router.datasetChangedAt = now
     router.reading = ReadingNote(
-      readAt: now, pending: .init(at: now, differs: .channel, channel: 25, networkName: "next"), problem: .invalid,
-      refusals: .init(pskc: Hash128(low: 3), first: now, last: now, count: 2))
+      readAt: now, change: .init(of: 1, at: now, differs: .channel, channel: 25, networkName: "next", hasLanded: true),
+      problem: .invalid, refusals: .init(pskc: Hash128(low: 3), first: now, last: now, count: 2),
+      contradiction: .init(differs: .panID, first: now, last: now))
     router.followsPreferred = true
     router.memberOf = 1
     router.acceptedOn = 4
@@ -167,11 +168,15 @@ import Testing
     case .notAdvertised: .wellKnownKey
     case .wellKnownKey: .joined
     case .joined: .wasReset(isOnPreferred: true)
-    case .wasReset: .openForCode
+    case .wasReset: .reportsDiffer
+    case .reportsDiffer: .openForCode
     case .openForCode: .adoptionFailed(.refused, isConfiguredForPreferred: false)
     case .adoptionFailed: .noPreferred(isForgotten: true, networks: [named], more: 2)
     case .noPreferred: .plaintext
-    case .plaintext: .keysDisputed(claimed: 4, current: nil, departed: .init(["x", "a", "b", "c"]), hasDamage: true)
+    case .plaintext: .networkChanges(channel: 25, name: nil)
+    case .networkChanges(_, nil): .networkChanges(channel: nil, name: "next")
+    case .networkChanges:
+      .keysDisputed(claimed: 4, current: nil, departed: .init(["x", "a", "b", "c"]), hasDamage: true)
     case .keysDisputed: .preferredChanged(change(because: .first), disagrees: true)
     case .preferredChanged(let old, _):
       cause(after: old.cause).map { .preferredChanged(change(because: $0), disagrees: false) }

@@ -58,8 +58,10 @@ import ThreadDataset
 
   @Test("All alerts of routers are tried here, but for those that have suites of their own") func complete() {
     #expect(
-      Set(Self.cases.map(\.name) + [.adoptionFailed, .unknownRouter, .credentialSharingOpen, .routerNotAdvertised])
-        == Set(AlertName.ofRouters))
+      Set(
+        Self.cases.map(\.name) + [
+          .adoptionFailed, .unknownRouter, .credentialSharingOpen, .routerNotAdvertised, .reportsDiffer,
+        ]) == Set(AlertName.ofRouters))
   }
 
   @Test("Held for 30 seconds, raised, resolved, and forgotten after a day", arguments: cases) func life(_ one: Case)

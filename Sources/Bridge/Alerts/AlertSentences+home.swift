@@ -133,6 +133,22 @@ extension AlertSentences {
     }
   }
 
+  func changes(_ channel: UInt16?, _ newName: String?) -> (String, String) {
+    let values = [
+      channel.map { "channel to \($0)" }, newName.map { "name to \(ShownName.named($0, "none", needsID: false))" },
+    ]
+    let others = facts.differs?.parameters.filter { $0 != .channel && $0 != .networkName }.map(\.rawValue) ?? []
+    let all = values.compactMap(\.self) + others
+    return (
+      facts.differs == .channel
+        ? "\(network) moves to channel \(channel.map(String.init) ?? "") at \(since)"
+        : "\(network) changes at \(since): \(all.joined(separator: ", "))",
+      "If somebody of yours has ordered it, nothing is to be done: routers and devices change by themselves, together. "
+        + "If not, set the current parameters on a border router as a pending dataset with later timestamps before "
+        + "then, and find out who has the credentials of \(network)."
+    )
+  }
+
   func empty(_ routers: Int, _ elsewhere: Int) -> (String, String) {
     let id = facts.network?.id.description ?? ""
     let (place, home) = (facts.network?.shown ?? id, preferredName)

@@ -91,6 +91,15 @@ extension AlertSentences {
     )
   }
 
+  var reportsDiffer: (String, String) {
+    (
+      "\(name) has itself another dataset than login \(user) reports for it" + (differing.map { " (\($0))" } ?? ""),
+      "Restart the agent of login \(user) for \(name), then run `threadkeeper routers read \(agent)`, which compares "
+        + "them again. If they still differ, find out who else has this login, or answers for \(name) on the local "
+        + "network."
+    )
+  }
+
   var noDataset: (String, String) {
     if facts.otherNames.count > 0 {
       (

@@ -104,11 +104,13 @@ struct AlertSentences {
     case .wellKnownKey: wellKnownKey
     case .joined: joined
     case .wasReset(let isOnPreferred): wasReset(isOnPreferred: isOnPreferred)
+    case .reportsDiffer: reportsDiffer
     case .openForCode: openForCode
     case .adoptionFailed(let state, let isConfigured): adoptionFailed(state, isConfigured)
     case .noPreferred(let isForgotten, let networks, let more):
       noPreferred(isForgotten, networks, networks.count + more)
     case .plaintext: plaintext
+    case .networkChanges(let channel, let name): changes(channel, name)
     case .keysDisputed(let claimed, let current, let departed, let hasDamage):
       disputed(claimed, current, departed, hasDamage)
     case .preferredChanged(let change, _): changed(change)

@@ -9,6 +9,7 @@ import ThreadDataset
 /// | has another `at`, `pt`, `xp`, `nn` or address | at once, but no sooner than 1 minute after the last reading began |
 /// | a person asks about | at once |
 /// | has answered, or refused | after 1 hour |
+/// | has said that its network changes | 10 seconds after that is due, but no sooner than after 1 minute |
 /// | was silent, or wrong, for the 1st, 2nd, 3rd time in a row | after 1, 5, 30 minutes; then each hour |
 /// | is gone, takes no PSKc, or is on a network whose PSKc is not known | not at all |
 /// | has a second record with its id | by the first one |
@@ -22,6 +23,7 @@ struct ReadingSchedule {
   private static let pace = Duration.seconds(1)
   private static let rest = Duration.seconds(60)
   private static let pauses: [Duration] = [.seconds(60), .seconds(300), .seconds(1_800)]
+  private static let landing = Duration.seconds(10)
   private static let hour = Duration.seconds(3_600)
 
   private struct Router {
@@ -91,7 +93,11 @@ struct ReadingSchedule {
   }
 
   /// A conversation has ended. What has changed meanwhile, or was asked for, stays due.
-  mutating func end(_ agent: BorderAgentID, _ outcome: Outcome, at now: ContinuousClock.Instant) {
+  ///
+  /// - Parameter delay: until its network changes; nil: nothing is pending there.
+  mutating func end(
+    _ agent: BorderAgentID, _ outcome: Outcome, at now: ContinuousClock.Instant, changesAfter delay: Duration? = nil
+  ) {
     guard var router = routers[agent], let began = router.began, router.isReading else { return }
     router.isReading = false
     let isDueAnyway = router.due < began + Self.hour
@@ -100,6 +106,7 @@ struct ReadingSchedule {
       router.failures += 1
     } else {
       router.due = isDueAnyway ? router.due : now + Self.hour
+      if let delay { router.due = min(router.due, max(now + delay + Self.landing, began + Self.rest)) }
       router.failures = 0
     }
     routers[agent] = router

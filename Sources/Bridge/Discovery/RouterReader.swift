@@ -139,7 +139,9 @@ package final class RouterReader: Sendable {
     let agent = record.agents[0]
     let answer = answer(of: record)
     let callers = state.withLock { state in
-      state.schedule.end(agent, ReadingSchedule.Outcome(answer), at: .now)
+      var delay: Duration?
+      if case .success(.datasets(_, let pending?)) = answer { delay = .milliseconds(pending.delay) }
+      state.schedule.end(agent, ReadingSchedule.Outcome(answer), at: .now, changesAfter: delay)
       state.conversations -= 1
       return state.callers.removeValue(forKey: agent) ?? []
     }

@@ -11,19 +11,6 @@ package enum Availability: String, WireName {
 
 /// `router/<border_agent_id>`, retained: a border router of a home. No secret has a place here.
 package struct RouterState: WireObject {
-  private struct Pending: WirePart {
-    let change: ReadingNote.PendingChange
-
-    static let sample = Pending(change: .init(at: WireTime(milliseconds: 0), differs: .channel))
-
-    func fields<Coder: WireCoder>(_ c: inout Coder) {
-      c.needed("at", change.at)
-      c.field("channel", change.channel, .channel)
-      c.needed("differs", change.differs)
-      c.field("network_name", change.networkName, .networkName)
-    }
-  }
-
   /// Its name.
   package let home: String
   package let router: Router
@@ -95,6 +82,19 @@ package struct RouterState: WireObject {
   }
 }
 
+private struct Pending: WirePart {
+  let change: ReadingNote.PendingChange
+
+  static let sample = Pending(change: .init(of: .placeholder, at: WireTime(milliseconds: 0), differs: .channel))
+
+  func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.needed("at", change.at)
+    c.field("channel", change.channel, .channel)
+    c.needed("differs", change.differs)
+    c.field("network_name", change.networkName, .networkName)
+  }
+}
+
 /// `network/<ext_pan_id>`, retained: a Thread network of a home. No secret has a place here.
 package struct NetworkState: WireObject {
   /// Its name.
@@ -116,6 +116,7 @@ package struct NetworkState: WireObject {
     c.needed("home", home, .home)
     c.needed("network_name", network.name, .networkName)
     c.field("pan_id", parameters?.panID, .panID(newest))
+    c.field("pending", network.pending.map(Pending.init), "What it changes to, as read of a border router.")
     c.needed("preferred", network.isPreferred, "Whether it is the preferred one.")
     c.needed("routers", network.routers, "Border routers on it.")
     c.needed("routers_online", network.online, "Those that can be reached.")

@@ -269,7 +269,11 @@ struct NetworkListing: Encodable {
         "NETWORK": { $0.extendedPANID == nil ? "(none)" : $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
         "CHANNEL": { $0.state?["channel"]?.integer }, "PREFERRED": { $0.mark },
         "BORDER ROUTERS": { $0.routers.map(\.text).listed },
-      ], ifAny: ["SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed }])
+      ],
+      ifAny: [
+        "SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed },
+        "CHANGES AT": { $0.state?["pending"]?["at"]?.text },
+      ])
   }
 
   private static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {

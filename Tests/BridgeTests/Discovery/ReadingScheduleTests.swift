@@ -28,15 +28,26 @@ import ThreadDataset
     let outcomes: [ReadingSchedule.Outcome]
     /// The seconds at which it is read, of the first four hours.
     let reads: [Int]
+    /// Seconds after which its network changes, as the first conversation has it.
+    var delay: Int?
 
-    init(_ name: String, _ steps: [Step], _ outcomes: [ReadingSchedule.Outcome], _ reads: [Int]) {
+    init(
+      _ name: String, _ steps: [Step], _ outcomes: [ReadingSchedule.Outcome], _ reads: [Int], changesAfter: Int? = nil
+    ) {
       (testDescription, self.steps, self.outcomes, self.reads) = (name, steps, outcomes, reads)
+      delay = changesAfter
     }
   }
 
   // A conversation takes a second.
   static let rows: [Row] = [
     Row("It is read when it is seen, then each hour", [.seen(5)], [.answered], [5, 3_606, 7_207, 10_808]),
+    Row(
+      "One whose network changes is read after that", [.seen(0)], [.answered], [0, 311, 3_912, 7_513, 11_114],
+      changesAfter: 300),
+    Row(
+      "… but not sooner than after a minute", [.seen(0)], [.answered], [0, 60, 3_661, 7_262, 10_863], changesAfter: 0),
+    Row("… nor later than after an hour", [.seen(0)], [.answered], [0, 3_601, 7_202, 10_803], changesAfter: 7_200),
     Row("One that refuses is read each hour", [.seen(5)], [.refused], [5, 3_606, 7_207, 10_808]),
     Row(
       "A silent one is read after 1, 5, 30 minutes, then each hour", [.seen(0)], [.failed],
@@ -86,7 +97,9 @@ import ThreadDataset
     for second in 0..<14_400 {
       let now = beginning + .seconds(second)
       if let agent = reading {
-        schedule.end(agent, row.outcomes[min(reads.count, row.outcomes.count) - 1], at: now)
+        schedule.end(
+          agent, row.outcomes[min(reads.count, row.outcomes.count) - 1], at: now,
+          changesAfter: reads.count == 1 ? row.delay.map { .seconds($0) } : nil)
         reading = nil
       }
       for step in row.steps where step.second == second {

@@ -258,6 +258,24 @@ import ThreadDataset
       facts(.reportsConflict) { $0.differs = .channel },
       #""Bob" reported a dataset of "attic" that is not taken: it differs (channel) from the stored one of the "#
         + "same age, or its timestamp is more than a year ahead"
+    ),
+    (
+      facts(.reportsDiffer) {
+        $0.user = "otbr"
+        $0.differs = [.channel, .networkKey]
+      }, #""Bob" has itself another dataset than login otbr reports for it (network_key, channel)"#
+    ),
+    (
+      facts(.networkChanges(channel: 25, name: nil)) {
+        $0.differs = .channel
+        $0.since = WireTime(milliseconds: 58_000)
+      }, #""attic" moves to channel 25 at 1970-01-01T00:00:58Z"#
+    ),
+    (
+      facts(.networkChanges(channel: 25, name: "cellar")) {
+        $0.differs = [.channel, .networkName, .networkKey]
+        $0.since = WireTime(milliseconds: 58_000)
+      }, #""attic" changes at 1970-01-01T00:00:58Z: channel to 25, name to "cellar", network_key"#
     ), (facts(.notAdvertised), #""Bob" works, but is not advertised on the local network: phones will not find it"#),
     (facts(.offline(.failing)) { $0.httpStatus = 500 }, #""Bob" answers its agent with an error: HTTP status 500"#),
     (facts(.offline(.failing)), #""Bob" answers its agent, but not as the REST interface of a border router does"#),
@@ -291,6 +309,7 @@ import ThreadDataset
   static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
     (facts(.openForCode), "restart \"Bob\", which ends it"),
+    (facts(.reportsDiffer), "threadkeeper routers read 0000000000000007`"),
     (
       facts(.neverMember) { $0.network = .init(ExtendedPANID(number: 2), "home") },
       "Find out whose network this is: it has the name of yours, and its devices are not on yours. If"

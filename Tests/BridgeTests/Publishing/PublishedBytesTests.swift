@@ -119,8 +119,9 @@ import ThreadDataset
       router.credential = .stored
       router.reading = ReadingNote(readAt: now, problem: problem)
       if problem == nil {
-        router.reading?.pending = .init(
-          at: now.adding(seconds: 58), differs: [.channel, .networkName], channel: 25, networkName: awkward)
+        router.reading?.change = .init(
+          of: ExtendedPANID(number: 7), at: now.adding(seconds: 58), differs: [.channel, .networkName], channel: 25,
+          networkName: awkward)
       }
       scene.home.routers.set(router, firstSeen: now)
     }
@@ -299,6 +300,8 @@ import ThreadDataset
     case .wellKnownKey: .wellKnownNetworkKey
     case .joined, .wasReset: .unknownRouter
     case .openForCode: .credentialSharingOpen
+    case .reportsDiffer: .reportsDiffer
+    case .networkChanges: .networkChanges
     case .adoptionFailed: .adoptionFailed
     case .noPreferred: .noPreferredNetwork
     case .plaintext: .plaintextCredentials

@@ -18,7 +18,7 @@ import Testing
     (.stateAltered, "StateAltered"), (.anotherDaemon, "AnotherDaemon"), (.anchorAltered, "AnchorAltered"),
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"), (.routerNotAdvertised, "RouterNotAdvertised"),
     (.credentialSharingOpen, "CredentialSharingOpen"), (.homeOffline, "HomeOffline"),
-    (.agentNotWorking, "AgentNotWorking"),
+    (.agentNotWorking, "AgentNotWorking"), (.networkChanges, "NetworkChanges"), (.reportsDiffer, "ReportsDiffer"),
   ]
 
   @Test("The words stay as they are", arguments: pinned) func stable(name: AlertName, text: String) {

@@ -38,6 +38,15 @@ struct HomeScene {
     return output
   }
 
+  /// Another process continues with what was written down.
+  mutating func restart() {
+    var read = Home(rules: rules)
+    for key in home.takeChanges().records { if let record = home.record(key) { _ = try? read.load(record) } }
+    read.finishLoading()
+    home = read
+    handle(.started)
+  }
+
   // MARK: Time
 
   mutating func wait(seconds: Int) { now = now.adding(seconds: seconds) }

@@ -162,7 +162,7 @@ struct RandomHome: RandomNumberGenerator {
     let pskc = Hash128(high: 2, low: UInt64.random(in: 1...2, using: &self))
     var active = dataset
     if chance(80) { active.parameters?.pskc = pskc }
-    let pending = chance(30) ? ReadingResult.Pending(self.dataset(), delay: 58_000) : nil
+    let pending = chance(30) ? ReadingResult.Pending(self.dataset(), delay: pick([0, 58_000, 58_900, 4_000_000])) : nil
     let outcome: ReadingResult.Outcome =
       chance(60) ? .datasets(active, pending: pending) : chance(70) ? .refused : .failed(pick([.noAnswer, .invalid]))
     return ReadingResult(record, of: dataset.network, pskc: pskc, outcome)
