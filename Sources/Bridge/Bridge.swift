@@ -103,8 +103,8 @@ package final class Bridge: Service {
       let reads = configuration.settings.reading == .auto
       return DiscoveryIntake(
         loop, home: home.name,
-        reader: reads ? RouterReader(loop, home: home.name, hashKey: hashKey, logger: logger) : nil, path: store.place,
-        clock: clock, logger: logger)
+        reader: reads ? RouterReader(loop, home: home.name, hashKey: hashKey, logger: logger) : nil,
+        codes: CodeReader(loop, home: home.name, hashKey: hashKey), path: store.place, clock: clock, logger: logger)
     }
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)

@@ -1,6 +1,6 @@
 import ThreadDataset
 
-/// What came of reading a border router itself, as one that has the PSKc of its network.
+/// What came of reading a border router itself, as one that has the PSKc of its network, or a code that it shows.
 package struct ReadingResult: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// Its active dataset, which travels beside the input, and what is pending there.
@@ -24,10 +24,37 @@ package struct ReadingResult: Hashable, Sendable {
   package let network: ExtendedPANID
   package let pskc: Hash128
   package let outcome: Outcome
+  /// A person has given the code that the router shows: network and PSKc are those of its answer.
+  package private(set) var isByCode = false
 
   package init(_ advertisement: Advertisement, of network: ExtendedPANID, pskc: Hash128, _ outcome: Outcome) {
     (self.advertisement, self.network, self.pskc, self.outcome) = (advertisement, network, pskc, outcome)
   }
+
+  /// By a code.
+  ///
+  /// - Returns: nil for a dataset that is not complete.
+  package init?(_ advertisement: Advertisement, byCode active: DatasetSummary, pending: Pending?) {
+    guard active.isComplete, let pskc = active.parameters?.pskc else { return nil }
+    self.init(advertisement, of: active.network, pskc: pskc, .datasets(active, pending: pending))
+    isByCode = true
+  }
+}
+
+/// What a network that came by a code is for the home.
+package enum JoinedNetwork: Hashable, Sendable {
+  /// The preferred one, with the keys that it has.
+  case preferred
+  /// The preferred one, by its Extended PAN ID alone.
+  case preferredByID
+  /// The preferred one, with other keys.
+  case disputed(DatasetDifferences)
+  /// One of those that a person can prefer: none is.
+  case choice
+  /// Another one is preferred.
+  case other
+  /// Nothing was stored: what this login reports of the router counts; nil: its record names another network.
+  case notStored(owner: ExactName?)
 }
 
 /// Why a router was not read last time.
@@ -179,13 +206,31 @@ package struct ReadingNote: Hashable, Sendable {
 /// | … while no network is preferred, or by its Extended PAN ID alone | stored for it |
 /// | a pending dataset | what changes, and when, until it has landed or is withdrawn; of the preferred network `NetworkChanges` |
 /// | … alerts about what it changes, that begin within a minute of when it is due | held until a minute after that: whoever has the PSKc can hold none for longer |
+/// | a dataset by a code | the same, and a person reads what the network is for the home: `JoinedNetwork` |
 /// | a refusal | noted; the third in a row, two hours after the first one, is a mismatch: `pskc` |
 /// | nothing | noted |
 ///
 /// Nobody owns a router by that, so what was read of it gives way: to what a login reports or a program stores for it,
 /// and when its record names another network or it is not listed any more.
 extension Home {
-  mutating func take(_ result: ReadingResult) {
+  mutating func take(_ result: ReadingResult) -> HomeAnswer? {
+    note(result)
+    guard result.isByCode, case .datasets(let active, _) = result.outcome else { return nil }
+    return .joined(join(active, router(of: result.advertisement)))
+  }
+
+  private mutating func join(_ active: DatasetSummary, _ router: Router?) -> JoinedNetwork {
+    guard let router, router.dataset?.isSame(as: active) == true else { return .notStored(owner: router?.owner) }
+    audit(.joined(active.network, by: router.agent))
+    // Who has its code has asked for it.
+    _ = expectCredentialSharing(of: router.agent)
+    guard let preferred = preferred?.dataset else { return .choice }
+    guard preferred.network == active.network else { return .other }
+    guard preferred.hasCredentials else { return .preferredByID }
+    return active.hasKeys(of: preferred) ? .preferred : .disputed(active.differences(from: preferred))
+  }
+
+  private mutating func note(_ result: ReadingResult) {
     guard let stored = router(of: result.advertisement),
       stored.actualNetwork == result.network || stored.source == .mqtt && stored.actualNetwork == nil
     else { return }

@@ -129,7 +129,7 @@ package struct Home: Sendable {
     case .request(let request, let context): step.output.answer = answer(request, context)
     case .decision(let decision): step.output.answer = decide(decision)
     case .sightings(let sightings): see(sightings)
-    case .reading(let result): take(result)
+    case .reading(let result): step.output.answer = take(result)
     case .discoveryEnded: endDiscovery()
     case .tick(let link): tick(link)
     case .clockJumped(let jump): followClock(by: jump)

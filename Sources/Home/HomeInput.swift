@@ -335,8 +335,8 @@ package struct Advertisement: Hashable, Sendable {
   package var takesPSKc = false
   /// Whether it can let others have its credentials by a code; nil where it does not say.
   package var sharesByCode: Bool?
-  /// Whether a code opens it now, for others to get its credentials.
-  package var isOpenForCode = false
+  /// Where its host takes a code now, by which others get its credentials; nil: it shows none.
+  package var codePort: UInt16?
   /// Nil where it does not say, and while it is not attached.
   package var role: ThreadState?
 

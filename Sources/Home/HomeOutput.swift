@@ -239,6 +239,8 @@ package enum HomeAnswer: Hashable, Sendable {
   case removed(team: ExactName?, hadCredentials: Bool)
   /// - isKnown: whether the router or network is listed.
   case accepted(isChange: Bool, isKnown: Bool)
+  /// A network came by a code.
+  case joined(JoinedNetwork)
   case enrolled(isUpdate: Bool)
   case revokedClient(Bool)
   case refused(HomeRefusal)
@@ -367,6 +369,8 @@ package enum AuditNote: Hashable, Sendable {
   case preferredChanged(from: ExtendedPANID?, to: ExtendedPANID?)
   /// A person has said that its keys are right, which were changed or are disputed.
   case preferredConfirmed
+  /// A network came by the code that this router showed.
+  case joined(ExtendedPANID, by: BorderAgentID)
   /// What the history had of a network.
   case formerDeleted(ExtendedPANID)
   case routerRemoved(BorderAgentID, team: ExactName?, RemovalReason)

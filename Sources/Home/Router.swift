@@ -377,7 +377,7 @@ extension Router {
     if source == .mdns, advertisement.network != actualNetwork { reading?.refusals = nil }
     // A code lives for ten minutes at most.
     let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
-    isOpenForCode = advertisement.isOpenForCode && !isAskedFor
+    isOpenForCode = advertisement.codePort != nil && !isAskedFor
     isUnadvertised = false
     threadVersion = advertisement.threadVersion ?? threadVersion
     (offMeshPrefix, sharesByCode) = (advertisement.offMeshPrefix, advertisement.sharesByCode)

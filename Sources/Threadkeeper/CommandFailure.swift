@@ -68,7 +68,11 @@ enum SameCommand {
     if user != 0 { words += ["-u", (SystemAccount.name(ofUser: user) ?? "#\(user)").quoted] }
     let program = arguments.first ?? ""
     words.append(program.contains("/") ? program.quoted : "threadkeeper")
+    let hasCode = arguments.contains("join")
     words += arguments.dropFirst().map { argument in
+      if hasCode, argument.contains(where: \.isNumber), argument.allSatisfy({ $0.isNumber || $0 == " " || $0 == "-" }) {
+        return "CODE"
+      }
       let runs = argument.split { !$0.isHexDigit }
       return runs.contains { $0.count > longestID } ? "DATASET" : argument.quoted
     }

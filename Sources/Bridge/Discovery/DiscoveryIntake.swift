@@ -22,15 +22,21 @@ package final class DiscoveryIntake: Sendable {
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
   /// Nil where the settings want none.
   package let reader: RouterReader?
+  package let codes: CodeReader?
 
   /// - Parameters:
   ///   - home: the first one.
   ///   - reader: of what is found.
+  ///   - codes: reads what shows a code.
   ///   - path: the store's directory, which is named when the store fails.
-  init(_ loop: HomeLoop, home: String, reader: RouterReader? = nil, path: String, clock: any Clock, logger: Logger) {
+  init(
+    _ loop: HomeLoop, home: String, reader: RouterReader? = nil, codes: CodeReader? = nil, path: String,
+    clock: any Clock, logger: Logger
+  ) {
     self.loop = loop
     self.home = home
     self.reader = reader
+    self.codes = codes
     self.path = path
     self.clock = clock
     self.logger = logger
@@ -72,6 +78,7 @@ package final class DiscoveryIntake: Sendable {
     }
     state.withLock { $0.isStopped = true }
     queue.sync {}
+    codes?.stop()
     reader?.stop()
   }
 
@@ -115,13 +122,17 @@ package final class DiscoveryIntake: Sendable {
 
   func write() {
     let now = clock.now()
-    guard let sightings = state.withLock({ $0.look(at: now) }) else { return }
+    guard let (sightings, unnamed) = state.withLock({ state in state.look(at: now).map { ($0, state.unnamedHosts(at: now)) } })
+    else { return }
     defer { state.withLock { $0.rounds += 1 } }
     do {
       try loop.see(sightings)
       let home = loop.homes.home(home)
       state.withLock { $0.written(sightings, by: home) }
-      if let home { reader?.update(sightings.list, in: home) }
+      if let home {
+        reader?.update(sightings.list, in: home)
+        codes?.update(sightings.list, unnamed: unnamed, in: home)
+      }
     } catch {
       let reason = StoreFailure.reason(error, path: path)
       let isNews = state.withLock { state in

@@ -44,21 +44,30 @@ struct DiscoveryRecords {
     let open = openRecords(at: now)
     let routers = records.map { record in
       var router = record.router
-      router.isOpenForCode = open.contains(record.name)
+      router.codePort = open[record.name]
       return router
     }
     return Sightings(routers, isComplete: isComplete, lastSeen: lastSeen)
   }
 
-  /// The names of records whose routers a code opens: that of the code's service, where one on its host has it, as with
-  /// OpenThread; else all of its host.
-  private func openRecords(at now: WireTime) -> Set<String> {
-    var open: Set<String> = []
-    for (name, code) in codes where now < code.since.adding(seconds: Self.codeLifetime) {
+  /// The ports at which codes open the routers of records, by their names: that of the code's service, where one on its
+  /// host has it, as with OpenThread; else all of its host.
+  private func openRecords(at now: WireTime) -> [String: UInt16] {
+    var open: [String: UInt16] = [:]
+    for (name, code) in validCodes(at: now) {
       let names = records.filter { $0.host == code.host }.map(\.name)
-      open.formUnion(names.contains(name) ? [name] : names)
+      for one in names.contains(name) ? [name] : names { open[one] = code.port }
     }
     return open
+  }
+
+  private func validCodes(at now: WireTime) -> [String: Code] {
+    codes.filter { now < $0.value.since.adding(seconds: Self.codeLifetime) }
+  }
+
+  /// Hosts on which a code opens a router that has no record.
+  func unnamedHosts(at now: WireTime) -> Set<String> {
+    Set(validCodes(at: now).values.map(\.host)).subtracting(records.map(\.host))
   }
 
   /// By name.

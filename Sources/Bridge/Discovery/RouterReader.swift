@@ -81,12 +81,7 @@ package final class RouterReader: Sendable {
   /// record of the same router says, and there can be any number of them.
   func update(_ records: [Advertisement], in home: Home) {
     let known = home.credentialsToRead
-    var unlisted = Dictionary(home.refusedSightings.map { ($0.advertisement, 1) }, uniquingKeysWith: +)
-    let listed = records.filter { record in
-      guard let count = unlisted[record], count > 0 else { return true }
-      unlisted[record] = count - 1
-      return false
-    }
+    let listed = home.listed(records)
     state.withLock { state in
       state.records = listed
       state.schedule.update(listed, at: .now) { known[$0] != nil }
@@ -100,9 +95,7 @@ package final class RouterReader: Sendable {
   package func read(_ agent: BorderAgentID) throws(Obstacle) -> Answer {
     let records = state.withLock { $0.records }
     let home = loop.homes.storedHome(home)
-    // Another router's record may name its id, too.
-    let own = records.first { home?.router(of: $0)?.agent == agent }
-    guard let record = own ?? records.first(where: { $0.agents.contains(agent) }) else { throw .notOnLocalNetwork }
+    guard let record = records.of(agent, in: home) else { throw .notOnLocalNetwork }
     guard record.takesPSKc, record.socket != nil else { throw .takesNoPSKc }
     let caller = Caller()
     let isRead = state.withLock { state in
@@ -161,7 +154,7 @@ package final class RouterReader: Sendable {
     var dataset: OperationalDataset?
     do throws(BorderAgentError) {
       let reading = try BorderAgentClient.read(socket.address, port: socket.port, with: pskc, until: stopped)
-      let outcome = outcome(of: reading)
+      let outcome = reading.outcome(hashKey)
       if case .datasets = outcome { dataset = reading.active }
       answer = .success(outcome)
     } catch { answer = .failure(error) }
@@ -185,14 +178,36 @@ package final class RouterReader: Sendable {
     }
     return secret ?? nil
   }
+}
 
-  private func outcome(of reading: RouterReading) -> ReadingResult.Outcome {
-    guard let active = reading.active.flatMap({ DatasetSummary($0, key: hashKey) }) else { return .failed(.invalid) }
-    let pending = reading.pending.flatMap { pending in
+extension RouterReading {
+  /// What it says, with its parts hashed.
+  func outcome(_ key: SecretBytes) -> ReadingResult.Outcome {
+    guard let active = active.flatMap({ DatasetSummary($0, key: key) }) else { return .failed(.invalid) }
+    let pending = pending.flatMap { pending in
       let landed = pending.removing(.pendingTimestamp, .delayTimer)
-      return DatasetSummary(landed, key: hashKey).map { ReadingResult.Pending($0, delay: pending.delayTimer ?? 0) }
+      return DatasetSummary(landed, key: key).map { ReadingResult.Pending($0, delay: pending.delayTimer ?? 0) }
     }
     return .datasets(active, pending: pending)
+  }
+}
+
+extension Home {
+  /// Those that it lists.
+  func listed(_ records: [Advertisement]) -> [Advertisement] {
+    var unlisted = Dictionary(refusedSightings.map { ($0.advertisement, 1) }, uniquingKeysWith: +)
+    return records.filter { record in
+      guard let count = unlisted[record], count > 0 else { return true }
+      unlisted[record] = count - 1
+      return false
+    }
+  }
+}
+
+extension [Advertisement] {
+  /// The record of a router, under each of its ids. Another router's record may name one of them, too.
+  func of(_ agent: BorderAgentID, in home: Home?) -> Advertisement? {
+    first { home?.router(of: $0)?.agent == agent } ?? first { $0.agents.contains(agent) }
   }
 }
 
@@ -222,7 +237,7 @@ extension ReadingResult.Outcome {
 
 extension Advertisement {
   /// Where its border agent listens.
-  fileprivate var socket: (address: String, port: UInt16)? {
+  var socket: (address: String, port: UInt16)? {
     let parts = (endpoint ?? "").split(separator: ", ")
     guard parts.count == 2, let port = UInt16(parts[1]) else { return nil }
     return (String(parts[0]), port)

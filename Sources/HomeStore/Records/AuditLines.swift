@@ -35,6 +35,8 @@ extension AuditNote {
         item("thread-preferred", (network ?? before)?.description))
     case .preferredConfirmed:
       return line(.changed, item("thread-preferred-confirmed", state.preferred?.dataset.network.description))
+    case .joined(let network, let agent):
+      return line(.added, "\(item("thread-by-code", network.description)) by \(agent)")
     case .formerDeleted(let network): return line(.deleted, item("thread-preferred-history", network.description))
     case .routerRemoved(let agent, let team, let reason):
       let why =

@@ -72,7 +72,7 @@ package struct AnswerWriter {
     case .questions(let questions):
       data.pending = questions.map { waiting($0, isAdministrator: context?.isAdministrator ?? false) }
     // A decision is taken, or a command has done its work: nothing is to be said.
-    case .decided, .revoked, .asksAgain, .removed, .accepted, .enrolled, .revokedClient: break
+    case .decided, .revoked, .asksAgain, .removed, .accepted, .joined, .enrolled, .revokedClient: break
     }
     return data
   }

@@ -52,10 +52,10 @@ struct NetworksListCommand: AsyncParsableCommand {
 /// `threadkeeper networks`
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "networks", "List the Thread networks and their border routers, accept or forget a network.",
+    "networks", "List the Thread networks and their border routers, join, accept or forget a network.",
     subcommands: [
       NetworksListCommand.self, NetworksAcceptCommand.self, NetworksAcceptCredentialsCommand.self,
-      NetworksForgetCommand.self,
+      NetworksForgetCommand.self, NetworksJoinCommand.self,
     ], defaultSubcommand: NetworksListCommand.self)
 }
 

@@ -57,11 +57,11 @@ extension StreamOperation {
 let operations: [any Operation.Type] = [
   AcceptCredentials.self, AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self, ApproveConsent.self, AskConsent.self,
   BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, ExpectCredentialSharing.self,
-  FollowAudit.self, ForgetDamaged.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
-  ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
-  OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
-  RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self,
-  WatchConsents.self,
+  FollowAudit.self, ForgetDamaged.self, JoinNetwork.self, ListAlerts.self, ListClients.self, ListConsents.self,
+  ListCredentials.self, ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self,
+  ListNetworks.self, ListRouters.self, OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self,
+  RevokeClient.self, RevokeGrant.self, RotateKeys.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self,
+  VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.

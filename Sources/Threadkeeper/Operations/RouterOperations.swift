@@ -147,10 +147,13 @@ extension CommandFailure {
   }
 
   fileprivate init(_ error: BorderAgentError) {
-    let text = error.description
-    self.init(
-      error == .refused ? .notPermitted : .unavailable, "\(text.prefix(1).lowercased())\(text.dropFirst().dropLast())")
+    self.init(error == .refused ? .notPermitted : .unavailable, error.clause)
   }
+}
+
+extension BorderAgentError {
+  /// Without a full stop.
+  var clause: String { "\(description.prefix(1).lowercased())\(description.dropFirst().dropLast())" }
 }
 
 /// A code of a router is no alert: somebody has asked for it here.

@@ -86,7 +86,7 @@ import ThreadDataset
     }
     func open(_ update: ServiceUpdate) -> [String?] {
       _ = records.takeCode(update, at: now)
-      return records.look(at: now)?.list.filter(\.isOpenForCode).map(\.name) ?? []
+      return records.look(at: now)?.list.filter { $0.codePort != nil }.map(\.name) ?? []
     }
     #expect(open(code("Attic")) == ["Attic"])
     #expect(open(.lost(name: "Attic")) == [])

@@ -1,6 +1,5 @@
 import Bridge
 import Broker
-import Glibc
 import Home
 import HomeStore
 import KeychainCore
@@ -153,15 +152,7 @@ struct PageChanges {
   }
 
   private func data(_ request: ThreadRequest) throws -> AnswerData {
-    guard let team = context.settings.team(ofUID: geteuid()) else {
-      throw PageRefusal("The daemon's user speaks for no team.")
-    }
-    var local = LocalRequest(request, user: geteuid(), team: ExactName(team))
-    local.isAdministrator = true
-    local.administrator = context.actor
-    let outcome = context.bridge.requests.answer(
-      local, by: context.bridge.loop, isOwnUser: true, at: SystemClock().now())
-    guard case .answer(let answer) = outcome else { throw PageRefusal("A person would have to agree first.") }
+    let answer = try context.answer(to: request)
     if let failure = answer.error { throw PageRefusal(failure.message, remedy: failure.help) }
     return answer.data ?? AnswerData()
   }
