@@ -150,6 +150,69 @@ import ThreadDataset
     try await running.stop()
   }
 
+  @Test("A network comes by the code that its router shows, once it shows one") func code() async throws {
+    try network.stop(.avahi, .far)
+    let running = try await RunningHome(variables: network.environment())
+    let (code, sender) = ("916371366", try PacketSender(network))
+    let agent = try borderAgent(pskc: Array(code.utf8), try guests.hex())
+    defer { agent.stop() }
+    let router = AdvertisedRouter(1, guests)
+    func send(_ service: String = "_meshcop") throws {
+      let text = service == "_meshcop" ? MulticastPacket.strings(router.text) : [0]
+      var packet = MulticastPacket(
+        name: Array("Kitchen".utf8), text: text, host: Array("kitchen".utf8), port: agent.port,
+        address: [127, 0, 0, 1], lifetime: 4_500, hostLifetime: 4_500)
+      packet.service = service
+      try sender.send(packet)
+    }
+    try await eventually("it is seen") {
+      try send()
+      return running.state(router.topic)?["source"] == "mdns"
+    }
+    var outputs: [String] = []
+    func join(_ words: String...) async throws -> ThreadkeeperBinary.Outcome {
+      let outcome = try await running.installation.command(["networks", "join"] + words)
+      outputs += [outcome.output, outcome.error]
+      return outcome
+    }
+    try await running.installation.run("preferred", "set", guests.extendedPANID)
+    async let waiting = running.installation.command("networks", "join", code)
+    try await eventually("its code is tried") {
+      try send("_meshcop-e")
+      return agent.router.isOpen
+    }
+    let first = try await waiting
+    outputs += [first.output, first.error]
+    #expect(first.status == 0, "\(first)")
+    #expect(first.output.hasPrefix("guest-thread (\(guests.extendedPANID)): channel 15, 1 border router here."))
+    #expect(first.output.contains("has its credentials now"), "\(first)")
+    let preferred = try await running.installation.json("preferred", "show")
+    #expect(preferred["channel"] == 15)
+
+    let wrong = try await join("123456784")
+    #expect(wrong.status == 77 && wrong.error.contains("9 more tries"), "\(wrong)")
+    let mistyped = try await join("123456789")
+    #expect(mistyped.status == 64 && mistyped.error.contains("--anyway"), "\(mistyped)")
+    let tried = try await join("123456789", "--anyway", "--router", router.agent)
+    #expect(tried.status == 77 && tried.error.contains("8 more tries"), "\(tried)")
+    try await running.installation.run("preferred", "forget")
+    let stored = try await join("916", "371", "366")
+    #expect(stored.status == 0 && stored.output.contains("No network is preferred"), "\(stored)")
+    let chosen = try await running.installation.json("networks", "join", code, "--prefer")
+    #expect(chosen["changed"] == true && chosen["result"] == "undecided", "\(chosen)")
+    let again = try await running.installation.json("networks", "join", code)
+    #expect(again["changed"] == false && again["result"] == "preferred", "\(again)")
+
+    outputs.append(try await running.installation.run("audit"))
+    #expect(outputs.last?.contains("genp thread-by-code/home \(guests.extendedPANID)") == true, "\(outputs.last ?? "")")
+    for output in outputs + [running.daemon.log] {
+      for secret in [code, "371-366", Hexadecimal.encode(guests.networkKey)] {
+        #expect(!output.lowercased().contains(secret))
+      }
+    }
+    try await running.stop()
+  }
+
   @Test("A record that is not listed is named with its reason, also one without TXT") func unlisted() async throws {
     try network.stop(.avahi, .far)
     let running = try await running()

@@ -65,6 +65,9 @@ import ThreadDataset
       "genp thread-preferred/home 1111111122222222 (threadkeeper.internal)"),
     Row(.preferredConfirmed, .changed, "genp thread-preferred-confirmed/home (threadkeeper.internal)"),
     Row(
+      .joined(ExtendedPANID(number: 0x1111_1111_2222_2222), by: agent), .added,
+      "genp thread-by-code/home 1111111122222222 (threadkeeper.internal) by 00000000000000a1"),
+    Row(
       .routerRemoved(agent, team: "hub", .leftLongAgo), .routerRemoved,
       "00000000000000a1 home home from hub: left 30 days ago"),
     Row(.consent(record(.approved, .once)), .consentApproved, "\(question) \(what) \(who) (once)"),

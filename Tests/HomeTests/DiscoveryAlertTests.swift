@@ -125,7 +125,7 @@ import Testing
     var scene = HomeScene { $0.settings.alertsHold = 0 }
     let alert = AlertKey.of(.credentialSharingOpen, 1)
     func look(_ isOpen: Bool) {
-      scene.see(.of(1) { $0.isOpenForCode = isOpen }, .of(2, on: 5) { $0.isOpenForCode = isOpen })
+      scene.see(.of(1) { $0.codePort = isOpen ? 1 : nil }, .of(2, on: 5) { $0.codePort = isOpen ? 1 : nil })
     }
     scene.announce(9, .of(1))
     scene.handle(.acceptNetwork(5, isAccepted: true))

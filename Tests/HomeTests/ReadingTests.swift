@@ -95,6 +95,60 @@ import ThreadDataset
     #expect(router?.reading?.readAt == (row.read == row.stored ? scene.now : nil))
   }
 
+  struct Code: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Router 9 is on the network of it.
+    let read: DatasetSummary
+    var on: UInt64?
+    let before: @Sendable (inout HomeScene) -> Void
+    let joined: JoinedNetwork?
+    var isStored = true
+  }
+
+  @Test(
+    "By a code, it is said what the network is for the home, and nothing is preferred by itself",
+    arguments: [
+      Code(testDescription: "none is preferred", read: .of(2), before: { _ in }, joined: .choice),
+      Code(
+        testDescription: "preferred by its id alone", read: .of(2), before: { $0.prefer(network: 2) },
+        joined: .preferredByID),
+      Code(testDescription: "known", read: .of(2), before: { $0.prefer(.of(2)) }, joined: .preferred),
+      Code(
+        testDescription: "newer", read: .of(2, at: 5, channel: 20), before: { $0.prefer(.of(2)) }, joined: .preferred),
+      Code(
+        testDescription: "with other keys", read: .of(2, key: 2), before: { $0.prefer(.of(2)) },
+        joined: .disputed([.networkKey, .pskc])),
+      Code(testDescription: "another one is preferred", read: .of(2), before: { $0.prefer(.of(1)) }, joined: .other),
+      Code(
+        testDescription: "a login reports other ones", read: .of(2), before: { $0.announce(9, .of(2, key: 3)) },
+        joined: .notStored(owner: "otbr"), isStored: false),
+      Code(
+        testDescription: "a login reports the same", read: .of(2), before: { $0.announce(9, .of(2)) },
+        joined: .preferred),
+      Code(
+        testDescription: "on another network by its record", read: .of(2), on: 3, before: { _ in },
+        joined: .notStored(owner: nil), isStored: false),
+      Code(testDescription: "not complete", read: .partial(2, at: 6), before: { _ in }, joined: nil, isStored: false),
+    ]) func code(_ row: Code)
+  {
+    var scene = HomeScene()
+    let network = row.on ?? 2
+    scene.see(.of(9, on: network))
+    row.before(&scene)
+    let before = scene.preferred
+    #expect(scene.join(9, on: network, row.read) == row.joined)
+    #expect((scene.router(9)?.dataset == row.read) == row.isStored)
+    #expect(scene.preferred?.hasKeys(of: before ?? row.read) ?? true && scene.preferred?.network == before?.network)
+    #expect(scene.output.audit.contains(.joined(2, by: 9)) == row.isStored)
+  }
+
+  @Test("A router whose code somebody here has used raises no alert about it") func openForCode() {
+    var scene = Self.scene()
+    scene.see(.of(9, at: 5) { $0.codePort = 1 })
+    #expect(scene.alarms == [.of(.credentialSharingOpen, 9)])
+    #expect(scene.join(9, on: 1, Self.now) == .preferred && scene.alarms == [])
+  }
+
   @Test("What was read is stored for nobody, and again only where it has changed") func stored() {
     var scene = Self.scene()
     let move = [SecretMove(to: .router(9), from: .input)]

@@ -51,6 +51,7 @@ package enum ServiceProbe {
 package struct MulticastPacket {
   /// The instance name: 1 to 63 bytes.
   package var name: [UInt8]
+  package var service = "_meshcop"
   /// The data of the TXT record, which should be strings with a length byte before each; nil: there is none.
   package var text: [UInt8]?
   package var host: [UInt8]
@@ -76,7 +77,7 @@ package struct MulticastPacket {
   }
 
   package var bytes: [UInt8] {
-    let type = label("_meshcop") + label("_udp") + label("local") + [0]
+    let type = label(service) + label("_udp") + label("local") + [0]
     let instance = label(name) + type
     return  // A response with authority, three or four answers.
       [0, 0, 0x84, 0, 0, 0, 0, text == nil ? 3 : 4, 0, 0, 0, 0] + record(type, 12, false, instance)

@@ -87,9 +87,10 @@ import ThreadRequests
     ("EnrollClient", #"{"home":"home","user":"hub","line":"tk1:"}"#),
     ("ExpectCredentialSharing", #"{"border_agent_id":"\#(routers[0])"}"#),
     ("FollowAudit", #"{"last":3,"until_now":true}"#), ("ForgetDamaged", #"{"home":"home"}"#),
-    ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"), ("ListConsents", "{}"), ("ListCredentials", "{}"),
-    ("ListDecisions", "{}"), ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"),
-    ("ListNetworks", "{}"), ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
+    ("JoinNetwork", #"{"code":"916371366","anyway":false}"#), ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"),
+    ("ListConsents", "{}"), ("ListCredentials", "{}"), ("ListDecisions", "{}"),
+    ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"), ("ListNetworks", "{}"),
+    ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
     ("ReadRouter", #"{"border_agent_id":"\#(routers[0])"}"#), ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
     ("RemoveRouter", #"{"home":"home","border_agent_id":"\#(routers[2])"}"#),
     ("RevokeClient", #"{"home":"home","user":"nobody","forgets":false}"#), ("RevokeGrant", #"{"id":"g-1"}"#),
@@ -196,7 +197,7 @@ import ThreadRequests
   /// Those that need a broker, change the machine, or make another thing each time.
   private static let others: Set<String> = [
     "client keygen", "client request", "doctor", "setup", "store backup", "store restore", "keys add", "keys remove",
-    "keys rotate", "page token", "login", "routers read",
+    "keys rotate", "page token", "login", "networks join", "routers read",
   ]
 
   @Test("What commands print as JSON") func json() async throws {

@@ -50,7 +50,7 @@ struct JoinNetwork: OneTimeOperation {
 
   func perform(_ context: OperationContext) throws -> Reply {
     do { return try join(context) } catch let obstacle as CodeReader.Obstacle {
-      throw CommandFailure(obstacle, context)
+      throw CommandFailure(obstacle, in: context.homes.first?.home)
     }
   }
 
@@ -157,8 +157,7 @@ extension JoinNetwork.Reply {
 }
 
 extension CommandFailure {
-  fileprivate init(_ obstacle: CodeReader.Obstacle, _ context: OperationContext) {
-    let home = context.homes.first?.home
+  init(_ obstacle: CodeReader.Obstacle, in home: Home?) {
     func named(_ agent: BorderAgentID) -> String {
       home?.routers[agent]?.name.map { "\($0.printable) (\(agent))" } ?? "\(agent)"
     }

@@ -161,6 +161,14 @@ struct HomeScene {
     read(agent, on: dataset.network.number, .datasets(dataset, pending: nil))
   }
 
+  /// By the code that it shows.
+  mutating func join(_ agent: UInt64, on network: UInt64, _ dataset: DatasetSummary) -> JoinedNetwork? {
+    guard let result = ReadingResult(.of(agent, on: network), byCode: dataset, pending: nil),
+      case .joined(let joined) = handle(.reading(result)).answer
+    else { return nil }
+    return joined
+  }
+
   /// Why records are not listed.
   var refusals: [RefusedSighting.Reason] { home.refusedSightings.map(\.reason) }
 

@@ -100,6 +100,14 @@ import ThreadRequests
     ] { #expect(advice(argument) == "sudo threadkeeper --config my.yaml preferred check DATASET") }
   }
 
+  @Test(
+    "The code of a border router is not repeated", arguments: [["916371366"], ["916 371-366"], ["916", "371", "366"]])
+  func code(words: [String]) {
+    let advice = SameCommand.by(arguments: ["threadkeeper", "networks", "join"] + words + ["--json"], environment: [:])
+    let hidden = words.map { _ in "CODE" }.joined(separator: " ")
+    #expect(advice == "sudo threadkeeper networks join \(hidden) --json")
+  }
+
   @Test("Ids and places are repeated") func others() {
     for argument in [String(repeating: "0e08", count: 8), "a1b2c3d4e5f60718", "/var/lib/a-b"] {
       #expect(advice(argument).hasSuffix(" check \(argument)"))

@@ -1,8 +1,12 @@
 import Bridge
 import Broker
+import Home
 import KeychainCore
+import MeshCoP
+import Settings
 import TestKit
 import Testing
+import ThreadDataset
 
 @testable import Threadkeeper
 
@@ -92,6 +96,65 @@ import Testing
     let other = OperationContext(settings, bridge: bridge, logger: context.logger)
     let failure = try other.failure(of: read)
     #expect(failure.status == .unavailable && failure.remedy?.contains("discovery.read: auto") == true)
+  }
+
+  @Test("A code is tried only where it is one, and where border routers are found") func joining() throws {
+    for (code, agent) in [("91637136", nil), ("123456789", nil), ("916371366", "x")] as [(String, String?)] {
+      let failure = try context.failure(of: JoinNetwork(code: code, borderAgentId: agent))
+      #expect(failure.status == .usage && !"\(failure)".contains(code), "\(failure)")
+    }
+    let join = JoinNetwork(code: "123456789", anyway: true)
+    for (url, word) in [(nil, "discovery.mdns: auto"), ("postgresql://a", "fleet")] as [(String?, String)] {
+      var settings = context.settings
+      (settings.discovery, settings.store.url) = (.off, url.map { SecretText($0) })
+      let records = try TemporaryStore()
+      let bridge = try Bridge(
+        BridgeConfiguration(settings, version: ""),
+        connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"), clientID: "a",
+        store: SealedRecords(records.keychain), logger: context.logger)
+      let failure = try OperationContext(settings, bridge: bridge, logger: context.logger).failure(of: join)
+      #expect(failure.status == .unavailable && "\(failure)".contains(word), "\(failure)")
+    }
+  }
+
+  @Test("Each reason for which no network came by a code has its own sentence") func obstacles() throws {
+    try context.receive("announce", [#"{"border_agent_id":"\#(Self.agent)","name":"Hub"}"#])
+    let agent = try #require(BorderAgentID(hex: Self.agent))
+    let rows: [(CodeReader.Obstacle, Threadkeeper.ExitStatus, String)] = [
+      (.noWindow, .noInput, "ot-ctl ba ephemeralkey start"), (.noWindow, .noInput, "Google TV Streamer"),
+      (.notOpen, .noInput, "that border router shows no code"), (.noRouter(host: "a.local"), .noInput, "a.local shows"),
+      (.several([agent, BorderAgentID(high: 8, low: 8)]), .usage, "2 border routers show a code: Hub (\(agent)), 0"),
+      (.busy, .temporary, "another code is tried"), (.tooOften, .temporary, "too many codes"),
+      (.wrongCode(left: 0), .notPermitted, "for the tenth time"), (.wrongCode(left: 1), .notPermitted, "1 more try at"),
+      (.wrongCode(left: 9), .notPermitted, "9 more tries at most"),
+      (.windowClosed, .temporary, "takes no code any more"),
+      (.failed(.noAnswer(.hello)), .unavailable, "does not answer"), (.failed(.stopped), .unavailable, "was stopped"),
+      (.incomplete, .unavailable, "no complete dataset"),
+    ]
+    for (obstacle, status, word) in rows {
+      let failure = CommandFailure(obstacle, in: context.homes.first?.home)
+      #expect(failure.status == status && "\(failure)".contains(word), "\(failure)")
+    }
+  }
+
+  @Test("What came is said with what it means, and how to prefer it") func joined() {
+    var reply = JoinNetwork.Reply(
+      home: "cabin", borderAgentId: Self.agent, name: "Hub", extPanId: "1111111122222222", networkName: "MyHome",
+      channel: 15, borderRouters: 3, result: .preferred)
+    #expect(reply.came == "MyHome (1111111122222222): channel 15, 3 border routers here.")
+    for (result, word) in [
+      (.preferred, "these credentials are known"), (.completed, "has its credentials now"),
+      (.disputed, "other keys here (network_key)"), (.disputed, "`threadkeeper preferred set p-current --home cabin`"),
+      (.undecided, "`threadkeeper preferred set 1111111122222222 --router \(Self.agent) --home cabin`"),
+      (.other, "Another network is preferred"),
+    ] as [(JoinNetwork.Result, String)] {
+      reply.result = result
+      reply.differs = ["network_key"]
+      #expect(reply.meaning(isOnlyHome: false).contains(word), "\(result)")
+      #expect(!reply.meaning(isOnlyHome: true).contains("--home"))
+    }
+    reply.borderRouters = 1
+    #expect(reply.came.hasSuffix(", 1 border router here."))
   }
 
   @Test("A network is accepted before and after a router is on it, and no more") func networks() throws {
