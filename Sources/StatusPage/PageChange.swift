@@ -11,6 +11,8 @@ package enum PageChange: Sendable, Equatable {
   case acceptRouter(home: String, router: String)
   /// Takes it off the list, with its credentials.
   case forgetRouter(home: String, router: String)
+  /// Gets a network's credentials by the code that a border router shows.
+  case join(code: String, router: String?, anyway: Bool)
   case prefer(home: String, network: String)
   /// Decides a dispute about the keys of the preferred network: the current ones stay. Not where others are preferred
   /// since then.
@@ -28,13 +30,15 @@ package enum PageChange: Sendable, Equatable {
     var extPanId: String?
     var borderAgentId: String?
     var accepted: Bool?
+    var anyway: Bool?
+    var code: String?
     var id: String?
     var always: Bool?
   }
 
   static let paths = [
-    "/networks/accept", "/networks/prefer", "/networks/keep", "/networks/forget", "/routers/accept", "/routers/forget",
-    "/consent/approve", "/consent/deny", "/consent/ask",
+    "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/routers/accept",
+    "/routers/forget", "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -42,6 +46,10 @@ package enum PageChange: Sendable, Equatable {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     guard let fields = try? decoder.decode(Fields.self, from: Data(body)) else { return nil }
+    if path == "/networks/join", let code = fields.code {
+      self = .join(code: code, router: fields.borderAgentId, anyway: fields.anyway ?? false)
+      return
+    }
     switch (path, fields.home, fields.extPanId, fields.borderAgentId, fields.id) {
     case ("/networks/accept", let home?, let network?, _, _):
       self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
@@ -62,10 +70,26 @@ package enum PageChange: Sendable, Equatable {
 package struct PageRefusal: Error, Sendable {
   package var message: String
   package var remedy: String?
+  /// How it can be made all the same: each is a button.
+  package var choices: [Choice]?
 
-  package init(_ message: String, remedy: String? = nil) {
-    self.message = message
-    self.remedy = remedy
+  package init(_ message: String, remedy: String? = nil, choices: [Choice]? = nil) {
+    (self.message, self.remedy, self.choices) = (message, remedy, choices)
+  }
+
+  package struct Choice: Encodable, Sendable, Equatable {
+    package var label: String
+    /// What the request has then, beside what it had.
+    package var with: Fields
+
+    package init(_ label: String, anyway: Bool? = nil, router: String? = nil) {
+      (self.label, with) = (label, Fields(anyway: anyway, borderAgentId: router))
+    }
+
+    package struct Fields: Encodable, Sendable, Equatable {
+      var anyway: Bool?
+      var borderAgentId: String?
+    }
   }
 }
 
@@ -73,6 +97,7 @@ extension PageRoutes {
   private struct Outcome: Encodable {
     var message: String
     var remedy: String?
+    var choices: [PageRefusal.Choice]?
   }
 
   /// A change needs the token, also from this machine, or has to come through the trusted proxy where that may change
@@ -104,12 +129,12 @@ extension PageRoutes {
     do {
       defer { readNow() }
       return outcome(.ok, try await source.make(change), nil)
-    } catch let refusal as PageRefusal { return outcome(.conflict, refusal.message, refusal.remedy) } catch {
-      return outcome(.failed, "An unexpected failure.", nil)
-    }
+    } catch let refusal as PageRefusal {
+      return outcome(.conflict, refusal.message, refusal.remedy, refusal.choices)
+    } catch { return outcome(.failed, "An unexpected failure.", nil) }
   }
 
-  private func outcome(_ status: PageReply.Status, _ message: String, _ remedy: String?) -> PageReply {
-    .json(status, Outcome(message: message, remedy: remedy))
-  }
+  private func outcome(
+    _ status: PageReply.Status, _ message: String, _ remedy: String?, _ choices: [PageRefusal.Choice]? = nil
+  ) -> PageReply { .json(status, Outcome(message: message, remedy: remedy, choices: choices)) }
 }

@@ -33,7 +33,7 @@ package enum PageDocument {
     <main id="main" tabindex="-1">
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
     <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
-    <section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
+    \(mayChange ? joining : "")<section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
@@ -54,6 +54,19 @@ package enum PageDocument {
 
     """
   }
+
+  /// The field for the code that a border router shows.
+  private static let joining = """
+    <section id="join" aria-labelledby="h-join"><h2 id="h-join">Join a network by code</h2><form class="card">\
+    <label>Code of nine digits <input class="code" name="code" inputmode="numeric" autocomplete="off" maxlength="20" \
+    required></label> <button class="main send">Join</button>\
+    <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\
+    <li>Google: a Google TV Streamer shows it.</li><li>Apple: from iOS and tvOS 27, in apps that share it.</li>\
+    <li>Samsung: its border routers show it.</li><li>OpenThread: its web page, or <code>ot-ctl ba ephemeralkey start \
+    CODE</code>, or <code>threadkeeper agent otbr --credential-sharing</code>.</li></ul>\
+    <p class="dim small">It is valid for some minutes, and once.</p></details></form></section>
+
+    """
 
   /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 60 kB.
   private static let largestState = 28_000

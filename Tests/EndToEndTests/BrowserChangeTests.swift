@@ -125,7 +125,7 @@ struct BrowserChangeTests {
     }
     let controls = try await tab.evaluate(
       """
-      [...document.querySelectorAll('a[href],button,summary')]
+      [...document.querySelectorAll('a[href],button,input,summary')]
         .filter(e => !e.closest('details:not([open]) > :not(summary)'))
         .map(e => e.getAttribute('aria-label') || e.className)
       """
@@ -159,6 +159,12 @@ struct BrowserChangeTests {
       try await tab.evaluate(focused).text?.hasPrefix("Prefer: other (") == true, "news take the focus from nobody")
     try await tab.press(.enter)
     try await eventually("the other one to be preferred") { try await home.preferred == "other" }
+    try await tab.evaluate("document.querySelector('.code').focus(); document.activeElement.value = '123 456-789'")
+    try await tab.press(.enter)
+    try await tab.waitForText("probably mistyped")
+    try await focus("Try it all the same")
+    try await tab.press(.enter)
+    try await tab.wait("document.querySelector('#outcome').textContent.includes('local network')")
     try await home.stop()
   }
 

@@ -78,7 +78,10 @@ async function change(path, body, question) {
       headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
     const answerBody = await answer.json();
     outcome.className = answer.ok ? "good" : "bad";
-    outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""));
+    outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""),
+      ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})));
+    outcome.scrollIntoView({block: "nearest"});
+    return answer.ok;
   } catch {
     outcome.className = "bad";
     outcome.textContent = "The daemon does not answer.";
@@ -210,6 +213,18 @@ function part(item) {
 function event(item) {
   return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
 }
+// Waits for a router that shows a code: a second press would only be one more try.
+let isJoining = false;
+const joining = document.querySelector("#join form");
+if (joining) joining.addEventListener("submit", async event => {
+  event.preventDefault();
+  if (isJoining) return;
+  isJoining = true;
+  byId("outcome").className = "";
+  byId("outcome").textContent = "Waiting for the border router …";
+  if (await change("/networks/join", {code: joining.elements.code.value})) joining.reset();
+  isJoining = false;
+});
 let known;
 // The timer of a button that is pressed; 0: none is.
 let pressed = 0;

@@ -33,7 +33,11 @@ import Testing
         "/networks/accept", #"{"home":"a","ext_pan_id":"b","accepted":false}"#,
         .acceptNetwork(home: "a", network: "b", accepted: false)
       ), ("/networks/prefer", #"{"home":"a","ext_pan_id":"b"}"#, .prefer(home: "a", network: "b")),
-      ("/networks/keep", #"{"home":"a","id":"t"}"#, .keepKeys(home: "a", since: "t")),
+      ("/networks/join", #"{"code":"916371366"}"#, .join(code: "916371366", router: nil, anyway: false)),
+      (
+        "/networks/join", #"{"code":"1","border_agent_id":"a","anyway":true}"#,
+        .join(code: "1", router: "a", anyway: true)
+      ), ("/networks/keep", #"{"home":"a","id":"t"}"#, .keepKeys(home: "a", since: "t")),
       ("/networks/forget", #"{"home":"a","ext_pan_id":"b"}"#, .forgetPreferred(home: "a", network: "b")),
       ("/routers/accept", #"{"home":"a","border_agent_id":"b"}"#, .acceptRouter(home: "a", router: "b")),
       ("/routers/forget", #"{"home":"a","border_agent_id":"b"}"#, .forgetRouter(home: "a", router: "b")),
@@ -88,5 +92,10 @@ import Testing
     let reply = await reply(post())
     #expect(reply.status == .conflict)
     #expect(reply.text == "{\"message\":\"No.\",\"remedy\":\"Do this.\"}\n")
+    source.refusal.withLock { $0?.choices = [.init("A", anyway: true), .init("B", router: "b")] }
+    let choices = await self.reply(post()).text
+    #expect(
+      choices.contains(
+        #""choices":[{"label":"A","with":{"anyway":true}},{"label":"B","with":{"border_agent_id":"b"}}]"#))
   }
 }

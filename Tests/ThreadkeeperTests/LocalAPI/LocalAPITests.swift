@@ -73,7 +73,7 @@ import ThreadkeeperSupport
     AskConsent(home: "home", borderAgentId: agent), BackupStore(), DeleteLogin(broker: "mqtt://a:1883"),
     DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"),
     ExpectCredentialSharing(borderAgentId: agent), FollowAudit(), ForgetDamaged(home: "home"),
-    JoinNetwork(code: "916371366", anyway: false), ListAlerts(all: true), ListClients(), ListConsents(),
+    JoinNetwork(code: "91637136"), ListAlerts(all: true), ListClients(), ListConsents(),
     ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(),
     ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
     RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),

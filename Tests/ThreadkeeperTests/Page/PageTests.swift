@@ -176,6 +176,20 @@ import ThreadDataset
     }
   }
 
+  @Test("A code that looks mistyped is tried only after a question, and never repeated") func joins() throws {
+    var ofFleet = settings
+    ofFleet.store.url = SecretText("postgresql://a")
+    let page = PageChanges(context: context(ofFleet))
+    func refusal(_ code: String, anyway: Bool) throws -> PageRefusal {
+      try #require(#expect(throws: PageRefusal.self) { try page.make(.join(code: code, router: nil, anyway: anyway)) })
+    }
+    let mistyped = try refusal("123 456 789", anyway: false)
+    #expect(mistyped.choices == [.init("Try it all the same", anyway: true)])
+    #expect(try refusal("123 456 789", anyway: true).message.hasPrefix("the daemon of a fleet"))
+    #expect(try refusal("12345678", anyway: false).message == JoinNetwork.noCode.message)
+    #expect(!"\(mistyped)".contains("456"))
+  }
+
   @Test("Between different keys nothing is chosen; in a dispute the current ones can be kept") func keepsKeys() throws {
     let context = context(settings)
     let page = PageChanges(context: context)

@@ -95,6 +95,8 @@ struct PageChanges {
     case .forgetRouter(let home, let router):
       _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is forgotten."
+    case .join(let code, let router, let isAnyway):
+      return try join(JoinNetwork(code: code, borderAgentId: router, anyway: isAnyway))
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .keepKeys(let home, let since): return try keepKeys(in: home, since: since)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
@@ -109,6 +111,26 @@ struct PageChanges {
       _ = try DenyConsent(id: id).perform(context)
       return "Denied."
     }
+  }
+
+  private func join(_ join: JoinNetwork) throws -> String {
+    do {
+      let reply = try join.join(context)
+      let meaning =
+        reply.result == .undecided
+        ? "No network is preferred. Press \"Prefer\" at this one."
+        : reply.meaning(isOnlyHome: context.settings.homes.count < 2)
+      return "\(reply.came) \(meaning)"
+    } catch let failure as CommandFailure where failure == JoinNetwork.mistyped {
+      throw PageRefusal(
+        "\(JoinNetwork.mistyped.message).", remedy: "Look at it again.",
+        choices: [.init("Try it all the same", anyway: true)])
+    } catch CodeReader.Obstacle.several(let agents) {
+      let home = context.homes.first?.home
+      throw PageRefusal(
+        "\(agents.count) border routers show a code. Whose is it?",
+        choices: agents.map { .init(home?.shownName($0).printable ?? "\($0)", router: "\($0)") })
+    } catch let obstacle as CodeReader.Obstacle { throw CommandFailure(obstacle, in: context.homes.first?.home) }
   }
 
   private func prefer(_ hex: String, in home: String) throws -> String {
