@@ -57,7 +57,7 @@ package enum PageDocument {
 
   /// The field for the code that a border router shows.
   private static let joining = """
-    <section id="join" aria-labelledby="h-join"><h2 id="h-join">Join a network by code</h2><form class="card">\
+    <section id="join" aria-labelledby="h-join"><h2 id="h-join">Join by code</h2><form class="card">\
     <label>Code of nine digits <input class="code" name="code" inputmode="numeric" autocomplete="off" maxlength="20" \
     required></label> <button class="main send">Join</button>\
     <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\

@@ -203,6 +203,12 @@ import ThreadDataset
     let again = try await running.installation.json("networks", "join", code)
     #expect(again["changed"] == false && again["result"] == "preferred", "\(again)")
 
+    if geteuid() == 0 {
+      let needles = [ProcessMemory.Needle(name: "the code", bytes: Array(code.utf8))]
+      try await ProcessMemory.expectNone(
+        of: needles + ProcessMemory.needles("network key", guests.networkKey), in: running.daemon.identifier,
+        after: "joining")
+    }
     outputs.append(try await running.installation.run("audit"))
     #expect(outputs.last?.contains("genp thread-by-code/home \(guests.extendedPANID)") == true, "\(outputs.last ?? "")")
     for output in outputs + [running.daemon.log] {
