@@ -220,7 +220,7 @@ struct PreferredReport: Codable {
           + "accept-credentials\(homeOption)`"
       }
       if reportedBy.isEmpty, sharedBy.isEmpty {
-        lines.append("            bring it with `\(command) @FILE\(homeOption)`")
+        lines.append("            bring it with `threadkeeper networks join CODE`, or `\(command) @FILE\(homeOption)`")
       }
       return lines.map { $0 + "\n" }.joined()
     }
