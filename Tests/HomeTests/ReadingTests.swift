@@ -400,7 +400,7 @@ import ThreadDataset
     #expect(scene.preferred == Self.later && scene.alarms.isEmpty == (row.firesAfter != 0))
     row.meanwhile(&scene)
     func isFiring() -> Bool { scene.alarms.contains(.of(.staleDataset, 1)) }
-    while scene.now < start.adding(seconds: 150) {
+    while scene.now < start.adding(seconds: 80) {
       let seconds = Int(scene.now.milliseconds - start.milliseconds) / 1_000
       #expect(isFiring() == (row.firesAfter.map { seconds >= $0 } ?? false), "after \(seconds) s")
       scene.tick()
