@@ -14,6 +14,8 @@ package struct Settings: Sendable, Equatable {
   /// Of border routers on the local network.
   package var discovery = Discovery.auto
   package var reading = Reading.auto
+  /// Where an OpenThread Border Router has its REST interface that is asked for codes.
+  package var sharingURL = "http://127.0.0.1:8081"
   package var http = HTTP()
   package var log = Log()
   package var consent = Consent()

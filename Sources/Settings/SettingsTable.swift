@@ -57,6 +57,18 @@ extension Setting {
           "With `auto`, those of a network whose PSKc is stored are [read](../guides/discovery.md)."),
       ]),
     Section(
+      title: "Credentials by a code",
+      settings: [
+        Setting(
+          "sharing.url",
+          .text("`http://HOST:PORT`") { $0.hasPrefix("http://") && HostName.hasPort(String($0.dropFirst(7))) },
+          \.sharingURL,
+          """
+          The REST interface of an OpenThread Border Router, which makes the codes of `threadkeeper networks share` and \
+          of the page. On this machine a program of root or of the daemon's user has to listen there.
+          """)
+      ]),
+    Section(
       title: "The Wi-Fi beside routers",
       settings: [
         Setting(
@@ -320,7 +332,7 @@ extension Setting {
       "http.trusted_proxy_changes", .flag, \.http.trustedProxyChanges,
       """
       `true`: every user of the proxy may also change something without the token: choose the preferred network, forget \
-      border routers, approve requests for credentials.
+      border routers, approve requests for credentials, share them by a code.
       """),
   ]
 

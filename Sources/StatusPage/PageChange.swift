@@ -19,6 +19,8 @@ package enum PageChange: Sendable, Equatable {
   case keepKeys(home: String, since: String)
   /// Lets no network be the preferred one. Not where it is another one by now.
   case forgetPreferred(home: String, network: String)
+  /// Shows a code by which others get the credentials of a network.
+  case share(home: String, network: String)
   case approve(id: String, always: Bool)
   case deny(id: String)
   /// Has a person asked again whether a router gets the preferred credentials.
@@ -37,8 +39,8 @@ package enum PageChange: Sendable, Equatable {
   }
 
   static let paths = [
-    "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/routers/accept",
-    "/routers/forget", "/consent/approve", "/consent/deny", "/consent/ask",
+    "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
+    "/routers/accept", "/routers/forget", "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -56,6 +58,7 @@ package enum PageChange: Sendable, Equatable {
     case ("/networks/prefer", let home?, let network?, _, _): self = .prefer(home: home, network: network)
     case ("/networks/keep", let home?, _, _, let id?): self = .keepKeys(home: home, since: id)
     case ("/networks/forget", let home?, let network?, _, _): self = .forgetPreferred(home: home, network: network)
+    case ("/networks/share", let home?, let network?, _, _): self = .share(home: home, network: network)
     case ("/routers/accept", let home?, _, let router?, _): self = .acceptRouter(home: home, router: router)
     case ("/routers/forget", let home?, _, let router?, _): self = .forgetRouter(home: home, router: router)
     case ("/consent/approve", _, _, _, let id?): self = .approve(id: id, always: fields.always ?? false)

@@ -93,7 +93,7 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     case .getCredentials: "The credentials of a border router of the own team."
     case .listCredentials: "The credentials of the own team."
     case .listActiveCredentials: "The same, of routers that are there and can be reached."
-    case .shareCredentials: "Not in this version: always `unsupported`."
+    case .shareCredentials: "Always `unsupported`: a code is shown to people, by `threadkeeper networks share`."
     case .getNetwork: "The newest credentials of a network, of any team. Needs consent."
     case .nearbyNetworks: "The credentials of all networks whose routers are there, of every team. Needs consent."
     case .isPreferredAvailable: "Whether a network is preferred, and its credentials are here."

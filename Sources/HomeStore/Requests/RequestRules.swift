@@ -142,9 +142,17 @@ extension HomeRequest {
     case (.getNetwork, _, let network?, _): self = .getNetwork(network)
     case (.nearbyNetworks, _, _, _): self = .nearbyNetworks
     case (.pendingConsents, _, _, _): self = .pendingQuestions
+    case (.shareCredentials, _, _, _): throw AnswerFailure.codesAreForPeople
     default: throw AnswerFailure(.unsupported, "\(request.command.rawValue) is not in this version")
     }
   }
+}
+
+extension AnswerFailure {
+  /// Of `credentials/share`.
+  package static let codesAreForPeople = AnswerFailure(
+    .unsupported, "a code is shown to people, and to no program",
+    help: "run `threadkeeper networks share` as the daemon's user, or press \"Share by code\" on its page")
 }
 
 // MARK: - On the socket

@@ -124,13 +124,15 @@ open class THClient: NSObject, @unchecked Sendable {
     completion: @escaping @Sendable (Set<THCredentials>?, (any Error)?) -> Void
   ) { start(completion) { try await $0.credentials(.nearbyNetworks) } }
 
-  /// Lets another device join a network by a code of nine digits, which is shown to the person and
-  /// never returned. A daemon does not do it: the code is made and checked by a border router with its
-  /// radio, and the daemon has none. The answer is ``THError/Code/unsupported``.
+  /// Lets another device have the credentials of a network by a code of nine digits, for two minutes. It is
+  /// shown to the person at this program's terminal, where that is the daemon's own user or root, and never
+  /// returned. An OpenThread Border Router on the network makes it, which the daemon asks.
   ///
   /// - Parameters:
   ///   - extendedPANID: 8 bytes.
-  ///   - completion: gets nil once the code is shown, or the error.
+  ///   - completion: gets nil once the code is shown, or the error: ``THError/Code/conflict`` while the router
+  ///     has a code in use; ``THError/Code/unsupported`` without such a router, a terminal, or a daemon,
+  ///     and for every other user.
   @preconcurrency open func enableCredentialSharingMode(
     forExtendedPANID extendedPANID: Data, completion: @escaping @Sendable ((any Error)?) -> Void
   ) { start(completion) { _ = try await $0.ask(.about(extendedPANID, .shareCredentials)) } }

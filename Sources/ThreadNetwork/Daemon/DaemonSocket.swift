@@ -18,9 +18,9 @@ struct DaemonSocket: Sendable {
   /// - Returns: nil when nobody listens there.
   /// - Throws: `THError`, among them what the daemon answers; `CancellationError`.
   func ask(_ request: ThreadRequest) async throws -> AnswerData? {
-    guard request.command.needsConsent, usesTerminal, TerminalConsent.isPossible else {
-      return try await exchange(request)
-    }
+    guard usesTerminal, TerminalConsent.isPossible else { return try await exchange(request) }
+    if request.command == .shareCredentials, try await showCode(request) { return AnswerData() }
+    guard request.command.needsConsent else { return try await exchange(request) }
     let person = Task { await ConsentAtTerminal(daemon: self, request: request).run() }
     let answer: AnswerData?
     do { answer = try await exchange(request) } catch {

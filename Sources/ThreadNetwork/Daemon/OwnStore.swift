@@ -147,7 +147,7 @@ struct OwnStore: Sendable {
     case .listCredentials, .listActiveCredentials, .nearbyNetworks: data.credentials = []
     case .isPreferredAvailable: data.available = false
     case .checkPreferred: data.result = AnswerData.Check.none
-    case .shareCredentials: throw AnswerFailure(.unsupported, "credentials/share is not in this version")
+    case .shareCredentials: throw AnswerFailure.codesAreForPeople
     default:
       throw AnswerFailure(
         .notFound, "nothing is stored yet: no daemon runs, and there is no store in \(location.directory)")

@@ -23,7 +23,6 @@ struct AgentOTBRCommand: AsyncParsableCommand {
         --key /etc/threadkeeper/router.key --adopt
       threadkeeper agent otbr --username hub --name 'Living room' --name Attic \\
         http://127.0.0.1:8081 http://attic.local:8081
-      threadkeeper agent otbr --credential-sharing
     """)
 
   @Argument(help: ArgumentHelp("REST interfaces of routers; http://127.0.0.1:8081 unless given.", valueName: "url"))
@@ -62,14 +61,6 @@ struct AgentOTBRCommand: AsyncParsableCommand {
         its credentials stay.
         """)) var leave = false
 
-  @Flag(
-    help: ArgumentHelp(
-      "Show a code of 9 digits with which a phone gets the network's credentials, and end.",
-      discussion: """
-        Only on a terminal, and only for routers that have credential sharing. Needs no broker, and may be \
-        used while the routers' agent runs.
-        """)) var credentialSharing = false
-
   @Option(help: ArgumentHelp("Look at the router this often.", valueName: "seconds")) var poll = 5
 
   @Option(
@@ -107,18 +98,11 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       throw ValidationError("--adopt has a router without a network given one, --leave has it leave: give one of them.")
     }
     _ = try AgentOptions.users(routerUser)
-    guard credentialSharing else { return try agent.broker.requireLogin() }
-    guard StandardStream.output.isTerminal else {
-      throw ValidationError("--credential-sharing shows its code on a terminal only.")
-    }
-    guard !adopt, !leave, !agent.dryRun else {
-      throw ValidationError("--credential-sharing shows a code and ends: leave out --adopt, --leave and --dry-run.")
-    }
+    try agent.broker.requireLogin()
   }
 
   func run() async throws {
     if let obstacle = HTTPTransfer.obstacle { throw CommandFailure(.unavailable, obstacle) }
-    if credentialSharing { return try await shareCredentials() }
     try await agent.run(configurations(), nothing: "a router does not report itself, or is on no network")
   }
 
@@ -153,34 +137,5 @@ struct AgentOTBRCommand: AsyncParsableCommand {
       configuration.requestTimeout = .seconds(requestTimeout)
       return configuration
     }
-  }
-
-  /// Reports it to a daemon on this machine, so that the code is no alert there.
-  private func expectSharing(of router: BorderAgentID?) async {
-    guard let router, let options = try? SettingsOptions.parse([]), let settings = options.read().settings else {
-      return
-    }
-    _ = try? await DaemonClient(settings: options.ofStore(settings)).performIfThere(
-      ExpectCredentialSharing(borderAgentId: "\(router)"), within: .seconds(5))
-  }
-
-  /// On the terminal, and nowhere else: whoever has the code gets the network's key.
-  private func shareCredentials() async throws {
-    var isMissing = false
-    for address in try addresses() {
-      let client = OTBRClient(address, of: try AgentOptions.users(routerUser), timeout: .seconds(requestTimeout))
-      let (id, outcome) = try await CredentialSharing.code(from: client)
-      let router = id.map { "\($0)" } ?? "\(address)"
-      switch outcome {
-      case .code(let code):
-        try StandardStream.output.write(
-          "Code of \(router), for \(CredentialSharing.lifetime / 60_000) minutes: \(code)\n")
-        await expectSharing(of: id)
-      case .none(let why):
-        isMissing = true
-        try StandardStream.output.write("There is no code of \(router): \(why)\n")
-      }
-    }
-    if isMissing { throw CommandFailure(.unavailable, "a router has no code to show") }
   }
 }

@@ -6,6 +6,7 @@ import HomeStore
 import ServiceDiscovery
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 /// `threadkeeper networks list`, which may be left out.
 struct NetworksListCommand: AsyncParsableCommand {
@@ -52,10 +53,10 @@ struct NetworksListCommand: AsyncParsableCommand {
 /// `threadkeeper networks`
 struct NetworksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "networks", "List the Thread networks and their border routers, join, accept or forget a network.",
+    "networks", "List the Thread networks and their border routers, join, share, accept or forget a network.",
     subcommands: [
       NetworksListCommand.self, NetworksAcceptCommand.self, NetworksAcceptCredentialsCommand.self,
-      NetworksForgetCommand.self, NetworksJoinCommand.self,
+      NetworksForgetCommand.self, NetworksJoinCommand.self, NetworksShareCommand.self,
     ], defaultSubcommand: NetworksListCommand.self)
 }
 
@@ -191,6 +192,43 @@ struct NetworksForgetCommand: AsyncParsableCommand {
         + "hour: delete it there, too.\n"
     }
     return (deleted + shared + stay).joined()
+  }
+}
+
+/// `threadkeeper networks share`
+struct NetworksShareCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "share", "Show a code of 9 digits with which another phone or hub gets the credentials of a network.",
+    """
+    An OpenThread Border Router on the network makes the code, by its REST interface, and takes it once. It \
+    needs credential sharing of Thread 1.4. With --url no daemon is needed: run it on the router's own machine \
+    where that REST interface answers nobody else. Ends with 69 where the router gives no code.
+
+    Examples:
+      threadkeeper networks share
+      threadkeeper networks share --minutes 5
+      threadkeeper networks share 1111111122222222 --url http://127.0.0.1:8081
+    """)
+
+  @Argument(help: "The Extended PAN ID: 16 hex digits. The preferred network unless given.") var network: String?
+  @Option(help: "How long the code lives, 1 to 10; 2 unless given.") var minutes: Int?
+  @Option(help: "The router's REST interface; that of `sharing.url` unless given.") var url: String?
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    guard options.output.json || StandardStream.output.isTerminal else {
+      throw CommandFailure(.usage, "the code is shown on a terminal only", remedy: "`--json` prints it anywhere")
+    }
+    let share = ShareNetwork(home: home.home, extPanId: network, minutes: minutes, url: url)
+    let alone = url.map { url in { try await SystemThread.result { try share.ask(url) } } }
+    try await options.show {
+      try await $0.perform(share, orStore: alone)
+    } text: {
+      "The code of \($0.networkName?.printable ?? "the network") for \($0.duration): \($0.shownCode)\n"
+        + "Type it where the network is added. Whoever has it gets the network's credentials, once.\n"
+    }
   }
 }
 

@@ -156,26 +156,6 @@ extension BorderAgentError {
   var clause: String { "\(description.prefix(1).lowercased())\(description.dropFirst().dropLast())" }
 }
 
-/// A code of a router is no alert: somebody has asked for it here.
-struct ExpectCredentialSharing: Operation {
-  /// 16 or 32 hexadecimal digits.
-  var borderAgentId: String
-
-  struct Reply: Codable {
-    /// Whether it is listed.
-    var known: Bool
-  }
-
-  func perform(_ context: OperationContext) throws -> Reply {
-    let agent = try BorderAgentID(parameter: borderAgentId)
-    var isKnown = false
-    for home in context.settings.homes {
-      if case .accepted = try context.perform(.codeAsked(agent), in: home.name) { isKnown = true }
-    }
-    return Reply(known: isKnown)
-  }
-}
-
 /// Ends the alerts about routers on a network that is not the preferred one and never was theirs.
 struct AcceptNetwork: Operation {
   var home: String

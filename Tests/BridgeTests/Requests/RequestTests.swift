@@ -87,9 +87,9 @@ import ThreadRequests
     ]) func badFields(_ command: String, _ json: String, _ field: String) throws
   { #expect(try scene.ask(command, json)?.failure?.field == field) }
 
-  @Test("What this version does not do is unsupported") func unsupported() throws {
+  @Test("A code to share credentials is for people, and no request gets one") func unsupported() throws {
     let share = try scene.ask("credentials/share", #"{"ext_pan_id":"0000000000000001"}"#)
-    #expect(share?.failure?.message == "credentials/share is not in this version")
+    #expect(share?.failure?.message == "a code is shown to people, and to no program")
     #expect(share?.failure?.known == .unsupported)
   }
 

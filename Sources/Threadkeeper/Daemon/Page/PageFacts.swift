@@ -100,6 +100,10 @@ struct PageChanges {
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .keepKeys(let home, let since): return try keepKeys(in: home, since: since)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
+    case .share(let home, let network):
+      let reply = try ShareNetwork(home: home, extPanId: network).perform(context)
+      return "The code for \(reply.duration): \(reply.shownCode). Type it where the network is added. Whoever has it "
+        + "gets the network's credentials, once."
     case .approve(let id, let always):
       let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
       if decision.request.offersCredentials { return "The credentials are used from now on." }
