@@ -66,7 +66,7 @@ class Router:
     def lose(self):
         self.active = self.pending = None
         self.current = None  # the dataset that it runs with
-        self.sharing = None  # None: no key; else the state of the one that there is
+        self.sharing = None  # None: off; "enabled": no key; else the state of the one that there is
         self.state, self.attaching, self.since = "disabled", None, 0
 
     def take(self, dataset):
@@ -251,19 +251,25 @@ class REST(BaseHTTPRequestHandler):
             router.world.mgmt_pending(router, body)
             return self.reply(201)
         if self.path == "/node/ba-epskc/state":
+            router.sharing = router.sharing or "enabled"
             return self.reply(200)
         self.reply(404)
 
     def on_POST(self, router, body):
         if self.path != "/node/ba-epskc/key":
             return self.reply(404)
-        if router.sharing:
+        if json.loads(body)["lifetime"] > 600_000:
+            return self.reply(400)
+        if router.sharing != "enabled":
             return self.reply(409)
         router.sharing = "started"
         self.reply(200, text=json.dumps({"tap": "%09d" % secrets.randbelow(10**9), "port": 49152}))
 
     def on_DELETE(self, router, _):
-        router.reset()
+        if self.path == "/node/ba-epskc/key":
+            router.sharing = router.sharing and "enabled"
+        else:
+            router.reset()
         self.reply(200)
 
 

@@ -64,8 +64,9 @@ extension Setting {
           .text("`http://HOST:PORT`") { $0.hasPrefix("http://") && HostName.hasPort(String($0.dropFirst(7))) },
           \.sharingURL,
           """
-          The REST interface of an OpenThread Border Router, which makes the codes of `threadkeeper networks share` and \
-          of the page. On this machine a program of root or of the daemon's user has to listen there.
+          The REST interface of an OpenThread Border Router that [makes \
+          codes](../guides/openthread-border-router.md#show-a-code-for-others). On this machine it has to be a program \
+          of root or of the daemon's user.
           """)
       ]),
     Section(

@@ -49,14 +49,15 @@ import Testing
       "store.key_file": "/srv/a", "store.passphrase": "a", "alerts.hold": "31", "preferred.on_mismatch": "adopt",
       "presence.offline_after": "0", "discovery.mdns": "off", "discovery.read": "off", "limits.events_per_second": "1",
       "limits.events_burst": "1", "limits.routers_per_team": "1", "limits.routers": "1", "clients.socket": "/run/a",
-      "ssid.reporters": "[hall]", "consent.approvers": "[a]", "consent.approvers_trust": "broker",
-      "home_assistant.discovery": "off", "home_assistant.prefix": "other", "home_assistant.consent": "all",
-      "home_assistant.login": "ha", "home_assistant.trusted": "[ha]", "http.enabled": "false",
-      "http.address": "127.0.0.2", "http.port": "8424", "http.token": "0123456789abcdef", "http.names": "[a]",
-      "http.trusted_proxy": "192.0.2.1", "http.trusted_proxy_changes": "true", "log.level": "debug",
-      "log.format": "json", "teams": "{a: [b]}", "client_users": "{root: a}", "homes": "{a: {base_topic: b}}",
-      "store.url": "dbname=tk", "fleet.node": "n-1", "fleet.address": "n-1.example.org", "fleet.shards_at_most": "1",
-      "fleet.connections": "1", "fleet.seal_command": "[seal]", "fleet.unseal_command": "[unseal, -k, '1']",
+      "sharing.url": "http://a:1", "ssid.reporters": "[hall]", "consent.approvers": "[a]",
+      "consent.approvers_trust": "broker", "home_assistant.discovery": "off", "home_assistant.prefix": "other",
+      "home_assistant.consent": "all", "home_assistant.login": "ha", "home_assistant.trusted": "[ha]",
+      "http.enabled": "false", "http.address": "127.0.0.2", "http.port": "8424", "http.token": "0123456789abcdef",
+      "http.names": "[a]", "http.trusted_proxy": "192.0.2.1", "http.trusted_proxy_changes": "true",
+      "log.level": "debug", "log.format": "json", "teams": "{a: [b]}", "client_users": "{root: a}",
+      "homes": "{a: {base_topic: b}}", "store.url": "dbname=tk", "fleet.node": "n-1",
+      "fleet.address": "n-1.example.org", "fleet.shards_at_most": "1", "fleet.connections": "1",
+      "fleet.seal_command": "[seal]", "fleet.unseal_command": "[unseal, -k, '1']",
     ]
     // Those beside which alone a value has a meaning.
     let beside = [

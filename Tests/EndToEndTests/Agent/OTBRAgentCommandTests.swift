@@ -108,7 +108,6 @@ import Testing
       (arguments(good, "--adopt"), "--daemon"), (arguments("https://hub"), "http://HOST:PORT"),
       (arguments("http://anna:secret@hub"), "http://HOST:PORT"), (arguments(good, good + "/"), "twice"),
       (arguments(good, "--name", "a", "--name", "b"), "more names"),
-      (arguments(good, "--credential-sharing"), "terminal"),
       (arguments(good, "--adopt", "--leave", "--daemon", "x"), "--leave"), (arguments(good, "--hold", "-1"), "--hold"),
       (arguments(good, "--name", String(repeating: "a", count: 129)), "128 characters"),
       (arguments("http://attic.local", "--adopt", "--daemon", "x"), "on the router itself"),
@@ -126,36 +125,32 @@ import Testing
     }
   }
 
-  @Test("The code of credential sharing is shown on the terminal beside the running agent, without a broker")
-  func credentialSharing() async throws {
+  @Test("On the router's own machine a code is shown on the terminal, without a daemon and beside the running agent")
+  func sharing() async throws {
     let audience = try await Audience.start(broker)
     let routers = try await ThreadRouters(1)
-    let id = try routers.order(0, "form", home.hex()).agent
+    try routers.order(0, "form", home.hex())
     let running = try AgentProcess(.otbr, [routers.url(0)], broker: broker, in: directory)
     try await audience.until("the announcement") {
       $0.messages.contains { $0.topic == "threadkeeper/in/attic/announce" }
     }
-    let log = directory.file("agent.log")
-    func share(_ more: [String]) throws -> TerminalSession {
-      try TerminalSession(
-        ["agent", "otbr", routers.url(0), "--credential-sharing", "--router-user", "\(getuid())"] + more,
-        environment: ["PATH": "/usr/bin:/bin", "HOME": directory.path, "THREADKEEPER_STATE_DIRECTORY": directory.path],
-        errorFile: log)
-    }
-    // The login's own broker, too, gets nothing.
-    let session = try share(["--host", "127.0.0.1", "--port", "\(broker.port)", "--username", "attic"])
-    try await session.until("Code of \(id), for 5 minutes: ")
+    let command = ["networks", "share", "--url", routers.url(0), "--minutes", "5"]
+    let environment = ["PATH": "/usr/bin:/bin", "HOME": directory.path, "THREADKEEPER_STATE_DIRECTORY": directory.path]
+    // What is piped may end in a file.
+    let piped = try await run(command)
+    #expect(piped.status == 64 && piped.error.contains("on a terminal only"), "\(piped)")
+    let session = try TerminalSession(command, environment: environment)
+    try await session.until(" for 5 minutes: ")
     #expect(try await session.end() == 0)
-    let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{9})/)).output.1
-    #expect(try String(contentsOfFile: log, encoding: .utf8) == "")
+    let code = try #require(session.screen.firstMatch(of: /minutes: ([0-9]{3} [0-9]{3} [0-9]{3})/)).output.1
     // The code is in use for as long as it lives.
-    let again = try share([])
-    try await again.until("There is no code of \(id): a code is in use already (409)")
+    let again = try TerminalSession(command, environment: environment)
+    try await again.until("has a code in use already (409)")
     #expect(try await again.end() == 69)
     try await audience.caughtUp()
     audience.look { heard in
       for message in heard.messages {
-        #expect(!String(decoding: message.payload, as: UTF8.self).contains("\"\(code)\""))
+        #expect(!String(decoding: message.payload, as: UTF8.self).contains(code.filter { $0 != " " }))
       }
       #expect(heard.messages.count { $0.topic == "threadkeeper/in/attic/announce" } == 1)
       #expect(!heard.messages.contains { $0.topic == "threadkeeper/in/attic/offline" })

@@ -39,6 +39,7 @@ import Testing
         .join(code: "1", router: "a", anyway: true)
       ), ("/networks/keep", #"{"home":"a","id":"t"}"#, .keepKeys(home: "a", since: "t")),
       ("/networks/forget", #"{"home":"a","ext_pan_id":"b"}"#, .forgetPreferred(home: "a", network: "b")),
+      ("/networks/share", #"{"home":"a","ext_pan_id":"b"}"#, .share(home: "a", network: "b")),
       ("/routers/accept", #"{"home":"a","border_agent_id":"b"}"#, .acceptRouter(home: "a", router: "b")),
       ("/routers/forget", #"{"home":"a","border_agent_id":"b"}"#, .forgetRouter(home: "a", router: "b")),
     ] as [(String, String, PageChange)]) func made(path: String, body: String, change: PageChange) async

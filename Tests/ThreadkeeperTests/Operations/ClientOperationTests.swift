@@ -76,11 +76,27 @@ import ThreadDataset
     }
     try announce(.home)
     #expect(try !accept.perform(context).changed)
-    #expect(try ExpectCredentialSharing(borderAgentId: Self.agent).perform(context).known)
     let removed = try remove.perform(context)
     #expect(removed.previousTeam == "hub" && removed.credentials)
     #expect(try context.failure(of: remove).status == .noInput)
     #expect(!RemoveRouter.isRepeatable)
+  }
+
+  @Test("No code is shown without a network, for too long, or by what is no router; then it is said what helps")
+  func sharing() throws {
+    #expect(try context.failure(of: ShareNetwork()).status == .noInput)
+    try announce(.home)
+    let port = try UnusedPort.next()
+    for (share, status, words) in [
+      (ShareNetwork(extPanId: "x"), .usage, "16 hex digits"), (ShareNetwork(minutes: 0), .usage, "not 0"),
+      (ShareNetwork(minutes: 11), .usage, "not 11"), (ShareNetwork(url: "https://a"), .usage, "http://HOST:PORT"),
+      (ShareNetwork(url: "http://127.0.0.1:\(port)"), .unavailable, "nothing accepts the connection"),
+    ] as [(ShareNetwork, Threadkeeper.ExitStatus, String)] {
+      let failure = try context.failure(of: share)
+      #expect(failure.status == status && failure.message.contains(words), "\(failure)")
+    }
+    let failure = try context.failure(of: ShareNetwork(url: "http://127.0.0.1:\(port)"))
+    #expect(failure.code == .unsupported && failure.remedy?.contains("in the app of another") == true)
   }
 
   @Test("A router that is not on the local network, or where none is read, is not read") func reading() throws {

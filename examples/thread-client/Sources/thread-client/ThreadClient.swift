@@ -11,7 +11,8 @@ import ThreadNetwork
            thread-client delete AGENT    forget one
            thread-client check           is the dataset on standard input the preferred network's?
            thread-client preferred       print the preferred network's dataset, once a person agrees
-    AGENT is the Border Agent ID: 16 or 32 hex digits.
+           thread-client share NETWORK   show the person a code that gives others a network's credentials
+    AGENT is the Border Agent ID: 16 or 32 hex digits; NETWORK the Extended PAN ID: 16.
 
     """
 
@@ -43,6 +44,7 @@ import ThreadNetwork
       }
       let credentials = try await client.preferredCredentials()
       print(Hex.text(credentials.activeOperationalDataSet ?? Data()))
+    case ("share", 2): try await client.enableCredentialSharingMode(forExtendedPANID: Hex.data(arguments[1]))
     default:
       complain(usage)
       exit(64)
