@@ -13,6 +13,7 @@ package enum PageChange: Sendable, Equatable {
   case forgetRouter(home: String, router: String)
   /// Gets a network's credentials by the code that a border router shows.
   case join(code: String, router: String?, anyway: Bool)
+  case readRouter(router: String)
   case prefer(home: String, network: String)
   /// Decides a dispute about the keys of the preferred network: the current ones stay. Not where others are preferred
   /// since then.
@@ -40,7 +41,7 @@ package enum PageChange: Sendable, Equatable {
 
   static let paths = [
     "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
-    "/routers/accept", "/routers/forget", "/consent/approve", "/consent/deny", "/consent/ask",
+    "/routers/accept", "/routers/forget", "/routers/read", "/consent/approve", "/consent/deny", "/consent/ask",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -61,6 +62,7 @@ package enum PageChange: Sendable, Equatable {
     case ("/networks/share", let home?, let network?, _, _): self = .share(home: home, network: network)
     case ("/routers/accept", let home?, _, let router?, _): self = .acceptRouter(home: home, router: router)
     case ("/routers/forget", let home?, _, let router?, _): self = .forgetRouter(home: home, router: router)
+    case ("/routers/read", _, _, let router?, _): self = .readRouter(router: router)
     case ("/consent/approve", _, _, _, let id?): self = .approve(id: id, always: fields.always ?? false)
     case ("/consent/ask", let home?, _, let router?, _): self = .askAgain(home: home, router: router)
     case ("/consent/deny", _, _, _, let id?): self = .deny(id: id)

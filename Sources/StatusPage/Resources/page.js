@@ -26,6 +26,7 @@ const forms = {
   // To the minute.
   seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
   read: past => past < 120 ? "read just now" : "read last " + span(past) + " ago",
+  due: past => past < 0 ? "in " + span(-past) : "now",
 };
 function tick(element) {
   const text = forms[element.dataset.form]((Date.now() - new Date(element.dateTime)) / 1000);
@@ -73,6 +74,10 @@ function fill(id, items, keyOf, draw) {
 async function change(path, body, question) {
   if (question && !confirm(question)) return;
   const outcome = byId("outcome");
+  if (path === "/routers/read") {
+    outcome.className = "";
+    outcome.textContent = "The border router is being read.";
+  }
   try {
     const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
       headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
@@ -109,10 +114,12 @@ function dot(item) {
 // Remarks about a router beside that it is there; null: none.
 function remark(home, item) {
   const body = {home, border_agent_id: item.id};
-  const words = (item.online ? [] : ["offline"]).concat(item.notes);
+  const pending = item.pending, words = (item.online ? [] : ["offline"]).concat(item.notes,
+    pending ? ["its network changes " + pending.what] : []);
   if (!words.length) return null;
   const line = make("li", "", make("span", "name", title(item)), ": ",
     make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
+  if (pending) line.append(" ", when(pending.at, "due"));
   if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
   if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
   if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body,
@@ -123,7 +130,9 @@ function facts(item) {
   return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
     make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
       item.only_seen ? ", on the local network only" : "", item.omr ? ", off-mesh prefix " + item.omr : "",
-      item.shares_by_code ? ", can share by code" : ""));
+      item.shares_by_code ? ", can share by code" : """,
+      ...(item.read ? [", dataset ", when(item.read, "read")] : [])),
+    item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null);
 }
 function network(home, item, heading) {
   const head = make("div", "head",

@@ -42,6 +42,7 @@ import Testing
       ("/networks/share", #"{"home":"a","ext_pan_id":"b"}"#, .share(home: "a", network: "b")),
       ("/routers/accept", #"{"home":"a","border_agent_id":"b"}"#, .acceptRouter(home: "a", router: "b")),
       ("/routers/forget", #"{"home":"a","border_agent_id":"b"}"#, .forgetRouter(home: "a", router: "b")),
+      ("/routers/read", #"{"border_agent_id":"b"}"#, .readRouter(router: "b")),
     ] as [(String, String, PageChange)]) func made(path: String, body: String, change: PageChange) async
   {
     let reply = await reply(post(path, Array(body.utf8)))

@@ -152,6 +152,16 @@ struct SampleHome {
     handle(.sightings(Sightings([seen])))
   }
 
+  /// What a router has said that is seen.
+  mutating func read(_ agent: UInt64, on network: SampleNetwork, pending: SampleNetwork? = nil) throws {
+    let active = try #require(DatasetSummary(network.dataset(at: 1), key: Self.key))
+    let later = try pending.flatMap { DatasetSummary(try $0.dataset(at: 2), key: Self.key) }
+    let seen = try #require(Advertisement([Self.agent(agent)]))
+    let pskc = try #require(active.parameters?.pskc)
+    let outcome = ReadingResult.Outcome.datasets(active, pending: later.map { .init($0, delay: 58_000) })
+    handle(.reading(ReadingResult(seen, of: active.network, pskc: pskc, outcome)))
+  }
+
   /// As an administrator.
   mutating func request(_ request: HomeRequest) {
     var context = RequestContext(Requester(.systemUser(0), team: "root"), reply: .caller, actor: "root")

@@ -274,6 +274,20 @@ import ThreadDataset
     #expect(home.networks[3].routers[0].fault == "warning")
   }
 
+  @Test("A router that was read says when, and what its network changes to, and can be read again while it is there")
+  func read() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1, on: .home)
+    try sample.see(9, on: .home)
+    func router() throws -> PageState.Router { try #require(try shown(sample).networks[0].routers.last) }
+    #expect(try !router().isReadable && router().read == nil)
+    try sample.read(9, on: .home, pending: SampleNetwork.home.with { $0.channel = 25 })
+    #expect(try router().isReadable && router().read == "2023-11-14T22:13:00Z" && router().notes.isEmpty)
+    #expect(try router().pending?.what == "to channel 25" && router().pending?.at == "2023-11-14T22:14:18Z")
+    sample.handle(.sightings(Sightings([])))
+    #expect(try !router().isReadable && router().read != nil)
+  }
+
   @Test("A router is offered to be forgotten once it has an alert of its own, not in a power cut") func isGone() throws
   {
     var sample = SampleHome()

@@ -64,6 +64,17 @@ struct PageFacts: PageSource {
   }
 }
 
+extension ReadRouter.Reply {
+  fileprivate var sentence: String {
+    let network = "The border router is on \(networkName.printable)\(channel.map { ", channel \($0)" } ?? "")"
+    switch differs {
+    case nil: return "\(network)."
+    case []?: return "\(network), with the dataset of the preferred network."
+    case let differs?: return "\(network). It differs from the preferred network: \(differs.joined(separator: ", "))."
+    }
+  }
+}
+
 extension DaemonStatus {
   /// Whether it is known who is on the local network now: what is stored about it may be old otherwise.
   fileprivate var seesRouters: Bool { discovery.state == .running }
@@ -97,6 +108,7 @@ struct PageChanges {
       return "The border router is forgotten."
     case .join(let code, let router, let isAnyway):
       return try join(JoinNetwork(code: code, borderAgentId: router, anyway: isAnyway))
+    case .readRouter(let router): return try ReadRouter(borderAgentId: router).perform(context).sentence
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .keepKeys(let home, let since): return try keepKeys(in: home, since: since)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)

@@ -29,6 +29,11 @@ struct PageState: Encodable {
     var online: Bool
     /// RFC 3339, to the minute; nil while it is seen on the local network.
     var seen: String?
+    /// When it showed itself last that it has the dataset that is stored for it: RFC 3339, to the minute.
+    var read: String?
+    /// Whether a person may have it read now.
+    var isReadable: Bool
+    var pending: Pending?
     /// Remarks about it: not on the preferred network, runs on another network, …
     var notes: [String]
     /// Its off-mesh routable prefix.
@@ -42,6 +47,13 @@ struct PageState: Encodable {
     var isGone: Bool
     /// The severity of the worst alert about it; nil: there is none.
     var fault: String?
+  }
+
+  /// What the network of a router changes to.
+  struct Pending: Encodable {
+    var what: String
+    /// When: RFC 3339.
+    var at: String
   }
 
   struct Network: Encodable {
@@ -256,6 +268,8 @@ extension PageState.Router {
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
     online = router.isOnline
     self.seen = seen?.toTheMinute.description
+    read = router.reading?.readAt?.toTheMinute.description
+    isReadable = router.reading != nil && seen == nil
     notes = []
     if verdict.isMismatch, !router.hasNoNetwork { notes.append("not on the preferred network") }
     if router.isElsewhere { notes.append("runs on another network than its dataset says") }
@@ -275,11 +289,11 @@ extension PageState.Router {
     case .noAnswer: notes.append("did not answer when it was read")
     case .refused: notes.append("refused the credentials of its network when it was read")
     case .invalid: notes.append("gave no valid answer when it was read")
-    case nil: if router.publishedSource == .meshcop { notes.append("its own dataset was read") }
+    case nil: break
     }
-    if let pending = router.reading?.pending {
-      let what = pending.channel.map { "to channel \($0)" } ?? "(\(pending.differs.parameters.map(\.rawValue).listed))"
-      notes.append("its network changes \(what) at \(pending.at)")
+    pending = router.reading?.pending.map {
+      let what = $0.channel.map { "to channel \($0)" } ?? "(\($0.differs.parameters.map(\.rawValue).listed))"
+      return PageState.Pending(what: what, at: $0.at.description)
     }
     omr = router.offMeshPrefix?.prefixText
     sharesByCode = router.sharesByCode == true
