@@ -22,8 +22,8 @@ let goalTargets: [Target] =
       .executableTarget(
         name: "threadkeeper-bench",
         dependencies: [
-          "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium", "Home", "KeychainCore",
-          "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
+          "BorderAgentDouble", "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
+          "Home", "KeychainCore", "MeshCoP", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
           .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ], path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
     ]
