@@ -81,6 +81,9 @@ struct ReadingSchedule {
     return true
   }
 
+  /// Whether a router is read, or will be.
+  func reads(_ agent: BorderAgentID) -> Bool { routers[agent].map { $0.isHere || $0.isReading } ?? false }
+
   /// The router to be read now, whose conversation begins with this call; nil while there is none.
   mutating func next(at now: ContinuousClock.Instant) -> Advertisement? {
     guard hasRoom, let (agent, router) = first, beginning(of: router) <= now else { return nil }

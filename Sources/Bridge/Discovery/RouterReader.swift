@@ -39,8 +39,16 @@ package final class RouterReader: Sendable {
   }
 
   private final class Caller: Sendable {
-    let answer = Mutex<Answer?>(nil)
+    private let state = Mutex<Answer?>(nil)
     let signal = WakeSignal()
+
+    var answer: Answer? { state.withLock(\.self) }
+
+    /// - Parameter answer: nil where the router is not read any more.
+    func end(_ answer: Answer?) {
+      state.withLock { $0 = answer }
+      signal.raise()
+    }
   }
 
   /// For which a person waits: a conversation takes 20 s at most, and so does one that has to end first.
@@ -82,17 +90,28 @@ package final class RouterReader: Sendable {
   func update(_ records: [Advertisement], in home: Home) {
     let known = home.credentialsToRead
     let listed = home.listed(records)
-    state.withLock { state in
+    let ended = state.withLock { state in
       state.records = listed
       state.schedule.update(listed, at: .now) { known[$0] != nil }
+      return state.callers.keys.filter { !state.schedule.reads($0) }.flatMap {
+        state.callers.removeValue(forKey: $0) ?? []
+      }
     }
+    for caller in ended { caller.end(nil) }
     changed.raise()
   }
+
+  /// Calls of `read` that wait.
+  var waiting: Int { state.withLock { $0.callers.values.reduce(0) { $0 + $1.count } } }
 
   /// Reads a router, because a person wants to know, and returns when that is over.
   ///
   /// - Parameter agent: under which it is listed, or which its record names.
   package func read(_ agent: BorderAgentID) throws(Obstacle) -> Answer {
+    try read(agent, until: .now + Self.callTimeout)
+  }
+
+  private func read(_ agent: BorderAgentID, until deadline: ContinuousClock.Instant) throws(Obstacle) -> Answer {
     let records = state.withLock { $0.records }
     let home = loop.homes.storedHome(home)
     guard let record = records.of(agent, in: home) else { throw .notOnLocalNetwork }
@@ -105,10 +124,12 @@ package final class RouterReader: Sendable {
     }
     guard isRead else { throw .noCredentials(record.network) }
     changed.raise()
-    WakeSignal.wait(for: [caller.signal, stopped], within: Self.callTimeout)
+    WakeSignal.wait(for: [caller.signal, stopped], within: deadline - .now)
     state.withLock { $0.callers[record.agents[0]]?.removeAll { $0 === caller } }
-    guard let answer = caller.answer.withLock({ $0 }) else { throw .busy }
-    return answer
+    if let answer = caller.answer { return answer }
+    guard caller.signal.isRaised else { throw .busy }
+    // It has gone, or takes no PSKc any more.
+    return try read(agent, until: deadline)
   }
 
   // MARK: On threads of its own
@@ -138,10 +159,7 @@ package final class RouterReader: Sendable {
       state.conversations -= 1
       return state.callers.removeValue(forKey: agent) ?? []
     }
-    for caller in callers {
-      caller.answer.withLock { $0 = answer }
-      caller.signal.raise()
-    }
+    for caller in callers { caller.end(answer) }
     changed.raise()
   }
 

@@ -130,7 +130,7 @@ function facts(item) {
   return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
     make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
       item.only_seen ? ", on the local network only" : "", item.omr ? ", off-mesh prefix " + item.omr : "",
-      item.shares_by_code ? ", can share by code" : """,
+      item.shares_by_code ? ", can share by code" : "",
       ...(item.read ? [", dataset ", when(item.read, "read")] : [])),
     item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null);
 }

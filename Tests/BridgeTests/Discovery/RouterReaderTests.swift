@@ -111,6 +111,16 @@ import ThreadkeeperSupport
     #expect(active.network == dataset.extendedPANID && kit.home.routers[agent]?.reading?.readAt != nil)
   }
 
+  @Test("A person whose router goes before it is read is answered at once") func gone() async throws {
+    // Nothing is read: it was not started.
+    try see(advertisement(port: 1))
+    let answer = Task { try await ask() }
+    try await eventually("the call waits") { reader.waiting == 1 }
+    try see()
+    await #expect(throws: RouterReader.Obstacle.notOnLocalNetwork) { try await answer.value }
+    #expect(reader.waiting == 0)
+  }
+
   @Test("A record that is not listed is not read") func unlisted() async throws {
     let server = try server(dataset)
     defer { server.stop() }
