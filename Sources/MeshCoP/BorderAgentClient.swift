@@ -38,27 +38,19 @@ package enum BorderAgentClient {
       _ = poll(&polled, nfds_t(polled.count), (conversation.deadline - .now).pollMilliseconds)
       events = signal?.isRaised == true ? conversation.stop() : []
       if polled[0].revents != 0 {
-        switch receive(from: socket) {
-        case .success(let datagram):
+        // One byte more than is taken, so that none is taken that is cut off.
+        var datagram = [UInt8](repeating: 0, count: Record.mostDatagramBytes + 1)
+        let (count, code) = (recv(socket, &datagram, datagram.count, 0), errno)
+        if count >= 0 {
           socketErrors = []
-          events += conversation.receive(datagram, at: .now)
-        case .failure(let error): if error.code != EAGAIN { socketErrors.append(error.code) }
+          events += conversation.receive(Array(datagram[..<count]), at: .now)
+        } else if code != EAGAIN {
+          socketErrors.append(code)
         }
       }
       if socketErrors.count > 1 { throw .unreachable(socketErrors[1]) }
       events += conversation.tick(at: .now)
     }
-  }
-
-  private struct SocketError: Error { let code: Int32 }
-
-  private static func receive(from socket: Int32) -> Result<[UInt8], SocketError> {
-    // One byte more than is taken, so that none is taken that is cut off.
-    var datagram = [UInt8](repeating: 0, count: Record.mostDatagramBytes + 1)
-    let count = recv(socket, &datagram, datagram.count, 0)
-    // Here, because releasing the array may change it.
-    let code = errno
-    return count < 0 ? .failure(SocketError(code: code)) : .success(Array(datagram[..<count]))
   }
 
   /// Only datagrams from there arrive.

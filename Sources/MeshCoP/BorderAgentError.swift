@@ -41,8 +41,6 @@ package enum BorderAgentError: Error, Equatable, Sendable, CustomStringConvertib
 }
 
 extension BorderAgentError {
-  static func invalid(_ part: String, _ flaw: String) -> Self { .protocolError(part: part, flaw: flaw) }
-
   static func invalid(_ part: String, _ flaw: KeyExchangeError) -> Self {
     switch flaw {
     case .libraryFailed, .outOfOrder, .unusableSecret: .cannotStart(flaw)

@@ -1,7 +1,7 @@
 /// Reads numbers and byte strings, without a copy: what is read may be secret. Where too few bytes are left, it returns
 /// nil and stays where it is.
 struct ByteReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.SubSequence == Bytes {
-  private var rest: Bytes
+  private(set) var rest: Bytes
 
   init(_ bytes: Bytes) { rest = bytes }
 
@@ -22,11 +22,6 @@ struct ByteReader<Bytes: RandomAccessCollection<UInt8>> where Bytes.SubSequence 
     guard let count = reader.number(width), let bytes = reader.bytes(Int(count)) else { return nil }
     self = reader
     return bytes
-  }
-
-  mutating func remainder() -> Bytes {
-    defer { rest = rest.suffix(0) }
-    return rest
   }
 }
 

@@ -28,10 +28,14 @@ package struct CoAPRequest: Sendable {
   private let identifier: [UInt8]
   private let token: [UInt8]
 
-  /// - Parameter random: 4 bytes are taken: the token, then the message id.
-  package init(path: [String], random: RandomSource) {
+  /// - Parameters:
+  ///   - random: 4 bytes are taken: the token, then the message id.
+  ///   - former: of the same session, which has another token and message id.
+  package init(path: [String], random: RandomSource, after former: CoAPRequest? = nil) {
     var bytes: [UInt8] = [0, 0, 0, 0]
     bytes.withUnsafeMutableBytes { random($0) }
+    if former?.token.elementsEqual(bytes[..<2]) == true { bytes[1] ^= 1 }
+    if former?.identifier.elementsEqual(bytes[2...]) == true { bytes[3] ^= 1 }
     (self.path, token, identifier) = (path, Array(bytes[..<2]), Array(bytes[2...]))
   }
 
@@ -73,7 +77,7 @@ package struct CoAPRequest: Sendable {
     var option: UInt64 = 0
     while let byte = reader.number(1) {
       if byte == 0xFF {
-        let payload = Array(reader.remainder())
+        let payload = Array(reader.rest)
         return payload.isEmpty ? nil : payload
       }
       guard let delta = extended(byte >> 4, &reader), let length = extended(byte & 0x0F, &reader),

@@ -11,7 +11,7 @@ package struct RouterReading: Sendable, Equatable {
 
 /// One conversation with a border agent, as a value: it opens a DTLS session, requests the datasets (MGMT_ACTIVE_GET,
 /// MGMT_PENDING_GET of the Thread specification, chapter "Mesh Commissioning Protocol") and closes the session. It takes
-/// 20 s at most.
+/// 20 s at most. A copy, as fuzzing makes it, has the same secrets, which are zeroed with the last one.
 package struct Conversation: Sendable {
   /// What follows from an input. Nothing comes after the result.
   package enum Event: Sendable {
@@ -35,10 +35,9 @@ package struct Conversation: Sendable {
   /// - Throws: `BorderAgentError.cannotStart`.
   package init(secret: SecretBytes, random: RandomSource, at now: ContinuousClock.Instant) throws(BorderAgentError) {
     client = try DTLSClient(secret: secret, random: random, at: now)
-    requests = [
-      (.activeDataset, CoAPRequest(path: ["c", "ag"], random: random)),
-      (.pendingDataset, CoAPRequest(path: ["c", "pg"], random: random)),
-    ]
+    let active = CoAPRequest(path: ["c", "ag"], random: random)
+    let pending = CoAPRequest(path: ["c", "pg"], random: random, after: active)
+    requests = [(.activeDataset, active), (.pendingDataset, pending)]
     (end, timer) = (now + .seconds(20), RetransmissionTimer(at: now))
   }
 
@@ -94,7 +93,7 @@ package struct Conversation: Sendable {
       isAcknowledged = true
       timer.extend(at: now)
       return []
-    case .invalid(let flaw): return finish(.failure(.invalid(request.name, flaw)))
+    case .invalid(let flaw): return finish(.failure(.protocolError(part: request.name, flaw: flaw)))
     case .response(let code, let payload, let acknowledgement):
       let acknowledged = acknowledgement.flatMap { client.protect($0) }.map { [Event.send($0)] } ?? []
       do throws(BorderAgentError) { try take(code, payload, of: step, request) } catch {
@@ -109,13 +108,13 @@ package struct Conversation: Sendable {
   private mutating func take(_ code: UInt8, _ payload: [UInt8], of step: BorderAgentError.Step, _ request: CoAPRequest)
     throws(BorderAgentError)
   {
-    let number = "\(code >> 5).\(code & 0x1F < 10 ? "0" : "")\(code & 0x1F)"
+    let flaw = "it is refused with \(code >> 5).\(code & 0x1F < 10 ? "0" : "")\(code & 0x1F)"
     // The active dataset is read, also where the router has no MGMT_PENDING_GET.
     if step == .pendingDataset, code != CoAPRequest.changed { return }
-    guard code == CoAPRequest.changed else { throw .invalid(request.name, "it is refused with \(number)") }
+    guard code == CoAPRequest.changed else { throw .protocolError(part: request.name, flaw: flaw) }
     let dataset: OperationalDataset?
     do throws(DatasetError) { dataset = payload.isEmpty ? nil : try OperationalDataset(bytes: payload) } catch {
-      throw .invalid(request.name, error.message)
+      throw .protocolError(part: request.name, flaw: error.message)
     }
     if step == .activeDataset { reading.active = dataset } else { reading.pending = dataset }
   }

@@ -139,7 +139,7 @@ package struct DTLSClient: Sendable {
       while state != .open, let message = assembly.takeNext() {
         timer.extend(at: now)
         guard let type = HandshakeType(rawValue: message.type) else {
-          throw .invalid("handshake message \(message.type)", "there is none of this number")
+          throw .protocolError(part: "handshake message \(message.type)", flaw: "there is none of this number")
         }
         do { events += try receive(message, type, at: now) } catch {
           throw error as? BorderAgentError ?? .invalid(type.name, error as? KeyExchangeError ?? .libraryFailed)

@@ -55,12 +55,9 @@ struct ReplayWindow {
 
   /// For a record that is authentic.
   mutating func insert(_ number: UInt64) {
-    if number > highest {
-      let step = number - highest
-      seen = step < 64 ? seen << step : 0
-      highest = number
-    }
-    if highest - number < 64 { seen |= 1 << (highest - number) }
+    // A shift by 64 or more leaves 0.
+    if number > highest { (seen, highest) = (seen << (number - highest), number) }
+    seen |= 1 << (highest - number)
   }
 }
 

@@ -33,7 +33,7 @@ package struct BorderAgentDouble: Sendable {
   package var alter: @Sendable (inout Outgoing) -> Void = { _ in }
 
   /// What the client did wrong.
-  package private(set) var complaints: [String] = []
+  package private(set) var clientErrors: [String] = []
   /// Paths that were asked for, in their order, each once for each message id.
   package private(set) var asked: [String] = []
   package private(set) var isOpen = false
@@ -66,14 +66,14 @@ package struct BorderAgentDouble: Sendable {
   /// Takes a datagram of the client, and says what it sends.
   package mutating func receive(_ datagram: [UInt8]) -> [[UInt8]] {
     var datagrams: [[UInt8]] = []
-    if datagram.count > Record.mostDatagramBytes { complaints.append("a datagram of \(datagram.count) bytes") }
+    if datagram.count > Record.mostDatagramBytes { clientErrors.append("a datagram of \(datagram.count) bytes") }
     for record in Record.split(datagram) {
-      do { datagrams += try receive(record) } catch { complaints.append("\(error)") }
+      do { datagrams += try receive(record) } catch { clientErrors.append("\(error)") }
     }
     return datagrams
   }
 
-  private struct Complaint: Error, CustomStringConvertible {
+  private struct ClientError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
   }
@@ -92,7 +92,7 @@ package struct BorderAgentDouble: Sendable {
   private mutating func receive(_ record: Record, _ bytes: [UInt8]) throws -> [[UInt8]] {
     switch ContentType(rawValue: record.type) {
     case .alert:
-      if bytes == [1, 0] { isClosed = true } else { throw Complaint("alert \(bytes)") }
+      if bytes == [1, 0] { isClosed = true } else { throw ClientError("alert \(bytes)") }
       return []
     case .handshake:
       let before = assembly.next
@@ -104,7 +104,7 @@ package struct BorderAgentDouble: Sendable {
       return isRepeated ? send(lastFlight) : datagrams
     case .applicationData where record.epoch == 1: return try answer(bytes)
     case .changeCipherSpec: return []
-    default: throw Complaint("a record of type \(record.type) in epoch \(record.epoch)")
+    default: throw ClientError("a record of type \(record.type) in epoch \(record.epoch)")
     }
   }
 
@@ -119,7 +119,7 @@ package struct BorderAgentDouble: Sendable {
       return []
     case (.finished, 1):
       guard let keys, SecretBytes(copying: message.body) == (try keys.verifyData(.client, after: transcript)) else {
-        throw Complaint("the hash of its Finished is wrong")
+        throw ClientError("the hash of its Finished is wrong")
       }
       transcript += message.bytes
       let own = try keys.verifyData(.server, after: transcript).withUnsafeBytes { Array($0) }
@@ -128,7 +128,7 @@ package struct BorderAgentDouble: Sendable {
         part(.changeCipherSpec, .changeCipherSpec, 0, [1]),
         part(.finished, .handshake, HandshakeType.finished.rawValue, own, epoch: 1),
       ])
-    default: throw Complaint("handshake message \(message.type) in epoch \(epoch)")
+    default: throw ClientError("handshake message \(message.type) in epoch \(epoch)")
     }
   }
 
@@ -137,7 +137,7 @@ package struct BorderAgentDouble: Sendable {
     let cookieLength = message.body.count > 35 ? Int(message.body[35]) : 0
     let start = 36 + cookieLength
     guard message.body.starts(with: expected), message.body.count > start + 16, message.body[34] == 0 else {
-      throw Complaint("its ClientHello is no ClientHello")
+      throw ClientError("its ClientHello is no ClientHello")
     }
     let hasCookie = message.body[36..<start].elementsEqual(cookie)
     guard hasCookie || !asksForCookie else {
@@ -152,10 +152,10 @@ package struct BorderAgentDouble: Sendable {
     let head: [UInt8] = [0x00, 0x02, 0xC0, 0xFF, 0x01, 0x00]
     let length = rest.count - 8
     let lengths = [UInt8(length >> 8), UInt8(length & 0xFF), 0x01, 0x00]
-    guard rest.starts(with: head + lengths) else { throw Complaint("its ClientHello offers something else") }
+    guard rest.starts(with: head + lengths) else { throw ClientError("its ClientHello offers something else") }
     let keysLength = Int(rest[start + 10]) << 8 | Int(rest[start + 11])
     let others: [UInt8] = [0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0]
-    guard rest.dropFirst(12 + keysLength).elementsEqual(others) else { throw Complaint("it has other extensions") }
+    guard rest.dropFirst(12 + keysLength).elementsEqual(others) else { throw ClientError("it has other extensions") }
     try keyExchange.receiveFirstRound(rest.dropFirst(12).prefix(keysLength))
     clientRandom = Array(message.body[2..<34])
     transcript = message.bytes
@@ -177,7 +177,7 @@ package struct BorderAgentDouble: Sendable {
   private mutating func answer(_ bytes: [UInt8]) throws -> [[UInt8]] {
     if bytes.count == 4, bytes[0] == 0x60, bytes[1] == 0 { return [] }  // It acknowledges.
     guard isOpen, bytes.count == 11, bytes.starts(with: [0x42, 0x02]), bytes[6] == 0xB1, bytes[8] == 0x02 else {
-      throw Complaint("it asks in another way")
+      throw ClientError("it asks in another way")
     }
     let identifier = Array(bytes[2..<4])
     let path = String(decoding: [bytes[7], UInt8(ascii: "/")] + bytes[9...], as: UTF8.self)

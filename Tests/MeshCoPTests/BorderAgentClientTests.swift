@@ -19,7 +19,7 @@ struct BorderAgentClientTests {
     #expect(reading.active?.bytes == Simulation.active && reading.pending?.bytes == Simulation.pending)
     server.stop()
     let session = server.router
-    #expect(session.isClosed && session.complaints.isEmpty && session.asked == ["c/ag", "c/pg"])
+    #expect(session.isClosed && session.clientErrors.isEmpty && session.asked == ["c/ag", "c/pg"])
   }
 
   @Test("A wrong code is refused over UDP") func refused() async throws {

@@ -181,10 +181,10 @@ struct InvalidMessageTests {
       let reading = try #require(outcome.result).get()
       #expect(reading.active?.bytes == (change.missing == .activeDataset ? nil : Simulation.active))
       #expect(reading.pending?.bytes == (change.missing == .pendingDataset ? nil : Simulation.pending))
-      #expect(outcome.router.complaints.isEmpty && outcome.router.isClosed)
+      #expect(outcome.router.clientErrors.isEmpty && outcome.router.isClosed)
     // The router learns which side was wrong, and a session that is open is closed.
     case .protocolError(let part, _) where part.hasPrefix("response"): #expect(outcome.router.isClosed)
-    case .protocolError: #expect(outcome.router.complaints.contains("alert [2, 47]"))
+    case .protocolError: #expect(outcome.router.clientErrors.contains("alert [2, 47]"))
     default: break
     }
   }

@@ -51,7 +51,7 @@ struct NetworkFaultTests {
     }
     #expect(reading.active?.bytes == Simulation.active && reading.pending?.bytes == Simulation.pending, "\(name)")
     #expect(outcome.router.asked == ["c/ag", "c/pg"], "\(name)")
-    #expect(outcome.router.complaints.isEmpty, "\(name): \(outcome.router.complaints)")
+    #expect(outcome.router.clientErrors.isEmpty, "\(name): \(outcome.router.clientErrors)")
     #expect(outcome.sent.allSatisfy { $0.count <= 1_500 }, "\(name)")
     // A nonce is a record's number: what is sent again has another one.
     let numbers = outcome.sent.flatMap(Record.split).map(\.number)
@@ -93,6 +93,13 @@ struct NetworkFaultTests {
     try Self.checkRead(try simulation.run(), "\(length), reversed: \(isReversed)")
   }
 
+  @Test("Both datasets are requested, also where the random message ids are the same") func requests() throws {
+    var (simulation, bytes) = (try Simulation(), [UInt8](repeating: 7, count: 200))
+    bytes.withUnsafeMutableBytes { KnownRandom(seed: 1).fill(UnsafeMutableRawBufferPointer(rebasing: $0[..<192])) }
+    simulation.random = KnownRandom(bytes)
+    #expect(try simulation.run().router.asked == ["c/ag", "c/pg"])
+  }
+
   @Test("A router that asks for no cookie is read too") func noCookie() throws {
     var simulation = try Simulation()
     simulation.router.asksForCookie = false
@@ -118,7 +125,7 @@ struct NetworkFaultTests {
       case .success?:
         read += 1
         try Self.checkRead(outcome, "seed \(seed)")
-      case .failure(.noAnswer)?, .failure(.tooSlow)?: #expect(outcome.router.complaints.isEmpty)
+      case .failure(.noAnswer)?, .failure(.tooSlow)?: #expect(outcome.router.clientErrors.isEmpty)
       default: Issue.record("\(seed): \(String(describing: outcome.result))")
       }
     }

@@ -26,6 +26,7 @@ struct Simulation {
   static let latency = Duration.milliseconds(10)
 
   var secret = Self.code
+  var random = KnownRandom(seed: 1)
   var router: BorderAgentDouble
   /// What arrives of the datagram with this number in this direction, and after how long.
   var disturb: (Direction, Int, [UInt8]) -> [(Duration, [UInt8])] = { [(Self.latency, $2)] }
@@ -39,7 +40,7 @@ struct Simulation {
     let beginning = ContinuousClock.now
     var now = beginning
     var outcome = Outcome(router: router)
-    var client = try Conversation(secret: secret, random: KnownRandom(seed: 1).fill, at: now)
+    var client = try Conversation(secret: secret, random: random.fill, at: now)
     var counts: [Direction: Int] = [:]
     var underway: [(at: ContinuousClock.Instant, to: Direction, bytes: [UInt8])] = []
     func send(_ datagrams: [[UInt8]], _ direction: Direction) {
