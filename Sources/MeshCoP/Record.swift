@@ -67,9 +67,9 @@ package struct SessionKeys: Sendable {
 
   private static let (keyLength, implicitNonceLength, explicitNonceLength, tagLength) = (16, 4, 8, 8)
 
-  private let masterSecret: SecretBytes
+  package let masterSecret: SecretBytes
   /// The client's key, the server's key, the client's nonce, the server's nonce.
-  private let keyBlock: SecretBytes
+  package let keyBlock: SecretBytes
 
   /// - Throws: `KeyExchangeError.libraryFailed`.
   package init(premasterSecret: SecretBytes, clientRandom: [UInt8], serverRandom: [UInt8]) throws(KeyExchangeError) {

@@ -43,6 +43,7 @@ package struct BorderAgentDouble: Sendable {
   private let cookie: [UInt8]
   private let random: [UInt8]
   private var keyExchange: KeyExchange
+  private var premasterSecret: SecretBytes?
   private var keys: SessionKeys?
   private var clientRandom: [UInt8] = []
   private var transcript: [UInt8] = []
@@ -53,6 +54,12 @@ package struct BorderAgentDouble: Sendable {
   private var lastFlight: [Outgoing] = []
   /// By message id: a question that comes again is not asked again.
   private var answered: [[UInt8]: [UInt8]] = [:]
+
+  /// What both sides of the session have derived, for a search for it. Keys and nonces are parts of the key block.
+  package var derivedSecrets: [(name: String, bytes: SecretBytes)] {
+    [("premaster secret", premasterSecret), ("master secret", keys?.masterSecret), ("key block", keys?.keyBlock)]
+      .compactMap { name, secret in secret.map { (name, $0) } }
+  }
 
   /// - Parameter secret: the PSKc's 16 bytes, or the digits of a code.
   package init(secret: SecretBytes, active: [UInt8], pending: [UInt8] = [], random source: RandomSource) throws {
@@ -113,9 +120,9 @@ package struct BorderAgentDouble: Sendable {
     case (.clientHello, 0) where keys == nil: return try greet(message)
     case (.clientKeyExchange, 0) where keys == nil && !transcript.isEmpty:
       transcript += message.bytes
-      keys = try SessionKeys(
-        premasterSecret: keyExchange.premasterSecret(from: message.body), clientRandom: clientRandom,
-        serverRandom: random)
+      let secret = try keyExchange.premasterSecret(from: message.body)
+      keys = try SessionKeys(premasterSecret: secret, clientRandom: clientRandom, serverRandom: random)
+      premasterSecret = secret
       return []
     case (.finished, 1):
       guard let keys, SecretBytes(copying: message.body) == (try keys.verifyData(.client, after: transcript)) else {

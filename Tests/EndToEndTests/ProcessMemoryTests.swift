@@ -93,6 +93,42 @@ import ThreadRequests
     try await running.stop()
   }
 
+  @Test(
+    "When a border router has been read, neither the PSKc, nor what it gave, nor what was derived is left",
+    .enabled(if: LocalNetwork.obstacle == nil, "\(LocalNetwork.obstacle ?? "")")) func read() async throws
+  {
+    let network = try LocalNetwork()
+    let running = try await RunningHome(variables: network.environment())
+    let (home, routers) = (try ThreadNetwork("home"), try ReadableRouters(network))
+    try await running.publish(BorderRouter(number: 1).announces(try home.hex()))
+    let router = AdvertisedRouter(2, home, takesPSKc: true)
+    let pending = try ThreadNetwork("later")
+    let agent = try routers.start("Kitchen", router, home.hex(at: 2), pending: pending.pending(at: 3, channel: 25))
+    try await eventually("it is read") {
+      try routers.announce()
+      return running.state(router.topic)?["source"] == "meshcop"
+    }
+    var secrets = [
+      ("network key", home.networkKey), ("PSKc", home.pskc), ("network key to come", pending.networkKey),
+      ("PSKc to come", pending.pskc),
+    ]
+    func note() {
+      for (name, secret) in agent.router.derivedSecrets {
+        let bytes = secret.withUnsafeBytes { Array($0) }
+        // In parts of 16: of the key block the keys, without the nonces.
+        secrets += stride(from: 0, through: bytes.count - 16, by: 16).map { (name, Array(bytes[$0..<$0 + 16])) }
+      }
+    }
+    note()
+    try await running.installation.run("routers", "read", router.agent)
+    note()
+    #expect(secrets.count == 18)
+    let needles = secrets.flatMap { ProcessMemory.needles($0, $1) }
+    #expect(try !ProcessMemory.finds(of: needles, in: getpid()).isEmpty, "the search finds nothing where something is")
+    try await ProcessMemory.expectNone(of: needles, in: running.daemon.identifier, after: "two conversations")
+    try await running.stop()
+  }
+
   /// What all planted secrets begin and end with, so that a part of any of them is found.
   private struct Plant {
     private let head = (0..<6).map { _ in UInt8.random(in: 1 ... .max) }

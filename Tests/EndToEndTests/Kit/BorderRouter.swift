@@ -104,6 +104,7 @@ struct AdvertisedRouter: Sendable {
   let agent: String
   var network: ThreadNetwork
   var partition: UInt8 = 1
+  var activeSeconds: UInt8 = 1
   /// Whether its border agent takes a session by the PSKc.
   var takesPSKc = false
 
@@ -119,7 +120,7 @@ struct AdvertisedRouter: Sendable {
     [
       Array("rv=1".utf8), Array("vn=Acme".utf8), Array("mn=BR-2".utf8), Array("nn=\(network.name)".utf8),
       Array("tv=1.4.0".utf8), Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
-      Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []), Array("at=".utf8) + [0, 0, 0, 0, 0, 1, 0, 0],
+      Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []), Array("at=".utf8) + [0, 0, 0, 0, 0, activeSeconds, 0, 0],
       Array("pt=".utf8) + [0, 0, 0, partition], Array("sb=".utf8) + [0, 0, 0b1000, takesPSKc ? 0b10_001 : 0b10_000],
       Array("omr=".utf8) + [64, 0xFD, 0x97, 0xFF, 0x26, 0x55, 0x34, 0, 1],
     ]

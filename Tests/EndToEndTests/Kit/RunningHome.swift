@@ -27,7 +27,7 @@ final class RunningHome: Sendable {
   ///   - mqtt: further lines of the section `mqtt`.
   ///   - hold: seconds for which alerts are held.
   ///   - more: further sections of the settings.
-  ///   - hasPage: with the status page, and without discovery.
+  ///   - hasPage: with the status page, and without discovery where there are no further variables.
   ///   - storePath: somewhere else than in the installation's directory.
   ///   - launcher: a program and its arguments through which everything is started.
   init(
@@ -39,7 +39,7 @@ final class RunningHome: Sendable {
     self.broker = broker
     port = try UnusedPort.next()
     let page = """
-      discovery: {mdns: off}
+      \(variables.isEmpty ? "discovery: {mdns: off}" : "")
       http: {enabled: true, port: \(port), token: \(Self.token)}
       """
     let password = broker.broker.password(of: "threadkeeper")

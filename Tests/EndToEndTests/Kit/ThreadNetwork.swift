@@ -43,5 +43,12 @@ struct ThreadNetwork: Sendable {
     return result.hex
   }
 
+  /// A pending dataset, which lands in 58 s.
+  func pending(at timestamp: UInt8, channel: UInt16) throws -> [UInt8] {
+    let active = Hexadecimal.decode(try hex(at: UInt64(timestamp), channel: channel)) ?? []
+    // Pending Timestamp and Delay Timer.
+    return active + [51, 8, 0, 0, 0, 0, 0, timestamp, 0, 0, 52, 4, 0, 0, 0xE2, 0x90]
+  }
+
   private static func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0 ... .max) } }
 }
