@@ -180,9 +180,7 @@ struct BrowserChangeTests {
     for (number, name) in [(UInt8(1), "Hallway hub"), (2, "Kitchen speaker")] {
       try services.publish(name, text: AdvertisedRouter(number, network).text)
     }
-    let port = try UnusedPort.next()
-    let home = try await RunningHome(
-      more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}", variables: local.environment())
+    let home = try await RunningHome(hasPage: true, variables: local.environment())
     let installation = home.installation
     try await home.until("the routers") { heard in
       [1, 2].allSatisfy { heard.state(AdvertisedRouter($0, network).topic) != nil }
@@ -200,8 +198,7 @@ struct BrowserChangeTests {
         try installation.directory.putSecret(token, "token"),
       ], user: "home-assistant", broker: home.broker, in: installation.directory)
 
-    let tab = try await BrowserTab()
-    try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
+    let tab = try await home.tab()
     try await tab.waitForText("has the credentials of MyHome1234. Use them?")
     try await tab.waitForText("Kitchen speaker")
     try await tab.takePicture("page-credentials")

@@ -1,9 +1,6 @@
-import BorderAgentDouble
 import Foundation
-import SodiumCrypto
 import TestKit
 import Testing
-import ThreadDataset
 
 /// Border routers in a local network of the test's own, with a real avahi-daemon at either end. A silent agent, and
 /// what else a record changes: `DiscoveryTests` and `DiscoveryAlertTests` of `Home`.
@@ -100,54 +97,6 @@ import ThreadDataset
       BorderAgentDouble(
         secret: SecretBytes(copying: pskc), active: Hexadecimal.decode(active) ?? [], pending: pending,
         random: RandomBytes.fill))
-  }
-
-  @Test("A router is read by the PSKc of its network, and followed; one that only says that it is there refuses")
-  func read() async throws {
-    try network.stop(.avahi, .far)
-    let running = try await running()
-    let moved = try home.hex(at: 2, channel: 20)
-    // In 58 s.
-    let pending = [51, 8, 0, 0, 0, 0, 0, 3, 0, 0, 52, 4, 0, 0, 0xE2, 0x90] as [UInt8]
-    let later = (Hexadecimal.decode(try home.hex(at: 3, channel: 25)) ?? []) + pending
-    let agents = [
-      try borderAgent(pskc: home.pskc, moved, pending: later), try borderAgent(pskc: guests.pskc, try home.hex()),
-    ]
-    defer { for agent in agents { agent.stop() } }
-    let routers = [AdvertisedRouter(1, home, takesPSKc: true), AdvertisedRouter(2, home, takesPSKc: true)]
-    let sender = try PacketSender(network)
-    try await eventually("both are asked") {
-      for (name, (router, agent)) in zip(["Kitchen", "Impostor"], zip(routers, agents)) {
-        try sender.send(
-          MulticastPacket(
-            name: Array(name.utf8), text: MulticastPacket.strings(router.text), host: Array(name.utf8),
-            port: agent.port, address: [127, 0, 0, 1], lifetime: 4_500, hostLifetime: 4_500))
-      }
-      return running.state(routers[0].topic)?["source"] == "meshcop"
-        && running.state(routers[1].topic)?["read_problem"] == "refused"
-    }
-    let (genuine, impostor) = (running.state(routers[0].topic), running.state(routers[1].topic))
-    #expect(genuine?["credentials"] == "stored" && genuine?["channel"] == 20 && genuine?["preferred"] == "match")
-    #expect(genuine?["pending"]?["channel"] == 25 && genuine?["user"] == nil)
-    #expect(impostor?["source"] == "mdns" && impostor?["credentials"] == "shared")
-    let preferred = try await running.installation.json("preferred", "show")
-    #expect(preferred["channel"] == 20)
-
-    let read = try await running.installation.json("routers", "read", routers[0].agent)
-    #expect(read["channel"] == 20 && read["differs"]?.list.isEmpty == true && read["pending"]?["channel"] == 25)
-    let text = try await running.installation.run("routers", "read", routers[0].agent)
-    #expect(text.contains("Its network changes to channel 25 in 58 s."), "\(text)")
-    var outputs = [text]
-    for (agent, status) in [(routers[1].agent, 77), (String(repeating: "ab", count: 8), 66)] {
-      let refused = try await running.installation.command("routers", "read", agent)
-      #expect(refused.status == Int32(status), "\(refused)")
-      outputs += [refused.output, refused.error]
-    }
-    let secrets = [home.pskc, home.networkKey, guests.pskc].map { Hexadecimal.encode($0) }
-    for output in outputs + [running.daemon.log] {
-      for secret in secrets { #expect(!output.lowercased().contains(secret)) }
-    }
-    try await running.stop()
   }
 
   @Test("A network comes by the code that its router shows, once it shows one") func code() async throws {
