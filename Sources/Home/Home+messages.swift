@@ -67,26 +67,16 @@ extension Home {
       guard preferred?.dataset.hasCredentials == true else { return false }
       if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) { return false }
     }
-    let (team, preferred) = (team(of: user), preferred?.dataset)
+    let (team, preferred, now) = (team(of: user), preferred?.dataset, now)
     return routers.see(agent, at: now, message.order) { router in
       guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil, router.user == user,
         router.threadState != .disabled, router.order.rises(with: message.order),
         router.owner == nil || router.owner == team
       else { return false }
-      let report = message.thread
-      guard isWhole else {
-        return router.beats && (report.state == nil || report.state == router.threadState)
-          && (report.network == nil || report.network == router.currentNetwork)
-          && (report.partition == nil || report.partition == router.reportedPartition)
-      }
-      return report.state == router.threadState && report.network == router.currentNetwork
-        && report.partition == router.reportedPartition && router.credential == CredentialState(router.dataset)
-        && (message.name == nil || message.name == router.name)
-        && (message.vendor == nil || message.vendor == router.vendor)
-        && (message.model == nil || message.model == router.model)
-        && (message.accessPoint == nil || message.accessPoint == router.accessPoint)
-        && (message.extendedAddress == nil || message.extendedAddress == router.extendedAddress)
-        && message.lacks == router.lacks
+      guard isWhole else { return router.beats && message.thread.isNoNews(of: router) }
+      var described = copy router
+      described.take(message, team: team, at: now)
+      return described.looksTheSame(as: copy router) && router.credential == CredentialState(router.dataset)
         && (message.dataset == nil
           || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
@@ -168,12 +158,11 @@ extension Home {
     case .homeIsFull: throw .homeIsFull(rules.settings.routersPerHome)
     }
     if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
-    describe(&router, by: message, team)
+    router.take(message, team: team, at: now)
     var event = RouterEvent()
     event.user = user
     if stored?.isPresent != true { step.needsHomeCheck = true }
     if stored?.isAnnounced != true { event.types.insert(.announced) }
-    router.lacks = message.lacks
     // One that is not complete does not replace one that is.
     let hasComplete = router.dataset?.isComplete == true && !router.isRead
     let incoming = message.dataset.flatMap { $0.isComplete || !hasComplete ? $0 : nil }
@@ -187,27 +176,6 @@ extension Home {
     noteAdoptionReport(report, &router)
     routers.see(router.agent, at: now)
     write(router, before: stored, event, trigger: message.kind == .announce ? .announce : .dataset)
-  }
-
-  /// Takes over what a message says of its router, without the dataset.
-  private mutating func describe(_ router: inout Router, by message: RouterMessage, _ team: ExactName) {
-    router.team = router.owner ?? team
-    if !router.isPresent { router.firstSeenAt = now }
-    if router.source == .mdns {
-      // What its record says is not what its login says.
-      router.source = .mqtt
-      router.currentNetwork = nil
-      router.advertised = nil
-    }
-    router.isKnown = true
-    router.resetFrom = nil
-    router.name = message.name ?? router.name
-    router.vendor = message.vendor ?? router.vendor
-    router.model = message.model ?? router.model
-    router.extendedAddress = message.extendedAddress ?? router.extendedAddress
-    router.accessPoint = message.accessPoint ?? router.accessPoint
-    router.isPresent = true
-    router.takeThreadReport(message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
   }
 
   /// What is stored for the router, and what that means for the preferred network.
@@ -365,6 +333,30 @@ extension Home {
     let key = AlertKey(.plaintextCredentials, .user(user))
     guard alerts[key] != nil, routers.counts.ofUser[user] == nil, sharedBy[user] == nil else { return }
     setAlert(key, nil)
+  }
+}
+
+extension Router {
+  /// Takes over what a message says of its router, without the dataset.
+  fileprivate mutating func take(_ message: RouterMessage, team: ExactName, at now: WireTime) {
+    self.team = owner ?? team
+    if !isPresent { firstSeenAt = now }
+    if source == .mdns {
+      // What its record says is not what its login says.
+      source = .mqtt
+      currentNetwork = nil
+      advertised = nil
+    }
+    isKnown = true
+    resetFrom = nil
+    name = message.name ?? name
+    vendor = message.vendor ?? vendor
+    model = message.model ?? model
+    extendedAddress = message.extendedAddress ?? extendedAddress
+    accessPoint = message.accessPoint ?? accessPoint
+    lacks = message.lacks
+    isPresent = true
+    takeThreadReport(message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
   }
 }
 

@@ -362,6 +362,12 @@ package struct ThreadReport: Hashable, Sendable {
     self.network = network
     self.partition = partition
   }
+
+  /// Whether a heartbeat with it says what is known of a router that is online.
+  func isNoNews(of router: borrowing Router) -> Bool {
+    (state == nil || state == router.threadState) && (network == nil || network == router.currentNetwork)
+      && (partition == nil || partition == router.reportedPartition)
+  }
 }
 
 // MARK: - Its record on the local network
