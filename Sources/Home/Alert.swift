@@ -39,32 +39,47 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case networkChanges = 35
   case reportsDiffer = 36
 
-  /// Alerts that are about one border router.
-  static let ofRouters: [AlertName] = [
-    .preferredNetworkMismatch, .datasetConflict, .staleDataset, .credentialsMissing, .borderRouterOffline,
-    .wellKnownNetworkKey, .adoptionFailed, .routerDetached, .unknownRouter, .routerNotAdvertised,
-    .credentialSharingOpen, .reportsDiffer,
-  ]
+  /// What holds for all alerts of a name.
+  struct Traits {
+    /// Where the facts say nothing else: see `AlertKey.severity`.
+    let severity: AlertSeverity
+    /// About one border router.
+    var isOfRouter = false
+    /// Whether its condition has to last for the setting `alerts.hold` before it is published. Routers that change
+    /// together do not disagree for long.
+    var isHeld = true
+    /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
+    var noticeDuration: Int?
+  }
 
-  /// Seconds without a change after which a notice resolves by itself; nil: it ends with its condition.
-  var noticeDuration: Int? {
+  var traits: Traits {
     switch self {
-    case .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered: 86_400
-    default: nil
+    case .preferredNetworkMismatch, .staleDataset, .credentialsMissing, .borderRouterOffline, .routerDetached,
+      .unknownRouter, .credentialSharingOpen, .reportsDiffer:
+      Traits(severity: .warning, isOfRouter: true)
+    case .datasetConflict, .wellKnownNetworkKey: Traits(severity: .critical, isOfRouter: true)
+    case .adoptionFailed: Traits(severity: .warning, isOfRouter: true, isHeld: false)
+    case .routerNotAdvertised: Traits(severity: .info, isOfRouter: true)
+    case .noPreferredNetwork, .preferredKeyDisputed, .homeMoved, .networkSplit, .homeAssistantDiffers,
+      .preferredNetworkEmpty, .homeOffline, .agentNotWorking:
+      Traits(severity: .warning)
+    case .plaintextCredentials: Traits(severity: .info)
+    case .messagesDropped, .sessionLost: Traits(severity: .warning, isHeld: false)
+    case .storeReadOnly, .brokerAuthenticationFailed, .sessionTakenOver, .anotherDaemon:
+      Traits(severity: .critical, isHeld: false)
+    case .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered:
+      Traits(severity: .critical, isHeld: false, noticeDuration: 86_400)
+    case .consentByHomeAssistant, .networkChanges: Traits(severity: .info, isHeld: false)
+    // Held while routers disagree.
+    case .preferredNetworkChanged: Traits(severity: .warning, isHeld: false, noticeDuration: 86_400)
     }
   }
 
-  /// Whether its condition has to last for the setting `alerts.hold` before it is published. Routers that change
-  /// together do not disagree for long.
+  static let ofRouters = allCases.filter(\.traits.isOfRouter)
+
   func isHeld(_ message: AlertFacts.Message?) -> Bool {
-    switch self {
-    case .messagesDropped, .sessionLost, .storeReadOnly, .brokerAuthenticationFailed, .adoptionFailed,
-      .sessionTakenOver, .storeDamaged, .consentByHomeAssistant, .discoveryAltered, .stateAltered, .anotherDaemon,
-      .anchorAltered, .networkChanges:
-      false
-    case .preferredNetworkChanged: if case .preferredChanged(_, disagrees: true) = message { true } else { false }
-    default: true
-    }
+    if case (.preferredNetworkChanged, .preferredChanged(_, disagrees: true)) = (self, message) { return true }
+    return traits.isHeld
   }
 }
 
@@ -341,13 +356,7 @@ extension AlertKey {
       disagrees || change.hasUnconfirmedKeys ? .warning : .info
     case (.noPreferredNetwork, .noPreferred(_, let networks, _)):
       networks.count > 1 || facts.user != nil ? .warning : .info
-    case (.datasetConflict, _), (.wellKnownNetworkKey, _), (.storeReadOnly, _), (.brokerAuthenticationFailed, _),
-      (.sessionTakenOver, _), (.storeDamaged, _), (.discoveryAltered, _), (.stateAltered, _), (.anotherDaemon, _),
-      (.anchorAltered, _):
-      .critical
-    case (.plaintextCredentials, _), (.consentByHomeAssistant, _), (.routerNotAdvertised, _), (.networkChanges, _):
-      .info
-    default: .warning
+    default: name.traits.severity
     }
   }
 }

@@ -55,7 +55,7 @@ extension Home {
   private func dueTime(of alert: Alert, _ key: AlertKey) -> WireTime? {
     switch alert.phase {
     case .held: alert.heldSince.adding(seconds: hold(of: key, alert.heldFacts ?? alert.facts))
-    case .firing: key.name.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
+    case .firing: key.name.traits.noticeDuration.map { alert.updatedAt.adding(seconds: $0) }
     case .resolved: alert.updatedAt.adding(seconds: Alert.resolvedRetention)
     }
   }
