@@ -168,6 +168,20 @@ package struct MosquittoOptions: Sendable, Equatable {
 
   package init() {}
 
+  // Lines that a broker for threadkeeper needs: docs/guides/broker.md has the reasons.
+  package static let persistence = "persistence true"
+  package static let queue = ["max_queued_messages 1000000", "max_queued_bytes 67108864"]
+  package static let messageSize = "message_size_limit 1048576"
+
+  /// Whether enough waits for a daemon that is away; 0 is no limit.
+  package var keepsQueue: Bool { queueLimit == 0 || queueLimit >= 10_000 }
+
+  /// Those of the lines that it lacks.
+  package var missing: [String] {
+    (isPersistent ? [] : [Self.persistence]) + (keepsQueue ? [] : Self.queue)
+      + (limitsMessages ? [] : [Self.messageSize])
+  }
+
   /// Since Mosquitto 2.0 a broker without a listener serves this machine alone, without logins.
   package var allowsAnonymous: Bool { anonymous ?? !hasListener }
 

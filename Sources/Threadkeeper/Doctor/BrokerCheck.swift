@@ -119,8 +119,8 @@ extension MosquittoError {
 /// Whether the broker keeps what waits for the daemon. A client learns nothing of it, so the broker's own file has to be
 /// read, where it is on this machine.
 package enum QueueCheck {
-  private static let least = 10_000
-  private static let lines = "`persistence true`, `max_queued_messages 1000000` and `max_queued_bytes 67108864`"
+  private static let persistence = "`\(MosquittoOptions.persistence)`"
+  private static let queue = MosquittoOptions.queue.map { "`\($0)`" }.listed
 
   /// - Parameter options: of the broker, where it is on this machine and can be read.
   package static func findings(_ options: MosquittoOptions?) -> [Finding] {
@@ -130,7 +130,7 @@ package enum QueueCheck {
       return [
         queue.notChecked(
           "How many messages wait for the daemon while it is away, and whether they outlive a restart of the "
-            + "broker: no client can see it", "Look into mosquitto.conf for \(lines)")
+            + "broker: no client can see it", "Look into mosquitto.conf for \(persistence), \(queue)")
       ]
     }
     var findings: [Finding] = []
@@ -140,17 +140,16 @@ package enum QueueCheck {
       findings.append(
         persistence.warning(
           "A restart of the broker forgets what waits for the daemon",
-          "Set `persistence true` in mosquitto.conf, and restart it"))
+          "Set \(persistence) in mosquitto.conf, and restart it"))
     }
-    // 0 is no limit.
     let most = options.queueLimit
-    if most == 0 || most >= least {
+    if options.keepsQueue {
       findings.append(queue.ok("Up to \(most == 0 ? "any number of" : "\(most)") messages wait"))
     } else {
       findings.append(
         queue.warning(
           "Only \(most) messages wait for the daemon while it is away; the broker drops the rest",
-          "Set `max_queued_messages 1000000` and `max_queued_bytes 67108864` in mosquitto.conf, and restart it"))
+          "Set \(queue) in mosquitto.conf, and restart it"))
     }
     return findings
   }
@@ -164,7 +163,7 @@ package enum QueueCheck {
         check.warning(
           "The broker passes on messages of more than a megabyte, and with MQTT 3.1.1 no client can refuse them: "
             + "one of 200 MB can end the daemon",
-          "Set `mqtt.protocol: 5`, or `message_size_limit 1048576` in mosquitto.conf, and restart the broker")
+          "Set `mqtt.protocol: 5`, or `\(MosquittoOptions.messageSize)` in mosquitto.conf, and restart the broker")
       ] : [check.ok("No message of more than a megabyte reaches a client")]
   }
 
@@ -184,7 +183,7 @@ package enum QueueCheck {
       : [
         check.note(
           "The broker has dropped \(count) messages since its start, of this or another client",
-          "Set \(lines) in mosquitto.conf")
+          "Set \(persistence), \(queue) in mosquitto.conf")
       ]
   }
 }

@@ -45,7 +45,8 @@ struct BrokerAdvice {
     let isListed = files?.options.accessList != nil
     if needsLines { steps.append(lines(in: path)) }
     let configuration =
-      (newPasswordFile.map { ["password_file \($0)"] } ?? []) + (isListed ? [] : ["acl_file \(path)"]) + limits
+      (newPasswordFile.map { ["password_file \($0)"] } ?? []) + (isListed ? [] : ["acl_file \(path)"])
+      + (files?.options ?? MosquittoOptions()).missing
     if configuration.isEmpty {
       steps.append(Step("Restart the broker", ["sudo systemctl restart mosquitto"]))
     } else {
@@ -179,15 +180,6 @@ struct BrokerAdvice {
         files?.accessList == nil
           ? "Write the access list\(writing)" : "Replace the access list, which is threadkeeper's own\(writing)",
         ["\(command) | sudo tee \(path.quoted) >/dev/null", "sudo chown mosquitto: \(path.quoted)"])
-  }
-
-  /// docs/guides/broker.md has the reasons.
-  private var limits: [String] {
-    let options = files?.options ?? MosquittoOptions()
-    return (options.isPersistent ? [] : ["persistence true"])
-      + (options.queueLimit == 0 || options.queueLimit > 1000
-        ? [] : ["max_queued_messages 1000000", "max_queued_bytes 67108864"])
-      + (options.limitsMessages ? [] : ["message_size_limit 1048576"])
   }
 }
 

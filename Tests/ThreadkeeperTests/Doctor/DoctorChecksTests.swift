@@ -214,8 +214,10 @@ import Testing
     var options = MosquittoOptions()
     options.read("# persistence true\nlistener 1884 127.0.0.1\n")
     #expect(results(QueueCheck.findings(options)) == [.warning, .warning])
+    #expect(options.missing == [MosquittoOptions.persistence] + MosquittoOptions.queue + [MosquittoOptions.messageSize])
     options.read("persistence true\nmax_queued_messages\t1000000\n")
     #expect(results(QueueCheck.findings(options)) == [.ok, .ok])
+    #expect(options.missing == [MosquittoOptions.messageSize])
     let dropped = "$SYS/broker/publish/messages/dropped"
     #expect(results(QueueCheck.dropped([:])) == [.notChecked])
     #expect(results(QueueCheck.dropped([dropped: "0"])) == [.ok])
