@@ -1,6 +1,8 @@
 #if Fleet
 import CLibPQ
+import Dispatch
 import Glibc
+import Synchronization
 
 /// A connection, always in pipeline mode: statements are prepared when they are first used, and however many there are,
 /// one round trip has them done. No wait has no end.
@@ -229,6 +231,97 @@ final class PostgresConnection: @unchecked Sendable {
         "the address of the database cannot be read: in `postgresql://…`, write @ and / of a password as %40 and %2F")
     }
   }
+}
+
+/// Connections that threads borrow by turns. They are made when they are needed, and kept.
+final class PostgresPool: Sendable {
+  private let url: String
+  private let places: DispatchSemaphore
+  private let idle = Mutex<[PostgresConnection]>([])
+
+  /// Connects to nothing yet.
+  ///
+  /// - Parameters:
+  ///   - url: `postgresql://…`, or libpq's keywords and values. It is in no error.
+  ///   - size: the most connections at a time.
+  init(url: String, size: Int = 8) {
+    self.url = url
+    places = DispatchSemaphore(value: max(size, 1))
+  }
+
+  /// Lends a connection for the time of a call. One that was lost in it, or is still in a transaction, is closed.
+  ///
+  /// - Parameter deadline: for all that is waited for; nil: `PostgresConnection.limit` for each wait.
+  func withConnection<R>(until deadline: ContinuousClock.Instant? = nil, _ body: (PostgresConnection) throws -> R)
+    throws -> R
+  {
+    let left = (deadline ?? .now + PostgresConnection.limit) - .now
+    guard places.wait(timeout: .now() + .nanoseconds(Int(left / .nanoseconds(1)))) == .success else {
+      throw PostgresError.unsent("all connections to PostgreSQL are in use")
+    }
+    defer { places.signal() }
+    let connection = try take()
+    connection.deadline = deadline
+    defer { if connection.isUsable { idle.withLock { $0.append(connection) } } }
+    return try body(connection)
+  }
+
+  private func take() throws(PostgresError) -> PostgresConnection {
+    while let connection = idle.withLock({ $0.popLast() }) { if connection.isUsable { return connection } }
+    return try PostgresConnection(url: url)
+  }
+}
+
+/// What PostgreSQL, or the way to it, has refused.
+struct PostgresError: Error {
+  enum Kind {
+    /// The server cannot be reached, or the connection was lost. What was sent may have been done.
+    case connection
+    /// Another process has the shard (SQLSTATE TK001).
+    case claimed
+    /// The shard has gone on, or back, without this process (SQLSTATE TK002).
+    case moved
+    /// Everything else that the server refuses.
+    case refused
+  }
+
+  let kind: Kind
+  /// In one line, with no value of a parameter, and no password.
+  let message: String
+  /// Five characters; empty where the server has said nothing.
+  let sqlState: String
+  /// There was no connection yet, so nothing was done.
+  private(set) var isUnsent = false
+
+  init(_ kind: Kind, _ message: String, sqlState: String = "") {
+    (self.kind, self.message, self.sqlState) = (kind, message, sqlState)
+  }
+
+  static func unsent(_ message: String) -> Self {
+    var error = Self(.connection, message)
+    error.isUnsent = true
+    return error
+  }
+
+  /// What the server has answered to a statement.
+  init(sqlState: String, message: String) {
+    let kind: Kind =
+      switch sqlState {
+      case "TK001": .claimed
+      case "TK002": .moved
+      // It shuts down, or starts, or is a standby now: another one is to be looked for.
+      case "57P01", "57P02", "57P03", "25006": .connection
+      case "": .connection
+      default: sqlState.hasPrefix("08") ? .connection : .refused
+      }
+    // Messages of this class quote the value.
+    let message = sqlState.hasPrefix("22") ? "a value is not what its column takes" : message
+    self.init(kind, message, sqlState: sqlState)
+  }
+}
+
+extension PostgresError: CustomStringConvertible {
+  var description: String { sqlState.isEmpty ? message : "\(message) (\(sqlState))" }
 }
 
 #endif
