@@ -44,7 +44,6 @@ package struct MosquittoError: Error, Sendable, Equatable {
     // One publication.
     case topic
     case packetTooLarge = "packet_too_large"
-    case quota
     case unsupported
     case refused
     // This side.
@@ -290,15 +289,11 @@ extension MosquittoError {
           .brokerUnavailable,
           "the broker is there but takes no connection now (\(Self.reasonText(code))): " + "look into its log")
       case (.v311, 4), (.v311, 5), (_, 0x86), (_, 0x87), (_, 0x8C): .badCredentials(configuration)
-      case (_, 0x8A): .init(.notAuthorized, "the broker has banned this client: look into its log")
       case (_, 0x90), (_, 0x99), (_, 0x9A), (_, 0x9B):
         .init(
           .unsupported,
           "the broker refused the last will (\(Self.reasonText(code))): does its access list let "
             + "`mqtt.username` write under `mqtt.base_topic`, and does it allow retained messages?")
-      case (_, 0x95): .init(.packetTooLarge, "the broker takes only smaller packets than our CONNECT")
-      case (_, 0x9C), (_, 0x9D):
-        .init(.brokerUnavailable, "the broker wants to be asked at another address: set `mqtt.host`")
       default: .init(.refused, "the broker refused the connection (\(Self.reasonText(code))): look into its log")
       }
   }
@@ -323,7 +318,6 @@ extension MosquittoError {
       switch code {
       case 0x8E: .init(.sessionTakenOver, "another client took over the session: it uses the same client id")
       case 0x87: .badCredentials(configuration)
-      case 0x8B: .init(.closedByBroker, "the broker is shutting down")
       case 0x8D: .init(.keepAlive, "the broker received nothing for too long: is this machine overloaded?")
       case 0x93, 0x94, 0x81, 0x82, 0x99:
         .init(.protocolError, "the broker says that we broke the protocol (\(Self.reasonText(code)))")
@@ -332,7 +326,6 @@ extension MosquittoError {
           .packetTooLarge,
           "the broker closed the connection: a packet was too large for it "
             + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
-      case 0x98: .init(.closedByBroker, "the broker's administrator closed the connection")
       default: .init(.closedByBroker, "the broker closed the connection (\(Self.reasonText(code))): look into its log")
       }
   }
@@ -352,12 +345,9 @@ extension MosquittoError {
   init(puback code: Int32, topic: String, _ configuration: MosquittoConfiguration) {
     let user = configuration.username.map { " `\($0)`" } ?? ""
     self =
-      switch code {
-      case 0x87: .init(.notAuthorized, "the broker's access list does not let the user\(user) publish to `\(topic)`")
-      case 0x90: .init(.topic, "the broker refused the topic `\(topic)`")
-      case 0x97: .init(.quota, "the broker refused a message to `\(topic)`: its quota is used up")
-      default: .init(.refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
-      }
+      code == 0x87
+      ? .init(.notAuthorized, "the broker's access list does not let the user\(user) publish to `\(topic)`")
+      : .init(.refused, "the broker refused a message to `\(topic)` (\(Self.reasonText(code)))")
   }
 
   /// A publication that the library refuses before it is sent.
@@ -371,8 +361,6 @@ extension MosquittoError {
             + "(`message_size_limit` and `max_packet_size` in mosquitto.conf)")
       case MOSQ_ERR_QOS_NOT_SUPPORTED: .init(.unsupported, "the broker takes no QoS 1, which `\(topic)` needs")
       case MOSQ_ERR_NOMEM: .init(.system, "libmosquitto found no memory for a message to `\(topic)`")
-      case MOSQ_ERR_PROTOCOL, MOSQ_ERR_DUPLICATE_PROPERTY:
-        .init(.topic, "a message to `\(topic)` carries a property that MQTT does not allow")
       default: .init(.topic, "`\(topic)` is no topic that can be published to")
       }
   }

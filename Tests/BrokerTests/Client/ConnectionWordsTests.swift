@@ -50,9 +50,9 @@ import Testing
     "Each answer of a broker has words of its own",
     arguments: [
       (Version.v5, UInt8(0x84), "set `mqtt.protocol: 3.1.1`"), (.v5, 0x85, "set another `mqtt.client_id`"),
-      (.v5, 0x88, "takes no connection now"), (.v5, 0x8A, "banned"), (.v5, 0x9A, "last will"),
-      (.v5, 0x9D, "set `mqtt.host`"), (.v5, 0x83, "reason 131"), (.v311, 1, "set `mqtt.protocol: 5`"),
-      (.v311, 2, "set another `mqtt.client_id`"), (.v311, 3, "takes no connection now"),
+      (.v5, 0x88, "takes no connection now"), (.v5, 0x9A, "last will"), (.v5, 0x83, "reason 131"),
+      (.v311, 1, "set `mqtt.protocol: 5`"), (.v311, 2, "set another `mqtt.client_id`"),
+      (.v311, 3, "takes no connection now"),
     ]) func refusals(version: Version, code: UInt8, words: String) async throws
   {
     let error = try await Self.refusal(version, code)
@@ -100,11 +100,11 @@ import Testing
   }
 
   @Test(
-    "A goodbye of the broker has words, and the client comes back",
+    "A DISCONNECT of the broker has words, and the client comes back",
     arguments: [
-      (UInt8(0x98), "administrator"), (0x8B, "shutting down"), (0x95, "`max_packet_size`"), (0x87, "`mqtt.username`"),
-      (0x8D, "overloaded"), (0x82, "broke the protocol"), (0x8E, "same client id"), (0x9C, "reason 156"),
-    ]) func goodbyes(code: UInt8, words: String) async throws
+      (UInt8(0x8B), "shutting down"), (0x95, "`max_packet_size`"), (0x87, "`mqtt.username`"), (0x8D, "overloaded"),
+      (0x82, "broke the protocol"), (0x8E, "same client id"), (0x9C, "reason 156"),
+    ]) func disconnects(code: UInt8, words: String) async throws
   {
     let (fake, client) = try FakeBroker.withClient()
     try await client.ready()
