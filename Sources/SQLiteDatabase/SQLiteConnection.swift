@@ -41,7 +41,7 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Runs SQL of this program that takes no values, for pragmas and the like.
   func run(_ sql: String) throws(SQLiteError) {
     guard let handle else { throw .misuse("the database is closed", statement: sql) }
-    // Only an error of this call tells why it failed.
+    // Only an error of this call says why it failed.
     errno = 0
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw SQLiteError(result, on: handle, statement: sql) }
@@ -84,7 +84,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// One step: true when there is a row.
   func step(_ statement: OpaquePointer, _ sql: StaticString) throws(SQLiteError) -> Bool {
-    // Only an error of this call tells why it failed.
+    // Only an error of this call says why it failed.
     errno = 0
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
@@ -176,7 +176,7 @@ final class PreparedStatement {
 
   init(_ sql: StaticString, on handle: OpaquePointer) throws(SQLiteError) {
     var prepared: OpaquePointer?
-    // Only an error of this call tells why it failed.
+    // Only an error of this call says why it failed.
     errno = 0
     let result = sql.utf8Start.withMemoryRebound(to: CChar.self, capacity: sql.utf8CodeUnitCount) {
       sqlite3_prepare_v3(handle, $0, Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)

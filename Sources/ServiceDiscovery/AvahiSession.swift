@@ -221,7 +221,7 @@ enum AvahiCallbacks {
     }
   }
 
-  /// The strings of a TXT record. One more than `TXTRecord` takes, so that it can tell.
+  /// The strings of a TXT record. One more than `TXTRecord` takes, so that it notices.
   private static func entries(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
     var entries: [[UInt8]] = []
     var item = list

@@ -152,7 +152,7 @@ final class BrowserOutput: Sendable {
 
   func refuse(_ count: Int) { refusals.wrappingAdd(count, ordering: .relaxed) }
 
-  /// Calls the handler, unless it has heard of the same obstacle last, or the browser was stopped.
+  /// Calls the handler, unless the same obstacle was reported last, or the browser was stopped.
   func report(_ update: ServiceUpdate) {
     let isNews = obstacle.withLock { last in
       guard case .unavailable(let present) = update else {

@@ -32,7 +32,7 @@
 ///
 /// A program can die while its host still answers, and avahi-daemon does not ask for a record that it has. So services
 /// are queried. Only one that has answered before can be silent: firewalls and some responders let no answer through. A
-/// firewall that starts later silences all at once, so that is no sign of the services. Of one alone it cannot be told.
+/// firewall that starts later silences all at once, so that is no sign of the services. Of one alone that is not known.
 struct ServiceTable {
   struct ServicePlace: Equatable {
     let host: String
@@ -389,7 +389,7 @@ package enum ServiceUpdate: Sendable, Equatable {
   /// All that was there when browsing began has been reported. Once after the start, and once after each `unavailable`.
   case listed
   /// Nothing can be found at present, and none of the services found before is known any more. When it ends, they are
-  /// found anew. Another one follows when the reason changes.
+  /// found again. Another one follows when the reason changes.
   case unavailable(DiscoveryObstacle)
 }
 

@@ -115,7 +115,7 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a person must agree before it is answered: it tells what another team has stored.
+  /// Whether a person must agree before it is answered: it shows what another team has stored.
   package var needsConsent: Bool {
     switch self {
     case .getNetwork, .nearbyNetworks, .getPreferred: true

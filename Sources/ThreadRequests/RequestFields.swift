@@ -17,7 +17,7 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   package var home: String?
   /// On the socket, by the daemon's own user and root: whatever team it belongs to.
   package var asAdministrator: Bool?
-  /// Any text, which the answer repeats. On the socket it tells what the caller itself waits for.
+  /// Any text, which the answer repeats. On the socket it names what the caller itself waits for.
   package var transaction: String?
   package var agent: BorderAgentID?
   package var dataset: OperationalDataset?
@@ -153,7 +153,7 @@ package enum RequestPurpose: String, WireName, Sendable {
   case write
 }
 
-/// A sealed envelope as it travels: who made it, and what it holds, only its recipient can tell.
+/// A sealed envelope as it travels: who made it, and what it holds, only its recipient knows.
 package struct SealedText: WirePart, WireMessage, WireReadable, Hashable, Sendable {
   package var v = 1
   package var typ = ""

@@ -40,7 +40,7 @@ package struct ThreadAnswer: WireMessage, Hashable, Sendable {
     c.needed("v", &version)
   }
 
-  /// - Throws: the failure that it tells.
+  /// - Throws: the failure that it has.
   package func result() throws(AnswerFailure) -> AnswerData {
     if let data, status == .ok { return data }
     throw error ?? AnswerFailure(.unsupported, "the daemon gives an answer that cannot be read")
@@ -225,7 +225,7 @@ package struct AnswerData: WirePart, WireMessage, WireReadable, Hashable, Sendab
   package var isSecret: Bool { credentials?.contains { $0.dataset != nil } ?? false }
 }
 
-/// A question that waits for a person, as its own requester is told of it.
+/// A question that waits for a person, as its own requester sees it.
 package struct WaitingQuestion: WirePart, WireMessage, WireReadable, Hashable, Sendable {
   /// Of the type in the interfaces of the local API.
   package static var varlink: String { "Question" }
@@ -239,7 +239,7 @@ package struct WaitingQuestion: WirePart, WireMessage, WireReadable, Hashable, S
   package var expiresAt = ""
   /// Of the requests that wait for it, which tell them apart: several may have asked the same.
   package var transactions: [String]?
-  /// Who would get what, and why it matters. Only who may decide is told: it names networks.
+  /// Who would get what, and why it matters. Only for who may decide: it names networks.
   package var reason: String?
 
   package init() {}
@@ -253,7 +253,7 @@ package struct WaitingQuestion: WirePart, WireMessage, WireReadable, Hashable, S
     c.field("transactions", &transactions, "Of the requests that wait for it.")
   }
 
-  /// Whether a request waits for it. A transaction is told by its bytes.
+  /// Whether a request waits for it. A transaction is compared by its bytes.
   package func isAwaited(by transaction: String) -> Bool {
     transactions?.contains { $0.utf8.elementsEqual(transaction.utf8) } == true
   }

@@ -15,7 +15,7 @@ struct DaemonClient {
     var failure: CommandFailure {
       CommandFailure(
         .temporary, "the running daemon has ended before it answered",
-        remedy: "it may have been done all the same: `threadkeeper status` tells")
+        remedy: "it may have been done all the same: `threadkeeper status` shows it")
     }
   }
 
@@ -35,7 +35,7 @@ struct DaemonClient {
     case .timedOut:
       CommandFailure(
         .temporary, "the running daemon does not answer",
-        remedy: "it may do it all the same: `threadkeeper status` tells")
+        remedy: "it may do it all the same: `threadkeeper status` shows it")
     case .tooLarge, .malformed, .taken, .system:
       CommandFailure(.temporary, "the running daemon cannot be asked: \(error.message)")
     }

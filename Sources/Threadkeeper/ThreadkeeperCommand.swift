@@ -65,7 +65,7 @@ extension ThreadkeeperCommand {
       // A question that was broken off: what opens the store is asked for before anything is done.
       return stop("Nothing was changed.")
     } catch is DaemonClient.LeftOpen {
-      return stop("The running daemon may have done it all the same: `threadkeeper status` tells.")
+      return stop("The running daemon may have done it all the same: `threadkeeper status` shows it.")
     } catch let error as SQLiteError {
       return status(CommandFailure(.inputOutput, "the store cannot be read: \(error.message)"))
     } catch { return status(error, of: words) }

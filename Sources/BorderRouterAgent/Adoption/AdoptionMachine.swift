@@ -84,7 +84,7 @@ struct AdoptionMachine: Sendable {
   static let longestDelay: UInt32 = 300_000
   /// Between two tries of that.
   static let schedulePause = Duration.seconds(10)
-  /// For a router that is attached to find another one of its network: a real one that could not hear any was the leader
+  /// For a router that is attached to find another one of its network: a real one that could not receive any was the leader
   /// of its own partition after 15 s.
   static let aloneLimit = Duration.seconds(60)
   /// For a router to be as it was: time to start again, or to be switched on again.

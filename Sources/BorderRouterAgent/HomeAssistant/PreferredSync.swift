@@ -218,7 +218,7 @@ struct PreferredSync: Sendable {
   }
 }
 
-/// Requests of an enrolled login to the daemon: sealed, and told from those of others by a random transaction.
+/// Requests of an enrolled login to the daemon: sealed, and known among those of others by a random transaction.
 struct SealedRequester: Sendable {
   enum Answer: Equatable {
     /// Of `networks/list`, which is not sealed; nil: no network is preferred, or its credentials are not known.

@@ -236,7 +236,7 @@ extension MessageReader {
     return MessageArrival(message: message, topic: topic)
   }
 
-  /// Half of them, in no order: a login that uses many cannot make all others' be read anew each time.
+  /// Half of them, in no order: a login that uses many cannot make all others' be read again each time.
   private mutating func forgetTopics() {
     var isKept = false
     topics = topics.filter { _ in

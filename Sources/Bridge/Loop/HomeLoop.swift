@@ -149,7 +149,7 @@ package final class HomeLoop: Sendable {
     }
   }
 
-  /// Writes something, which tells whether a store that has failed works again.
+  /// Writes something, which shows whether a store that has failed works again.
   package func probe() throws {
     try handle { state in
       state.batch.writesNotes = true

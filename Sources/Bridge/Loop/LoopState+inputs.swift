@@ -163,12 +163,12 @@ extension LoopState {
       findDue(place)
     }
     if signs.isDue(at: now) { signs.collect(&homes, at: now) }
-    let heard = signs.next
-    save(heard)
+    let seen = signs.next
+    save(seen)
     // So that several power cuts are not counted for the same heartbeat.
     if isTried { records.notes.trial = MessageTrial() }
     try commit(savesPublished: true)
-    signs.remove(heard)
+    signs.remove(seen)
     isTried = false
     return next
   }
@@ -182,12 +182,12 @@ extension LoopState {
     records.notes.isRunning = false
     records.notes.trial = MessageTrial()
     signs.collect(&homes, at: now)
-    var heard: [SignsOfLife.Sign]
+    var seen: [SignsOfLife.Sign]
     repeat {
-      heard = signs.next
-      save(heard)
+      seen = signs.next
+      save(seen)
       try commit(savesPublished: true)
-      signs.remove(heard)
-    } while !heard.isEmpty
+      signs.remove(seen)
+    } while !seen.isEmpty
   }
 }

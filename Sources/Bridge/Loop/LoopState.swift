@@ -17,7 +17,7 @@ struct LoopState {
     var rules: HomeRules
     /// An input of the batch was for it.
     var isTouched = false
-    /// Something was heard since signs of life were saved.
+    /// Something was received since signs of life were saved.
     var hasSigns = false
   }
 

@@ -131,7 +131,7 @@ final class Ticker: Sendable {
       try loop.basesAreEmpty()
       state.areBasesEmpty = true
     }
-    // A store that failed is tried with a real write: only that tells whether it works again.
+    // A store that failed is tried with a real write: only that shows whether it works again.
     if known.storeProblem != nil { try loop.probe() }
     try parts.store.upkeep()
   }

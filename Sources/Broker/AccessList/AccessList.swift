@@ -1,6 +1,6 @@
 /// The access list that the topics of threadkeeper rely on, in Mosquitto's form.
 ///
-/// MQTT does not tell a receiver who published. So the broker must see to it that
+/// MQTT does not say who published. So the broker must see to it that
 /// `<base>/in/<user>/…` can only be written by `<user>`, and `<base>/out/<user>/…` only be read by
 /// `<user>`.
 ///

@@ -47,7 +47,7 @@ final class ClientLoop {
     } catch { return .lost(ConnectionLoss(error), nil) }
   }
 
-  /// Tells the handler and waits for the next attempt.
+  /// Informs the handler and waits for the next attempt.
   ///
   /// - Returns: the error that ends the client: the configuration cannot work.
   private func report(
@@ -180,7 +180,7 @@ struct ReconnectSchedule {
   }
 }
 
-/// What other threads want of the client's thread, and how the thread tells that it is done.
+/// What other threads want of the client's thread, and how the thread says that it is done.
 final class ClientMailbox: Sendable {
   struct StopRequest { var finalPublications: [Publication] }
 

@@ -125,7 +125,7 @@ extension Connection {
     } catch { handler.acknowledged(publication.token, .refused(error)) }
   }
 
-  /// Tells the handler what has been acknowledged, written or refused.
+  /// Reports to the handler what has been acknowledged, written or refused.
   func reportOutcomes() {
     guard !record.published.isEmpty else { return }
     let published = record.published

@@ -91,7 +91,7 @@ extension HandleRecord.Answer {
   }
 }
 
-/// What the library's callbacks have told since it was last looked at. They copy and nothing else:
+/// What the library's callbacks have noted since it was last looked at. They copy and nothing else:
 /// whatever follows happens after the library's function has returned.
 final class HandleRecord {
   struct Answer {
@@ -103,7 +103,7 @@ final class HandleRecord {
   struct Published {
     var identifier: UInt16
     var code: Int32
-    /// Told from inside a write: a QoS 0 packet has left. Otherwise a PUBACK has come.
+    /// Noted from inside a write: a QoS 0 packet has left. Otherwise a PUBACK has come.
     var wasWritten: Bool
   }
 

@@ -17,7 +17,7 @@ package struct Publication: Sendable, Equatable {
   package var correlationData: [UInt8]?
   /// Where an answer to this is wanted (MQTT 5 only).
   package var responseTopic: String?
-  /// The caller's name for it: `MosquittoHandler.acknowledged` is told the same number.
+  /// The caller's name for it: `MosquittoHandler.acknowledged` gets the same number.
   package var token: UInt64
 
   package init(

@@ -30,7 +30,7 @@ package enum Envelope {
   /// Seconds that two clocks may differ.
   package static let skew: Int64 = 60
   /// What is inside is filled up with spaces to a multiple of so many bytes, so that its length does
-  /// not tell how long a dataset or a name is, nor whether there is one: one such block has room for
+  /// not show how long a dataset or a name is, nor whether there is one: one such block has room for
   /// an event with any dataset.
   static let block = 2048
   /// Goes before the bytes that are signed, so that no signature serves for anything else.

@@ -19,7 +19,7 @@ package final class EmbeddedBroker: Sendable {
   let state = Mutex(State())
   private let unexpectedEnd: (@Sendable (EmbeddedBrokerError) -> Void)?
 
-  /// - Parameter unexpectedEnd: told, on a thread of its own, when the broker ends without having
+  /// - Parameter unexpectedEnd: called, on a thread of its own, when the broker ends without having
   ///   been stopped; with the end of its log.
   package init(
     _ configuration: EmbeddedBrokerConfiguration, unexpectedEnd: (@Sendable (EmbeddedBrokerError) -> Void)? = nil

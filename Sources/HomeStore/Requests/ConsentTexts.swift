@@ -313,7 +313,7 @@ package struct ButtonTokens: Sendable {
     isSame(token, self.token(forKeepingKeysSince: time))
   }
 
-  /// Both are hashed: how long the comparison takes tells nothing of the token.
+  /// Both are hashed: how long the comparison takes shows nothing of the token.
   private func isSame(_ given: String?, _ token: String) -> Bool {
     given.map { self.token("=" + $0) == self.token("=" + token) } ?? false
   }

@@ -22,7 +22,7 @@ final class StoreHealth: Sendable {
   /// The rows that were found altered, by row id.
   var quarantine: Set<Int64> { state.withLock { $0.quarantine } }
 
-  /// What a person should be told once.
+  /// What a person should read once.
   var notices: [StoreNotice] { state.withLock { $0.notices } }
 
   /// Whether rows or indexes may be missing, so that only opened rows are believed.
@@ -36,10 +36,10 @@ final class StoreHealth: Sendable {
     }
   }
 
-  /// Where rows were taken out or altered, nobody can tell what is missing from a list.
+  /// Where rows were taken out or altered, nobody knows what is missing from a list.
   func checkListing() throws(KeychainError) {
     if hidesItems {
-      throw KeychainError(.decode, "the store was altered: what is missing from it cannot be told. Restore a backup")
+      throw KeychainError(.decode, "the store was altered: what is missing from it is not known. Restore a backup")
     }
   }
 

@@ -33,7 +33,7 @@ package struct Item: Sendable {
 }
 
 extension Item {
-  /// Where a part of it belongs. The metadata binds the version of the item, and tells the version in which the secret
+  /// Where a part of it belongs. The metadata binds the version of the item, and has the version in which the secret
   /// was written: so neither is ever paired with an older other.
   func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
     var place = SealedPart.Place(role: part, store: store, subject: id)

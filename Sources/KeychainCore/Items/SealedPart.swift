@@ -28,7 +28,7 @@ package struct SealedPart {
     /// A message for the broker.
     case message = 10
 
-    /// What is padded to a multiple of so many bytes, so that its length tells little. Metadata is padded where it is
+    /// What is padded to a multiple of so many bytes, so that its length shows little. Metadata is padded where it is
     /// encoded.
     var block: Int? {
       switch self {

@@ -109,7 +109,7 @@ extension Keychain {
   /// The rows that were found altered, by row id. They stay where they are.
   package var quarantine: Set<Int64> { health.quarantine }
 
-  /// What a person should be told once.
+  /// What a person should read once.
   package var notices: [StoreNotice] { health.notices }
 
   /// See `StoreHealth.checkWritable`.

@@ -108,7 +108,7 @@ extension Keychain {
     try keys.make(KeyID(.audit, epoch: newest.epoch + 1), by: new.master, ledger, in: tx)
   }
 
-  /// New rows, so that their numbers tell other processes that the roots are others now.
+  /// New rows, so that their numbers show other processes that the roots are others now.
   private func replaceSlots(
     by rows: [NewSlot], _ new: RootKeys, isGuarded: Bool, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {

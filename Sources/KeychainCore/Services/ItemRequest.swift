@@ -33,7 +33,7 @@ package struct ItemRequest: Sendable {
   package var namesResult = false
   package var shape: ResultShape = []
   package var authenticationUI: AuthenticationUI?
-  /// `u_OpPrompt`: told to the person who is asked.
+  /// `u_OpPrompt`: shown to the person who is asked.
   package var prompt: String?
   /// `u_AuthCtx`: answers for a person who has agreed a short while ago, or asks.
   package var agreement: (@Sendable (_ ask: () -> Bool?) -> Bool?)?

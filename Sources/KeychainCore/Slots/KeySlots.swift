@@ -129,7 +129,7 @@ extension Keychain {
   /// Whether what is accessible "when unlocked" can be reached.
   package var isUnlocked: Bool { keys.isUnlocked }
 
-  /// Brings the keys that the way in which the store was opened did not reach.
+  /// Brings the keys that the secret that opened the store did not reach.
   ///
   /// - Throws: `authFailed` when no slot opens with `secret`; `interactionNotAllowed` when the slot does
   ///   not reach what is accessible "when unlocked".

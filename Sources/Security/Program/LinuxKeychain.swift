@@ -33,7 +33,7 @@ public enum LinuxKeychain {
     /// `askOnTerminal`, which never asks a program without a terminal. It is called without a lock,
     /// on the thread of the call, and may take its time.
     public var confirmPresence: (@Sendable (String?) -> Bool?)?
-    /// Is told the reason of every answer other than success and "not found", in words that say
+    /// Gets the reason of every answer other than success and "not found", in words that say
     /// what to do; and, on another thread, if a large keychain turns out to have been altered. Never a
     /// secret. With the variable `THREADKEEPER_KEYCHAIN_REPORT=stderr` the default prints them to standard error.
     public var report: (@Sendable (OSStatus, String) -> Void)?

@@ -44,7 +44,7 @@ final class ProgramKeychain: Sendable {
   /// What is left to do when the program ends.
   private static let atEnd: Void = { atexit { ProgramKeychain.shared.state.withLock { $0.open }?.upkeep.finish() } }()
 
-  /// Turns what `body` throws into a status, and tells the reason to whoever wants it.
+  /// Turns what `body` throws into a status, and reports the reason to whoever wants it.
   func answer(_ body: () throws -> Void) -> OSStatus {
     do {
       try body()

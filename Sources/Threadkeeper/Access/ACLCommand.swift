@@ -7,7 +7,7 @@ struct ACLCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     "acl", "Print the access list that the broker needs.",
     """
-    MQTT does not tell a receiver who published. The broker's access list does: every login may \
+    MQTT does not say who published. The broker's access list does: every login may \
     write below `in/<its own name>/` only. A list rules the whole broker, and what it does not \
     allow is denied: name every login that does other things there with `--keep`.
 

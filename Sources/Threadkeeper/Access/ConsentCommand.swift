@@ -86,7 +86,7 @@ struct ConsentApproveCommand: AsyncParsableCommand {
     guard obstacle.code != ConsentRecord.Obstacle.hungUp.code else {
       return "\(who) has hung up: nothing is given. \(next)\n"
     }
-    return "Nothing is given to \(who). It is told why: \(why).\n" + (past.grant == nil ? "" : next + "\n")
+    return "Nothing is given to \(who). The answer says why: \(why).\n" + (past.grant == nil ? "" : next + "\n")
   }
 }
 
@@ -286,7 +286,7 @@ struct ConsentListCommand: AsyncParsableCommand {
       """
   }
 
-  /// Whose key it is can only be told by comparing.
+  /// Only comparing shows whose key it is.
   private static func key(of pending: ConsentReport.Pending) -> String {
     guard let fingerprint = pending.fingerprint, !pending.request.offersCredentials else { return "" }
     return "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"

@@ -176,7 +176,7 @@ struct ClientExchange {
   func ask(_ command: RequestCommand, _ fields: [UInt8], within limit: Duration) async throws -> ClientAnswer {
     let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command.rawValue)"
     let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command.rawValue)"
-    // Tells its answer from those to others.
+    // By it its answer is known among those to others.
     let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let exchange = RequestExchange(
       Publication(
@@ -246,7 +246,7 @@ final class RequestExchange: MosquittoHandler {
   private let isAnswer: @Sendable (IncomingMessage) -> Bool
   private let state: Mutex<State>
 
-  /// - Parameter isAnswer: tells the answer from those to others who share the login.
+  /// - Parameter isAnswer: whether it is the answer, and not one to others who share the login.
   init(_ request: Publication, isAnswer: @escaping @Sendable (IncomingMessage) -> Bool) {
     state = Mutex(State(waiting: [request]))
     self.isAnswer = isAnswer
@@ -274,7 +274,7 @@ final class RequestExchange: MosquittoHandler {
 
   func connected(_ session: MosquittoSession) {}
 
-  /// Only now is an answer heard.
+  /// Only now an answer is received.
   func subscribed(refused: [SubscriptionRefusal]) {
     let client = state.withLock { state in
       state.isSubscribed = true

@@ -7,7 +7,7 @@ import Synchronization
 import ThreadDataset
 import Wire
 
-/// A participant of the demonstration: publishes what it is given, and hands on what it hears.
+/// A participant of the demonstration: publishes what it is given, and hands on what it receives.
 final class DemoClient: MosquittoHandler {
   private struct State {
     var client: MosquittoClient?
@@ -89,7 +89,7 @@ struct DemoNetwork {
   }
 }
 
-/// Tells what happens in one line each: what the routers do, and what the daemon says to it.
+/// Shows what happens, a line each: what the routers do, and what the daemon publishes.
 final class Timeline: Sendable {
   private let start = ContinuousClock.now
   private let style = TerminalStyle(of: .output)
@@ -103,11 +103,11 @@ final class Timeline: Sendable {
   }
 
   /// Events and alerts of the daemon, in words.
-  func tell(_ message: IncomingMessage) {
+  func show(_ message: IncomingMessage) {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     guard message.topic.hasSuffix("bridge/event") || message.topic.hasSuffix("bridge/event/alert"),
-      let event = try? decoder.decode(Heard.self, from: Data(message.payload))
+      let event = try? decoder.decode(Event.self, from: Data(message.payload))
     else { return }
     let words = event.words.printable
     switch event.eventType {
@@ -127,8 +127,8 @@ final class Timeline: Sendable {
     write("\(padding)\(clock)  \(name) \(text)\n")
   }
 
-  /// The fields of an event that the timeline tells.
-  private struct Heard: Decodable {
+  /// The fields of an event that the timeline shows.
+  private struct Event: Decodable {
     let eventType: String
     let borderAgentId, networkName, alertname, severity, summary, ssid, preferred: String?
     let differs: [String]?

@@ -85,7 +85,7 @@ struct DemoStory: Service {
   init(_ daemon: Daemon) throws {
     let timeline = Timeline()
     (self.daemon, self.timeline) = (daemon, timeline)
-    audience = DemoClient(daemon, "monitor", subscribingTo: ["threadkeeper/#"]) { timeline.tell($0) }
+    audience = DemoClient(daemon, "monitor", subscribingTo: ["threadkeeper/#"]) { timeline.show($0) }
     home = try DemoNetwork(name: "home", channel: 15)
     guests = try DemoNetwork(name: "guest-thread", channel: 20)
     func router(_ user: String, _ name: String, _ agent: String) -> SimulatedRouter {
@@ -98,7 +98,7 @@ struct DemoStory: Service {
 
   private var bridge: Bridge { daemon.operations.bridge }
 
-  /// Tells it to its end: in some seconds, on a terminal in half a minute. There the page stays.
+  /// Plays it to its end: in some seconds, on a terminal in half a minute. There the page stays.
   func run() async throws {
     let clients = [audience, hub.client, speaker.client, wifi.client]
     let running = clients.map { client in Task { try await client.run() } }
@@ -109,7 +109,7 @@ struct DemoStory: Service {
     }
     do {
       try await cancelWhenGracefulShutdown {
-        try await tell()
+        try await play()
         guard StandardStream.output.isTerminal else { return }
         timeline.write("The page stays until you press Ctrl-C.\n")
         // All that was promised is done: Ctrl-C is no interruption now.
@@ -122,8 +122,8 @@ struct DemoStory: Service {
     await end()
   }
 
-  private func tell() async throws {
-    // From then on everything that a router says will be heard.
+  private func play() async throws {
+    // From then on all that a router publishes is received.
     try await until("the daemon and the audience to be connected") {
       bridge.monitor.snapshot.intake.state == .running && $0.contains { $0.topic == "threadkeeper/bridge/state" }
     }
@@ -152,36 +152,36 @@ struct DemoStory: Service {
   private func settle() async throws {
     try await act("Two routers at home, one on another network")
     hub.announce(home.dataset, ssid: "home-wifi")
-    try await heard("preferred_changed", of: hub.agent)
+    try await received("preferred_changed", of: hub.agent)
     speaker.announce(home.dataset, ssid: "home-wifi")
-    try await heard("dataset_stored", of: speaker.agent)
+    try await received("dataset_stored", of: speaker.agent)
     wifi.announce(guests.dataset, ssid: "home-wifi")
-    try await heard("alert_raised", of: "PreferredNetworkMismatch")
+    try await received("alert_raised", of: "PreferredNetworkMismatch")
 
     try await act("The SSID changes: the router is checked against the preferred network")
     wifi.changeSSID(from: "home-wifi", to: "home-wifi-6")
-    try await heard("ssid_changed", of: wifi.agent)
+    try await received("ssid_changed", of: wifi.agent)
 
     try await act("It is given the preferred network's credentials, and the alert resolves")
     wifi.change(home.dataset, "is on home now")
-    try await heard("alert_resolved", of: "PreferredNetworkMismatch")
+    try await received("alert_resolved", of: "PreferredNetworkMismatch")
   }
 
   private func migrate() async throws {
     try await act("The home's dataset changes; the others follow in time, so no alert rises")
     let newer = try home.onChannel(25)
     hub.change(newer, "moves the network to channel 25")
-    try await heard("preferred_changed", of: hub.agent, count: 2)
+    try await received("preferred_changed", of: hub.agent, count: 2)
     for router in [speaker, wifi] {
       router.change(newer, "follows to channel 25")
-      try await heard("dataset_updated", of: router.agent, count: router.agent == wifi.agent ? 2 : 1)
+      try await received("dataset_updated", of: router.agent, count: router.agent == wifi.agent ? 2 : 1)
     }
   }
 
   private func part() async throws {
     try await act("A router leaves the Thread network")
     wifi.leave()
-    try await heard("router_left", of: wifi.agent)
+    try await received("router_left", of: wifi.agent)
     let topic = "threadkeeper/router/\(wifi.agent)"
     try await until("the retained state of the router that left is gone") {
       $0.last { $0.topic == topic }?.payload.isEmpty == true
@@ -198,9 +198,9 @@ extension DemoStory {
     // What a search of the local network would have found.
     bridge.discovery?.receive(.found(box.record))
     bridge.discovery?.receive(.listed)
-    try await heard("router_discovered", of: box.agent)
+    try await received("router_discovered", of: box.agent)
     // Of severity info: a device of another maker often has a network of its own, on purpose.
-    try await heard("alert_raised", of: box.agent)
+    try await received("alert_raised", of: box.agent)
     timeline.write(
       "          Accept \(box.network) on the page, and the alert ends.\n"
         + "          The command in its remedy is for a home of your own.\n")
@@ -212,7 +212,7 @@ extension DemoStory {
   private static let limit = Duration.seconds(15)
 
   /// - Parameter subject: the name of an alert, or a border agent id.
-  private func heard(_ event: String, of subject: String, count: Int = 1) async throws {
+  private func received(_ event: String, of subject: String, count: Int = 1) async throws {
     try await until("\(event) of \(subject)") { $0.count { $0.isEvent(event) && $0.says(subject) } >= count }
   }
 

@@ -86,7 +86,7 @@ extension CommandFailure {
 
   /// Prints it on standard error.
   func print() {
-    // Where standard error is closed, nobody is left to be told.
+    // Where standard error is closed, nobody reads it.
     try? StandardStream.error.write(text(style: TerminalStyle(of: .error)))
   }
 }

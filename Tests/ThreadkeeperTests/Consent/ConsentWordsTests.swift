@@ -30,7 +30,8 @@ import Testing
     #expect(hungUp == "login anna (team a) has hung up: nothing is given. It has to ask again.\n")
     let other = ConsentReport.Obstacle(code: "not_found", message: "there is no\npreferred network")
     let text = ConsentApproveCommand.text(approval("preferred/get", other))
-    #expect(text == "Nothing is given to login anna (team a). It is told why: there is no\\u{a}preferred network.\n")
+    #expect(
+      text == "Nothing is given to login anna (team a). The answer says why: there is no\\u{a}preferred network.\n")
     let always = ConsentApproveCommand.text(approval("preferred/get", other, grant: Self.grant))
     #expect(always.contains(#"It gets "home-thread" (1111111122222222) the next times."#))
     #expect(always.hasSuffix("threadkeeper consent revoke \(Self.grant)\n"))

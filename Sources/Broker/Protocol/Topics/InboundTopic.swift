@@ -3,7 +3,7 @@ import Wire
 
 /// Where a message came from and what it claims to be: `<base>/in/<user>/<kind>`.
 ///
-/// The user is the broker's login. MQTT does not tell a receiver who published, so the broker's
+/// The user is the broker's login. MQTT does not say who published, so the broker's
 /// access list must let a login write below its own name only.
 package struct InboundTopic: Hashable, Sendable {
   /// What a topic below `in/<user>/` stands for.

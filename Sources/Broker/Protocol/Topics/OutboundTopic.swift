@@ -31,7 +31,7 @@ package struct OutboundTopic: Sendable {
   // Not retained.
   package func routerEvent(_ agent: BorderAgentID) -> String { "\(base)/router/\(agent)/event" }
 
-  /// Where a user of the broker is told which dataset a router of its shall use. No answer comes here,
+  /// Where a user of the broker gets the dataset that a router of its shall use. No answer comes here,
   /// see `isAnswer`.
   package func setDataset(of user: String) -> String { "\(base)/out/\(user)/dataset/set" }
 

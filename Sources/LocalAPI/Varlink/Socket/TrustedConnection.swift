@@ -59,7 +59,7 @@ package enum TrustedConnection {
   }
 }
 
-/// Whether the one who listens on a socket may be told a secret.
+/// Whether the one who listens on a socket may be given a secret.
 ///
 /// Whose directory it is says nothing about that: anybody can make one where others can write, put a
 /// socket into it and wait. So only this user and root are believed, in a directory of this user or root.

@@ -50,7 +50,7 @@ final class Wakeup: Sendable {
 /// Waits for a socket, but no longer than until a moment. A limit for each system call would be none: who
 /// sends or takes a byte at a time stays below it for ever.
 package enum SocketWait {
-  /// Returns also when the other side has gone: the next call tells.
+  /// Returns also when the other side has gone: the next call shows it.
   ///
   /// - Parameters:
   ///   - events: of poll(2).

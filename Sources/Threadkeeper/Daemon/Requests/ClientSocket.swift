@@ -54,7 +54,7 @@ struct ClientSocket: Service {
   }
 }
 
-/// Who is heard on the daemon's second socket, and how often: as often as a user of the broker.
+/// Who is served on the daemon's second socket, and how often: as often as a user of the broker.
 ///
 /// The daemon's own user and root ask as often as they like. They have the other socket too, and whoever
 /// may stop the daemon gains nothing by asking it too much.
