@@ -231,8 +231,8 @@ extension Adoption {
     }
   }
 
-  /// What a router reports that was sent the preferred credentials.
-  enum Report: Hashable {
+  /// Whether a router confirms that it uses the preferred credentials that it was sent.
+  enum Confirmation: Hashable {
     /// It uses them, and is attached with them where it reports that.
     case confirmed
     /// It is configured with them, and reports that it is still elsewhere or not attached.
@@ -248,9 +248,9 @@ extension Adoption {
   ///   - isAwaited: as for `decide`.
   /// - Returns: nil where the report does not count. One that comes after the time to wait is over counts as it would
   ///   have in time, where the router uses what it was sent.
-  func report(_ incoming: DatasetSummary?, isAttached: Bool, isAwaited: Bool) -> Report? {
+  func report(_ incoming: DatasetSummary?, isAttached: Bool, isAwaited: Bool) -> Confirmation? {
     guard state.mayBeConfirmed, let terms else { return nil }
-    var report = Report.disagreement
+    var report = Confirmation.disagreement
     if incoming?.isSame(as: terms.preferred) == true {
       report = isAttached ? .confirmed : .configured
     } else if incoming.map(isKnown) ?? true {

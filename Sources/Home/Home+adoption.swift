@@ -92,7 +92,7 @@ extension Home {
   /// - Returns: nil where the report does not count.
   mutating func reportOfAdoption(
     _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router, _ stored: Router?
-  ) -> Adoption.Report? {
+  ) -> Adoption.Confirmation? {
     // Without a dataset, what counts is that a router says why it does not use what it was sent, where what is stored
     // for it is not what it has.
     guard incoming != nil || failure != nil && (stored?.hasNoNetwork == true || stored?.dataset == nil),
@@ -117,7 +117,7 @@ extension Home {
   }
 
   /// The same network may have another timestamp by now, and no person is asked about what the router reports instead.
-  mutating func noteAdoptionReport(_ report: Adoption.Report?, _ router: inout Router) {
+  mutating func noteAdoptionReport(_ report: Adoption.Confirmation?, _ router: inout Router) {
     guard let report, report != .confirmed, let dataset = router.dataset else { return }
     router.adoption?.terms?.reported = dataset
   }

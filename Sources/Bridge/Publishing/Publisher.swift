@@ -17,7 +17,7 @@ package final class Publisher: Sendable {
   static let large = 256
 
   /// One home after a commit.
-  package struct Commit: Sendable {
+  package struct CommittedHome: Sendable {
     let home: String
     let value: Home
     let changes: Home.Changes
@@ -147,7 +147,7 @@ package final class Publisher: Sendable {
   ///   - messages: the ids of the stored messages of this commit; empty, and beginning with the next id, where there
   ///     are none.
   ///   - received: messages that it was about.
-  package func note(_ commits: [Commit], messages: Range<Int64>, received: Int = 0) {
+  package func note(_ commits: [CommittedHome], messages: Range<Int64>, received: Int = 0) {
     let now = now()
     state.withLock { state in
       for commit in commits {
@@ -271,7 +271,9 @@ extension Publisher.State {
 
   // MARK: Noting
 
-  fileprivate mutating func note(_ commit: Publisher.Commit, home: Int, _ messages: Range<Int64>, at now: WireTime) {
+  fileprivate mutating func note(
+    _ commit: Publisher.CommittedHome, home: Int, _ messages: Range<Int64>, at now: WireTime
+  ) {
     let old = homes[home]
     let new = commit.value
     homes[home] = new
@@ -469,7 +471,7 @@ extension Publisher {
   ///
   /// - Parameter home: each one by its name, as it is after the batch.
   package func note(_ batch: CommittedBatch, home: (String) -> Home?) {
-    let commits = batch.changes.compactMap { name, changes in home(name).map { Commit(name, $0, changes) } }
+    let commits = batch.changes.compactMap { name, changes in home(name).map { CommittedHome(name, $0, changes) } }
     note(commits, messages: batch.messages, received: batch.received)
   }
 }

@@ -11,7 +11,7 @@ extension BridgeMonitor {
   /// The broker has accepted a connection.
   ///
   /// - Returns: whether it is news that the two take over each other's session.
-  func accepted(_ link: MutualEnds.Link) -> Bool {
+  func accepted(_ link: MutualEnds.Connection) -> Bool {
     update { snapshot in
       snapshot[keyPath: link.path].login = .accepted
       return snapshot.noteMutualEnds { $0.accepted(link, at: .now) }
@@ -22,7 +22,7 @@ extension BridgeMonitor {
   ///
   /// - Returns: whether that is worth a line of the log, and whether it is news that the two take over each other's
   ///   session.
-  func ended(_ link: MutualEnds.Link, _ event: MosquittoDisconnection) -> (isNews: Bool, areMutual: Bool) {
+  func ended(_ link: MutualEnds.Connection, _ event: MosquittoDisconnection) -> (isNews: Bool, areMutual: Bool) {
     update { snapshot in
       snapshot.lastConnectionProblem = event.error.message
       let isNews = snapshot[keyPath: link.path].end(event)
@@ -31,7 +31,7 @@ extension BridgeMonitor {
   }
 
   /// A session has been the daemon's own for long enough.
-  func regained(_ link: MutualEnds.Link) { update { $0[keyPath: link.path].takeover = nil } }
+  func regained(_ link: MutualEnds.Connection) { update { $0[keyPath: link.path].takeover = nil } }
 
   /// To be called now and then.
   func settleMutualEnds() { update { $0.mutualEnds.tick(at: .now) } }
@@ -93,10 +93,10 @@ extension BridgeMonitor.Snapshot {
 /// ```
 /// Neither of them alone can distinguish that from a broker that restarts.
 struct MutualEnds: Sendable {
-  enum Link: Sendable {
+  enum Connection: Sendable {
     case intake, status
 
-    fileprivate var path: WritableKeyPath<BridgeMonitor.Snapshot, BridgeMonitor.Link> {
+    fileprivate var path: WritableKeyPath<BridgeMonitor.Snapshot, BridgeMonitor.Connection> {
       self == .intake ? \.intakeLink : \.statusLink
     }
   }
@@ -113,22 +113,22 @@ struct MutualEnds: Sendable {
     "the broker ends each of the daemon's two connections when the other one comes: it gives all "
     + "clients of a login one client id"
 
-  private var connected: Set<Link> = []
+  private var connected: Set<Connection> = []
   private var togetherSince: ContinuousClock.Instant?
-  private var lastArrival: (link: Link, at: ContinuousClock.Instant)?
-  private var lastEnd: (link: Link, at: ContinuousClock.Instant)?
+  private var lastArrival: (link: Connection, at: ContinuousClock.Instant)?
+  private var lastEnd: (link: Connection, at: ContinuousClock.Instant)?
   private var count = 0
 
   var isOpen: Bool { count >= Self.enough }
 
-  mutating func accepted(_ link: Link, at now: ContinuousClock.Instant) {
+  mutating func accepted(_ link: Connection, at now: ContinuousClock.Instant) {
     connected.insert(link)
     if connected.count == 2 { togetherSince = now }
     lastArrival = (link, now)
     pair(at: now)
   }
 
-  mutating func ended(_ link: Link, at now: ContinuousClock.Instant) {
+  mutating func ended(_ link: Connection, at now: ContinuousClock.Instant) {
     connected.remove(link)
     if let since = togetherSince, now >= since + Self.near { count = 0 }
     togetherSince = nil

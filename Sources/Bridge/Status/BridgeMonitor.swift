@@ -15,7 +15,7 @@ package final class BridgeMonitor: Sendable {
   }
 
   /// One of the two connections, as far as this process knows.
-  package struct Link: Sendable {
+  package struct Connection: Sendable {
     package var isConnected = false
     /// What the broker answered last. That it is away changes nothing.
     var login = Login.unknown
@@ -43,8 +43,8 @@ package final class BridgeMonitor: Sendable {
   }
 
   package struct Snapshot: Sendable {
-    package var intakeLink = Link()
-    package var statusLink = Link()
+    package var intakeLink = Connection()
+    package var statusLink = Connection()
     /// Since when everything that routers publish has been received and kept. A router that is not listened to is not
     /// silent.
     package var listeningSince: WireTime?

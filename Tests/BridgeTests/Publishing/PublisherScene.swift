@@ -71,7 +71,8 @@ final class PublisherScene {
     let first = nextMessage
     store.add(rows, from: first)
     nextMessage += Int64(rows.count)
-    publisher.note([Publisher.Commit("home", scene.home, scene.home.takeChanges())], messages: first..<nextMessage)
+    publisher.note(
+      [Publisher.CommittedHome("home", scene.home, scene.home.takeChanges())], messages: first..<nextMessage)
   }
 
   /// A router on network 7.

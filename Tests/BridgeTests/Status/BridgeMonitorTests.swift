@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test("A session that is taken over is news once, and the reason until it is the daemon's again") func takeover() {
-    for link in [MutualEnds.Link.intake, .status] {
+    for link in [MutualEnds.Connection.intake, .status] {
       let monitor = BridgeMonitor()
       let taken = refusal("same client id", reason: .sessionTakenOver, wasConnected: true)
       #expect(monitor.ended(link, taken) == (true, false))
@@ -158,7 +158,7 @@ import Testing
     #expect(monitor.ended(.intake, refusal(reason: .nothingListens)).isNews)
     #expect(monitor.ended(.intake, refusal(wasConnected: true)).isNews)
     #expect(monitor.snapshot.login == .unknown)
-    for link in [MutualEnds.Link.intake, .status] { #expect(!monitor.accepted(link)) }
+    for link in [MutualEnds.Connection.intake, .status] { #expect(!monitor.accepted(link)) }
     #expect(monitor.snapshot.login == .accepted)
     #expect(monitor.ended(.intake, refusal(reason: .nothingListens)).isNews)
     #expect(monitor.snapshot.login == .accepted)

@@ -3,7 +3,7 @@ import Testing
 @testable import Bridge
 
 @Suite("Connections of the daemon that take over each other's session") struct MutualEndsTests {
-  private typealias Link = MutualEnds.Link
+  private typealias Connection = MutualEnds.Connection
 
   private let start = ContinuousClock.now
   private var ends = MutualEnds()
@@ -11,8 +11,8 @@ import Testing
   private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
   /// One comes, and the other ends, as the two threads may see it.
-  private mutating func turn(to link: Link, at seconds: Double, endFirst: Bool) {
-    let other: Link = link == .intake ? .status : .intake
+  private mutating func turn(to link: Connection, at seconds: Double, endFirst: Bool) {
+    let other: Connection = link == .intake ? .status : .intake
     if endFirst { ends.ended(other, at: at(seconds)) }
     ends.accepted(link, at: at(seconds + 0.01))
     if !endFirst { ends.ended(other, at: at(seconds + 0.02)) }
@@ -21,7 +21,7 @@ import Testing
   @Test("Three turns in a row are no coincidence, in whichever order the threads find out, however far apart")
   mutating func turns() {
     ends.accepted(.intake, at: at(0))
-    for (turn, link) in [Link.status, .intake, .status].enumerated() {
+    for (turn, link) in [Connection.status, .intake, .status].enumerated() {
       #expect(!ends.isOpen)
       self.turn(to: link, at: Double(turn * 50 + 1), endFirst: turn % 2 == 0)
     }
@@ -49,7 +49,7 @@ import Testing
 
   @Test("It is over once both have lived together for longer than one of them would wait") mutating func over() {
     ends.accepted(.intake, at: at(0))
-    for (turn, link) in [Link.status, .intake, .status].enumerated() {
+    for (turn, link) in [Connection.status, .intake, .status].enumerated() {
       self.turn(to: link, at: Double(turn + 1), endFirst: true)
     }
     ends.accepted(.intake, at: at(5))
