@@ -231,12 +231,14 @@ package struct AuditKey: Sendable {
   }
 
   func seal(_ plaintext: [UInt8], number: Int64, store: StoreID) throws -> [UInt8] {
-    try plaintext.withUnsafeBytes { try SealedPart.seal($0, at: Self.place(number, store), by: seal) }
+    try plaintext.withUnsafeBytes { try SealedPart.seal($0, at: Self.binding(number, store), by: seal) }
   }
 
   func open<R>(_ sealed: [UInt8], number: Int64, store: StoreID, _ body: (UnsafeRawBufferPointer) throws -> R) throws
     -> R
-  { try sealed.withUnsafeBytes { try SealedPart.open($0, at: Self.place(number, store), by: { _ in seal.key }, body) } }
+  {
+    try sealed.withUnsafeBytes { try SealedPart.open($0, at: Self.binding(number, store), by: { _ in seal.key }, body) }
+  }
 
   /// What the next record says of a sealed one; zeros where there is none before.
   func link(to sealed: [UInt8]?) throws -> [UInt8] {
@@ -244,7 +246,7 @@ package struct AuditKey: Sendable {
     return try hash.withUnsafeBytes { try BLAKE2b.hash(sealed, key: $0, count: Self.linkLength) }
   }
 
-  private static func place(_ number: Int64, _ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(role: .audit, store: store, version: number)
+  private static func binding(_ number: Int64, _ store: StoreID) -> SealedPart.Binding {
+    SealedPart.Binding(role: .audit, store: store, version: number)
   }
 }

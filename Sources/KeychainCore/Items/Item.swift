@@ -35,11 +35,11 @@ package struct Item: Sendable {
 extension Item {
   /// Where a part of it belongs. The metadata binds the version of the item, and has the version in which the secret
   /// was written: so neither is ever paired with an older other.
-  func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
-    var place = SealedPart.Place(role: part, store: store, subject: id)
-    guard part != .itemKey else { return place }
-    (place.itemClass, place.version) = (itemClass.rawValue, part == .secret ? secretVersion : version)
-    return place
+  func binding(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Binding {
+    var binding = SealedPart.Binding(role: part, store: store, subject: id)
+    guard part != .itemKey else { return binding }
+    (binding.itemClass, binding.version) = (itemClass.rawValue, part == .secret ? secretVersion : version)
+    return binding
   }
 
   /// Its metadata, padded. The caller wipes it.

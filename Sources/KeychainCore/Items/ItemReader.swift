@@ -14,8 +14,8 @@ extension Keychain {
     var item = Item(rowID: rowID, id: id, itemClass: itemClass, version: row.integer(3))
     do {
       try row.withBlob(4) { sealed in
-        let place = item.place(of: .metadata, storeID)
-        try SealedPart.open(sealed, at: place) {
+        let binding = item.binding(of: .metadata, storeID)
+        try SealedPart.open(sealed, at: binding) {
           try keys.key($0, for: .metadata, in: tx)
         } _: {
           try item.decode($0)
@@ -34,7 +34,7 @@ extension Keychain {
     _ wrapped: UnsafeRawBufferPointer, of item: Item, classKey: Int64, key known: GuardedKey? = nil,
     in tx: ReadTransaction, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    try SealedPart.open(wrapped, at: item.place(of: .itemKey, storeID)) { id in
+    try SealedPart.open(wrapped, at: item.binding(of: .itemKey, storeID)) { id in
       guard Int64(id.rawValue) == classKey, wrapped.count == SealedPart.overhead + KeyArena.keyLength else {
         throw SodiumError.notAuthentic
       }
@@ -75,10 +75,10 @@ extension Keychain {
         try row.withBlob(7) { sealed in
           do {
             guard try SealedPart.keyID(of: sealed) == .none else { throw SodiumError.notAuthentic }
-            let place = item.place(of: .secret, storeID)
+            let binding = item.binding(of: .secret, storeID)
             return try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
-              try SealedPart.open(sealed, at: place, key: key, into: padded)
-              return try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: place.role.block ?? 1)
+              try SealedPart.open(sealed, at: binding, key: key, into: padded)
+              return try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: binding.role.block ?? 1)
             }
           } catch is SodiumError { throw health.corrupt(row: item.rowID, "the secret") }
         }

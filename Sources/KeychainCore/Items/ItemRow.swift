@@ -91,7 +91,7 @@ extension Keychain {
     }
     func seal(_ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int) throws
       -> [UInt8]
-    { try SealedPart.seal(bytes, at: item.place(of: part, storeID), by: key, nonce: nonce(number)) }
+    { try SealedPart.seal(bytes, at: item.binding(of: part, storeID), by: key, nonce: nonce(number)) }
     var row = ItemRow(rowID: item.rowID, itemClass: item.itemClass.rawValue, id: item.id, version: item.version)
     var plaintext = item.encoded()
     defer { wipe(&plaintext) }
@@ -116,7 +116,7 @@ extension Keychain {
     }
     if let key, let secret {
       let bytes = try secret.withUnsafeBytes {
-        try SealedPart.seal($0, at: item.place(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
+        try SealedPart.seal($0, at: item.binding(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
       }
       (row.secretTag, sealed) = (bytes.tag, bytes)
     }

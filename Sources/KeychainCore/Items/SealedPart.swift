@@ -46,8 +46,8 @@ package struct SealedPart {
     }
   }
 
-  /// Where a sealed part belongs.
-  package struct Place {
+  /// What a sealed part is bound to: nowhere else it opens.
+  package struct Binding {
     let role: Role
     let store: StoreID
     var subject = ItemID.zero
@@ -66,27 +66,28 @@ package struct SealedPart {
   ///
   /// - Parameter drawn: the nonce, where the caller has just drawn it for this; nil: it is drawn here.
   package static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID, key: UnsafeRawBufferPointer,
+    _ plaintext: UnsafeRawBufferPointer, at binding: Binding, by keyID: KeyID, key: UnsafeRawBufferPointer,
     nonce drawn: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
-    let length = place.role.sealedCount(plaintext.count)
+    let length = binding.role.sealedCount(plaintext.count)
     return try [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
       let output = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<length]))
-      try seal(plaintext, at: place, by: keyID, key: key, nonce: drawn, into: output)
+      try seal(plaintext, at: binding, by: keyID, key: key, nonce: drawn, into: output)
       count = length
     }
   }
 
   /// The same under a key that has a name.
   package static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by key: RootKeys.Root, nonce: UnsafeRawBufferPointer? = nil
+    _ plaintext: UnsafeRawBufferPointer, at binding: Binding, by key: RootKeys.Root,
+    nonce: UnsafeRawBufferPointer? = nil
   ) throws -> [UInt8] {
-    try key.key.withUnsafeBytes { try seal(plaintext, at: place, by: key.id, key: $0, nonce: nonce) }
+    try key.key.withUnsafeBytes { try seal(plaintext, at: binding, by: key.id, key: $0, nonce: nonce) }
   }
 
   /// The same into `output`, which has room for what it becomes.
   static func seal(
-    _ plaintext: UnsafeRawBufferPointer, at place: Place, by keyID: KeyID, key: UnsafeRawBufferPointer,
+    _ plaintext: UnsafeRawBufferPointer, at binding: Binding, by keyID: KeyID, key: UnsafeRawBufferPointer,
     nonce drawn: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
     var head = RowWriter(output)
@@ -96,8 +97,8 @@ package struct SealedPart {
     if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
     try withScratchMemory(output.count - overhead) { padded in
       padded.copyMemory(from: plaintext)
-      if place.role.block != nil { Padding.pad(padded, count: plaintext.count) }
-      try withAdditionalData(of: place, by: keyID, format: format) { additionalData in
+      if binding.role.block != nil { Padding.pad(padded, count: plaintext.count) }
+      try withAdditionalData(of: binding, by: keyID, format: format) { additionalData in
         try XChaCha20Poly1305.seal(
           UnsafeRawBufferPointer(padded), additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce),
           key: key, into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
@@ -119,11 +120,11 @@ package struct SealedPart {
 
   /// Opens `sealed` into `output`, which has as many bytes as `plaintextCount` says. Padding stays.
   package static func open(
-    _ sealed: UnsafeRawBufferPointer, at place: Place, key: UnsafeRawBufferPointer,
+    _ sealed: UnsafeRawBufferPointer, at binding: Binding, key: UnsafeRawBufferPointer,
     into output: UnsafeMutableRawBufferPointer
   ) throws {
     let keyID = try keyID(of: sealed)
-    try withAdditionalData(of: place, by: keyID, format: sealed[0]) { additionalData in
+    try withAdditionalData(of: binding, by: keyID, format: sealed[0]) { additionalData in
       try XChaCha20Poly1305.open(
         UnsafeRawBufferPointer(rebasing: sealed[headLength...]), additionalData: additionalData,
         nonce: UnsafeRawBufferPointer(rebasing: sealed[5..<headLength]), key: key, into: output)
@@ -136,14 +137,14 @@ package struct SealedPart {
   ///   - key: gives the key that the part names.
   ///   - damage: gives what is thrown where it does not open, or not by such a key; nil: the reason itself.
   package static func open<R>(
-    _ sealed: UnsafeRawBufferPointer, at place: Place, by key: (KeyID) throws -> GuardedKey,
+    _ sealed: UnsafeRawBufferPointer, at binding: Binding, by key: (KeyID) throws -> GuardedKey,
     damage: () -> KeychainError? = { nil }, _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
     try withScratchMemory(max(sealed.count, overhead) - overhead) { plaintext in
       var count = plaintext.count
       do {
-        try key(keyID(of: sealed)).withUnsafeBytes { try open(sealed, at: place, key: $0, into: plaintext) }
-        if let block = place.role.block {
+        try key(keyID(of: sealed)).withUnsafeBytes { try open(sealed, at: binding, key: $0, into: plaintext) }
+        if let block = binding.role.block {
           count = try Padding.unpaddedCount(UnsafeRawBufferPointer(plaintext), block: block)
         }
       } catch let error where StoreHealth.isDamage(error) { throw damage() ?? error }
@@ -152,18 +153,18 @@ package struct SealedPart {
   }
 
   private static func withAdditionalData<R>(
-    of place: Place, by keyID: KeyID, format: UInt8, _ body: (UnsafeRawBufferPointer) throws -> R
+    of binding: Binding, by keyID: KeyID, format: UInt8, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
-    try withUnsafeTemporaryAllocation(byteCount: 47 + place.extra.count, alignment: 8) { data in
+    try withUnsafeTemporaryAllocation(byteCount: 47 + binding.extra.count, alignment: 8) { data in
       var writer = RowWriter(data)
-      writer.write(place.role.rawValue)
+      writer.write(binding.role.rawValue)
       writer.write(format)
       writer.write(keyID.rawValue)
-      writer.write(place.store)
-      writer.write(place.subject)
-      writer.write(place.itemClass)
-      writer.write(place.version)
-      place.extra.withUnsafeBytes { writer.write($0) }
+      writer.write(binding.store)
+      writer.write(binding.subject)
+      writer.write(binding.itemClass)
+      writer.write(binding.version)
+      binding.extra.withUnsafeBytes { writer.write($0) }
       return try body(UnsafeRawBufferPointer(data))
     }
   }

@@ -160,7 +160,7 @@ enum KeyRecord {
     try withSubkey(of: wrapper, for: id) { subkey in
       guard let device else { return try open(wrapped, id, store, key: subkey, in: arena) }
       return try withScratchMemory(SealedPart.plaintextCount(wrapped)) { memory in
-        try SealedPart.open(wrapped, at: place(id, store), key: subkey, into: memory)
+        try SealedPart.open(wrapped, at: binding(id, store), key: subkey, into: memory)
         guard try memory.starts(with: DeviceKey.id(of: device)) else { throw DeviceKey.isAnother() }
         let inner = UnsafeRawBufferPointer(rebasing: memory.dropFirst(DeviceKey.idLength))
         return try DeviceKey.withSubkey(subkey, under: device) { both in
@@ -170,19 +170,19 @@ enum KeyRecord {
     }
   }
 
-  private static func place(_ id: KeyID, _ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
+  private static func binding(_ id: KeyID, _ store: StoreID) -> SealedPart.Binding {
+    SealedPart.Binding(role: .keyRecord, store: store, subject: ItemID(high: 0, low: UInt64(id.rawValue)))
   }
 
   private static func seal(
     _ plaintext: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, by wrapperID: KeyID, key: UnsafeRawBufferPointer
-  ) throws -> [UInt8] { try SealedPart.seal(plaintext, at: place(id, store), by: wrapperID, key: key) }
+  ) throws -> [UInt8] { try SealedPart.seal(plaintext, at: binding(id, store), by: wrapperID, key: key) }
 
   private static func open(
     _ sealed: UnsafeRawBufferPointer, _ id: KeyID, _ store: StoreID, key: UnsafeRawBufferPointer, in arena: KeyArena
   ) throws -> GuardedKey {
     guard try SealedPart.plaintextCount(sealed) == KeyArena.keyLength else { throw SodiumError.notAuthentic }
-    return try arena.key { memory in try SealedPart.open(sealed, at: place(id, store), key: key, into: memory) }
+    return try arena.key { memory in try SealedPart.open(sealed, at: binding(id, store), key: key, into: memory) }
   }
 
   private static func withSubkey<R>(of wrapper: GuardedKey, for id: KeyID, _ body: (UnsafeRawBufferPointer) throws -> R)

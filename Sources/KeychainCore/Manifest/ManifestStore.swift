@@ -110,7 +110,7 @@ package struct Manifest: Equatable, Sendable {
 
   package init(opening sealed: [UInt8], store: StoreID, by key: ManifestKey) throws {
     try sealed.withUnsafeBytes { sealed in
-      try SealedPart.open(sealed, at: Self.place(store), by: { _ in key.seal.key }) { bytes in
+      try SealedPart.open(sealed, at: Self.binding(store), by: { _ in key.seal.key }) { bytes in
         guard bytes.count == Self.length else { throw SodiumError.notAuthentic }
         var reader = RowReader(bytes)
         (generation, items) = (try reader.number(), try reader.number())
@@ -119,7 +119,7 @@ package struct Manifest: Equatable, Sendable {
     }
   }
 
-  static func place(_ store: StoreID) -> SealedPart.Place { SealedPart.Place(role: .manifest, store: store) }
+  static func binding(_ store: StoreID) -> SealedPart.Binding { SealedPart.Binding(role: .manifest, store: store) }
 
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
@@ -128,7 +128,7 @@ package struct Manifest: Equatable, Sendable {
   }
 
   package func sealed(store: StoreID, by key: ManifestKey) throws -> [UInt8] {
-    try bytes.withUnsafeBytes { try SealedPart.seal($0, at: Self.place(store), by: key.seal) }
+    try bytes.withUnsafeBytes { try SealedPart.seal($0, at: Self.binding(store), by: key.seal) }
   }
 
   /// Goes on by `step` transactions; false, and nothing changes, where the number would not fit.

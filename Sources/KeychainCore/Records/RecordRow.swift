@@ -6,7 +6,7 @@ import SodiumCrypto
 ///     id | home | version | secret_version | state | secret
 ///
 /// A version is the generation of the store in which a part was written; 0: there is no secret. State and secret are
-/// sealed by the record key, each with its place: store, home, id, version. The state binds the version of the secret
+/// sealed by the record key, each with its binding: store, home, id, version. The state binds the version of the secret
 /// as well, so neither is ever paired with an older other.
 package struct RecordRow: Sendable {
   package let id: Int64
@@ -95,7 +95,7 @@ extension RecordChanges.Record {
 
 /// Sealing and opening: a part is `recordState` or `recordSecret`.
 extension RecordRow {
-  func place(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Place {
+  func binding(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Binding {
     let subject = ItemID(high: UInt64(bitPattern: home), low: UInt64(bitPattern: id))
     guard part == .recordState else { return .init(role: part, store: store, subject: subject, version: secretVersion) }
     var extra: [UInt8] = []
@@ -109,7 +109,7 @@ extension RecordRow {
     nonce: UnsafeRawBufferPointer? = nil, into output: UnsafeMutableRawBufferPointer
   ) throws {
     try key.key.withUnsafeBytes {
-      try SealedPart.seal(bytes, at: place(of: part, store), by: key.id, key: $0, nonce: nonce, into: output)
+      try SealedPart.seal(bytes, at: binding(of: part, store), by: key.id, key: $0, nonce: nonce, into: output)
     }
     let tag = ItemID(tagOf: UnsafeRawBufferPointer(output))
     if part == .recordState { stateTag = tag } else { secretTag = tag }
@@ -128,7 +128,7 @@ extension RecordRow {
     _ part: SealedPart.Role, _ sealed: UnsafeRawBufferPointer, of store: StoreID, by key: (KeyID) throws -> GuardedKey,
     _ body: (UnsafeRawBufferPointer) throws -> R
   ) throws -> R {
-    try SealedPart.open(sealed, at: place(of: part, store)) { id in
+    try SealedPart.open(sealed, at: binding(of: part, store)) { id in
       guard id.purpose == .records else { throw SodiumError.notAuthentic }
       return try key(id)
     } damage: {
@@ -174,11 +174,11 @@ extension Keychain {
       let parts = try RecordRow.find(id, in: tx) { old, columns in
         let state = try columns.withBlob(4) { sealed in
           try old.open(.recordState, sealed, self, in: tx) {
-            try SealedPart.seal($0, at: old.place(of: .recordState, storeID), by: key)
+            try SealedPart.seal($0, at: old.binding(of: .recordState, storeID), by: key)
           }
         }
         let secret = try old.secret(columns, self, in: tx)?.withUnsafeBytes {
-          try SealedPart.seal($0, at: old.place(of: .recordSecret, storeID), by: key)
+          try SealedPart.seal($0, at: old.binding(of: .recordSecret, storeID), by: key)
         }
         return (old, state, secret)
       }

@@ -61,8 +61,8 @@ extension KeySlot {
     Self.columns(kind: Int64(kind.rawValue), created: created, label: label, parameters: parameters)
   }
 
-  private func place(_ store: StoreID) -> SealedPart.Place {
-    SealedPart.Place(role: .slot, store: store, subject: id, extra: columns)
+  private func binding(_ store: StoreID) -> SealedPart.Binding {
+    SealedPart.Binding(role: .slot, store: store, subject: id, extra: columns)
   }
 
   var manifestElement: ManifestElement { .slot(id: id, number: number, tag: payload.tag, columns: columns) }
@@ -75,7 +75,7 @@ extension KeySlot {
         writer.write(id.rawValue)
         key.withUnsafeBytes { writer.write($0) }
       }
-      return try SealedPart.seal(UnsafeRawBufferPointer(memory), at: place(store), by: (.none, slotKey))
+      return try SealedPart.seal(UnsafeRawBufferPointer(memory), at: binding(store), by: (.none, slotKey))
     }
     try tx.execute(
       """
@@ -109,7 +109,7 @@ extension KeySlot {
   func open(by secret: SecretBytes, store: StoreID, in arena: KeyArena) throws -> [KeyID: GuardedKey] {
     let slotKey = try slotKey(from: secret, in: arena)
     return try payload.withUnsafeBytes { sealed in
-      try SealedPart.open(sealed, at: place(store), by: { _ in slotKey }) { payload in
+      try SealedPart.open(sealed, at: binding(store), by: { _ in slotKey }) { payload in
         var reader = RowReader(payload)
         var roots: [KeyID: GuardedKey] = [:]
         while !reader.rest.isEmpty {

@@ -133,12 +133,12 @@ struct LeakedKeys {
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
       let item = Item(
         rowID: 0, id: id, itemClass: ItemClass(rawValue: UInt8(row.integer(2))) ?? .key, version: row.integer(3))
-      let metadata = item.place(of: .metadata, keychain.storeID)
+      let metadata = item.binding(of: .metadata, keychain.storeID)
       if keys(.metadata).contains(where: { opens(row.blob(4), metadata, $0.key) }) {
         found.append("attributes of row \(row.integer(0))")
       }
       let classes = Accessibility.allCases.flatMap { keys($0.keyPurpose) }
-      let itemKey = item.place(of: .itemKey, keychain.storeID)
+      let itemKey = item.binding(of: .itemKey, keychain.storeID)
       if classes.contains(where: { opens(row.blob(5), itemKey, $0.key) }) {
         found.append("secret of row \(row.integer(0))")
       }
@@ -155,8 +155,8 @@ struct LeakedKeys {
     try RecordRow.forEach(in: tx) { record, columns in
       let parts: [(SealedPart.Role, column: Int32)] = [(.recordState, 4), (.recordSecret, 5)]
       for (part, column) in parts {
-        let place = record.place(of: part, keychain.storeID)
-        if keys(.records).contains(where: { opens(columns.blob(column), place, $0.key) }) {
+        let binding = record.binding(of: part, keychain.storeID)
+        if keys(.records).contains(where: { opens(columns.blob(column), binding, $0.key) }) {
           found.append("\(part) of record \(record.id)")
         }
       }
@@ -169,7 +169,7 @@ struct LeakedKeys {
     let manifest = try tx.first("SELECT sealed FROM manifest") { $0.blob(0) } ?? []
     for (id, key) in keys(.manifest) {
       let key = try ManifestKey(id, key, in: arena)
-      if opens(manifest, Manifest.place(keychain.storeID), key.seal.key) { found.append("manifest") }
+      if opens(manifest, Manifest.binding(keychain.storeID), key.seal.key) { found.append("manifest") }
     }
     let audit = try tx.all("SELECT id, sealed FROM audit WHERE id > ?", .integer(record)) {
       (number: $0.integer(0), sealed: $0.blob(1))
@@ -184,11 +184,11 @@ struct LeakedKeys {
     return found
   }
 
-  private func opens(_ sealed: [UInt8], _ place: SealedPart.Place, _ key: GuardedKey) -> Bool {
+  private func opens(_ sealed: [UInt8], _ binding: SealedPart.Binding, _ key: GuardedKey) -> Bool {
     sealed.withUnsafeBytes { sealed in
       do {
         return try withScratchMemory(SealedPart.plaintextCount(sealed)) { memory in
-          try key.withUnsafeBytes { try SealedPart.open(sealed, at: place, key: $0, into: memory) }
+          try key.withUnsafeBytes { try SealedPart.open(sealed, at: binding, key: $0, into: memory) }
           return true
         }
       } catch { return false }
