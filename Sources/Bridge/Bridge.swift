@@ -75,8 +75,8 @@ package final class Bridge: Service {
     reading.isOfShard = configuration.topics.parent != nil
     let loop = try HomeLoop(
       homes, discovers: discovers, devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
-      consent: configuration.consentAlert, isWritable: isWritable, store: store, reading: reading, follower: follower,
-      clock: now)
+      consent: configuration.consentAlert, hasRecoveryCode: try store.opensByRecoveryCode(), isWritable: isWritable,
+      store: store, reading: reading, follower: follower, clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
         identity: { identity.keys }, instanceID: store.id.description, formerBases: loop.retiredBases.map(\.base),

@@ -38,6 +38,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case agentNotWorking = 34
   case networkChanges = 35
   case reportsDiffer = 36
+  case testAlert = 37
 
   /// What holds for all alerts of a name.
   struct Traits {
@@ -70,6 +71,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered:
       Traits(severity: .critical, isHeld: false, noticeDuration: 86_400)
     case .consentByHomeAssistant, .networkChanges: Traits(severity: .info, isHeld: false)
+    case .testAlert: Traits(severity: .warning, isHeld: false, noticeDuration: 600)
     // Held while routers disagree.
     case .preferredNetworkChanged: Traits(severity: .warning, isHeld: false, noticeDuration: 86_400)
     }

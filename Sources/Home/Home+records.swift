@@ -18,7 +18,8 @@ extension Home {
       // does not open.
       let signed = clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
       let on = accepted.sorted()
-      return Self.bytes(.home, preferred, isPreferredForgotten, on, discoveredSince, signed)
+      return Self.bytes(
+        .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode)
     case .router(let agent): return routers[agent].map { Self.bytes(.router, $0, routers.lastSeen(agent)) }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
     case .alert(let key): return alerts[key].map { Self.bytes(.alert, key, $0) }
@@ -53,9 +54,10 @@ extension Home {
     guard let kind = Kind(rawValue: try coder.byte(nil)), try coder.byte(nil) == Self.form else { throw RecordError() }
     switch kind {
     case .home:
-      let (network, isForgotten, on, since, signed):
-        (PreferredNetwork?, Bool, [ExtendedPANID], WireTime?, [ExactName]) = try coder.rest()
+      let (network, isForgotten, on, since, signed, isConfirmed, hasCode):
+        (PreferredNetwork?, Bool, [ExtendedPANID], WireTime?, [ExactName], Bool, Bool?) = try coder.rest()
       (preferred, isPreferredForgotten, accepted, discoveredSince) = (network, isForgotten, Set(on), since)
+      (areAlertsConfirmed, hasRecoveryCode) = (isConfirmed, hasCode)
       // The record of a client, where it opens, replaces this.
       for user in signed where clients[user] == nil {
         clients[user] = EnrolledClient(line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")

@@ -16,6 +16,10 @@ package struct Home: Sendable {
   package internal(set) var former: [FormerNetwork] = []
   /// Networks of which a person has said that routers are on them on purpose.
   package internal(set) var accepted: Set<ExtendedPANID> = []
+  /// A person has said that alerts arrive.
+  package internal(set) var areAlertsConfirmed = false
+  /// Whether a recovery code opens the store, as was last known; nil where it has none by design, as in a fleet.
+  package internal(set) var hasRecoveryCode: Bool?
   /// When the first list of the local network was complete; nil before, and while nothing is looked for there.
   var discoveredSince: WireTime?
   package internal(set) var alerts: [AlertKey: Alert] = [:]
@@ -141,6 +145,8 @@ package struct Home: Sendable {
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
+    case .confirmAlerts(let isConfirmed): step.output.answer = confirmAlerts(isConfirmed)
+    case .recoveryCode(let isThere): noteRecoveryCode(isThere)
     case .acceptNetwork(let network, let isAccepted): step.output.answer = accept(network, isAccepted)
     case .enroll(let client, let user, let approver): step.output.answer = enroll(client, as: user, by: approver)
     case .revoke(let user, let forgets, let approver): step.output.answer = revoke(user, forgets: forgets, by: approver)
@@ -187,8 +193,9 @@ extension Home: Equatable {
   package static func == (a: Home, b: Home) -> Bool {
     a.routers == b.routers && a.preferred == b.preferred && a.isPreferredForgotten == b.isPreferredForgotten
       && a.former == b.former && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince
-      && a.alerts == b.alerts && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions
-      && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared && a.agents == b.agents
+      && a.areAlertsConfirmed == b.areAlertsConfirmed && a.hasRecoveryCode == b.hasRecoveryCode && a.alerts == b.alerts
+      && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions && a.clients == b.clients
+      && a.signers == b.signers && a.shared == b.shared && a.agents == b.agents
   }
 }
 

@@ -35,6 +35,10 @@ package enum HomeInput: Sendable {
   case codeAsked(BorderAgentID)
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
+  /// A person says that alerts arrive, or that they do not.
+  case confirmAlerts(Bool)
+  /// Whether a recovery code opens the store; nil where none can.
+  case recoveryCode(Bool?)
   /// - by: who ends the grants of the key before.
   indirect case enroll(EnrolledClient, ExactName, by: ConsentApprover)
   /// - forgets: nothing is left of it, so that what comes under the user's name in plaintext counts again. Else it

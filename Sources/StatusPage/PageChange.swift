@@ -9,6 +9,10 @@ package enum PageChange: Sendable, Equatable {
   /// Routers are on the network on purpose, or not any more.
   case acceptNetwork(home: String, network: String, accepted: Bool)
   case acceptRouter(home: String, router: String)
+  /// Sends an alert that says it is a test.
+  case testAlert(home: String)
+  /// Alerts have arrived.
+  case confirmAlerts(home: String)
   /// Takes it off the list, with its credentials.
   case forgetRouter(home: String, router: String)
   /// Gets a network's credentials by the code that a border router shows.
@@ -42,6 +46,7 @@ package enum PageChange: Sendable, Equatable {
   static let paths = [
     "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
     "/routers/accept", "/routers/forget", "/routers/read", "/consent/approve", "/consent/deny", "/consent/ask",
+    "/alerts/test", "/alerts/confirm",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -65,6 +70,8 @@ package enum PageChange: Sendable, Equatable {
     case ("/routers/read", _, _, let router?, _): self = .readRouter(router: router)
     case ("/consent/approve", _, _, _, let id?): self = .approve(id: id, always: fields.always ?? false)
     case ("/consent/ask", let home?, _, let router?, _): self = .askAgain(home: home, router: router)
+    case ("/alerts/test", let home?, _, _, _): self = .testAlert(home: home)
+    case ("/alerts/confirm", let home?, _, _, _): self = .confirmAlerts(home: home)
     case ("/consent/deny", _, _, _, let id?): self = .deny(id: id)
     default: return nil
     }

@@ -32,6 +32,7 @@ package enum PageDocument {
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
+    <section id="protection" aria-labelledby="h-protection" hidden><h2 id="h-protection">Until your home is protected</h2><div></div></section>
     <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
     \(mayChange ? joining : "")<section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
@@ -59,7 +60,7 @@ package enum PageDocument {
   private static let joining = """
     <section id="join" aria-labelledby="h-join"><h2 id="h-join">Join by code</h2><form class="card">\
     <label>Code of nine digits <input class="code" name="code" inputmode="numeric" autocomplete="off" maxlength="20" \
-    required></label> <button class="main send">Join</button>\
+    required></label> <button class="main send" aria-label="Join by code">Join</button>\
     <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\
     <li>Google: a Google TV Streamer shows it.</li><li>Apple: from iOS and tvOS 27, in apps that share it.</li>\
     <li>Samsung: its border routers show it.</li><li>OpenThread: its web page, or <code>ot-ctl ba ephemeralkey start \

@@ -99,6 +99,7 @@ extension AlertName: WireWord {
     case .discoveryAltered: "DiscoveryAltered"
     case .homeAssistantDiffers: "HomeAssistantDiffers"
     case .stateAltered: "StateAltered"
+    case .testAlert: "TestAlert"
     case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
     case .credentialSharingOpen: "CredentialSharingOpen"
@@ -107,6 +108,28 @@ extension AlertName: WireWord {
     case .homeOffline: "HomeOffline"
     case .networkChanges: "NetworkChanges"
     case .reportsDiffer: "ReportsDiffer"
+    }
+  }
+}
+
+extension Protection.Step: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .routers: "routers"
+    case .preferred: "preferred"
+    case .key: "key"
+    case .alerts: "alerts"
+    case .recoveryCode: "recovery_code"
+    }
+  }
+}
+
+extension Protection.State: WireWord {
+  package var word: StaticString {
+    switch self {
+    case .notProtected: "not_protected"
+    case .watching: "watching"
+    case .protected: "protected"
     }
   }
 }

@@ -18,7 +18,9 @@ struct BrowserTests {
     try await home.announce(3, "Kitchen speaker", network)
     let tab = try await home.tab()
     try await tab.waitForText("Attic")
-    try await tab.waitForText("All is well.")
+    try await tab.waitForText("Watching your home: 3 of 5 steps are done.")
+    try await home.protect()
+    try await tab.waitForText("Your home's key is safe here. 3 of 3 border routers are on home.")
     let verdict = "document.getElementById('verdict').className"
     #expect(try await tab.evaluate(verdict) == "good")
     #expect(try await tab.evaluate("document.querySelectorAll('.fault').length") == 0)
@@ -67,19 +69,33 @@ struct BrowserTests {
     let lead = "document.querySelector('#verdict .lead').textContent"
     let colour = "document.getElementById('verdict').className"
     try await tab.waitForText("No border router is listed yet, so nothing is guarded.")
-    #expect(try await tab.evaluate(colour) == "")
+    #expect(try await tab.evaluate("\(lead) + ' | ' + \(colour)") == "Not protecting your home yet: 0 of 5 steps are done. | ")
     try await home.announce(1, "Hallway hub", try ThreadNetwork("home"))
-    try await tab.waitForText("All is well.")
-    #expect(try await tab.evaluate(colour) == "good")
+    try await tab.waitForText("Watching your home: 3 of 5 steps are done.")
+    #expect(try await tab.evaluate(colour) == "")
+    // By its buttons: the test is an alert as every other one.
+    try await tab.click("Send a test")
+    try await tab.waitForText("This is a test: an alert of threadkeeper has arrived")
+    #expect(try await tab.evaluate(colour) == "warn")
+    try await tab.click("It arrived")
+    try await tab.waitForText("Watching your home: 4 of 5 steps are done.")
+    try await home.protect()
+    try await tab.waitForText("Your home's key is safe here. 1 of 1 border routers are on home.")
+    #expect(try await tab.evaluate("\(colour) + document.getElementById('protection').hidden") == "goodtrue")
     for (change, text) in [
       ("networks[0].preferred = false", "No network is preferred, so no border router is checked."),
       ("undecided = true", "Border routers are on several networks and none is preferred, "),
       ("networks = []", "No border router is listed yet"),
       ("networks[0].credentials = false", "The credentials of the preferred network home are not here"),
+      ("steps[4].remedy = 'Make one.'", "Watching your home: 4 of 5 steps are done."),
     ] {
-      let shown = try await tab.evaluate("take(last), known.homes[0].\(change), show(), \(lead) + ' | ' + \(colour)")
-        .text
-      #expect(shown?.hasPrefix(text) == true && shown?.hasSuffix(" | ") == true, "\(shown ?? "")")
+      let shown = try await tab.evaluate(
+        """
+        take(last), known.homes[0].\(change), known.homes[0].protection = 'watching',
+        known.homes[0].steps[4].remedy = 'Make one.', show(), document.querySelector('#verdict').innerText + ' | ' + \(colour)
+        """
+      ).text
+      #expect(shown?.contains(text) == true && shown?.hasSuffix(" | ") == true, "\(shown ?? "")")
     }
     // What is wrong comes first, and what is missing is not left out.
     let both = try await tab.evaluate(

@@ -103,6 +103,11 @@ extension AlertFacts {
         + "alone; change its password if others have it. `threadkeeper doctor --login USER` tries what a login may do.")
   }
 
+  package static let test = daemon(
+    "this is a test: an alert of threadkeeper has arrived",
+    "Nothing is wrong. Press *It arrived* on the status page, or run `threadkeeper alerts confirm`. This resolves by "
+      + "itself within ten minutes.")
+
   package static func anotherDaemon(_ other: Publisher.OtherDaemon) -> AlertFacts {
     var remedy =
       "Stop one of the two, or give it another base topic. This resolves three minutes after the other one is gone."

@@ -44,13 +44,14 @@ package final class HomeLoop: Sendable {
   ///   - discovers: whether routers are looked for on the local network, which belongs to the first home.
   ///   - devicePrefix: Home Assistant's discovery prefix; nil: no devices are announced.
   ///   - consent: that Home Assistant decides about everything, where it does.
+  ///   - hasRecoveryCode: whether one opens the store; nil where none can.
   ///   - isWritable: whether the store takes anything. Where it does not, nothing follows from the settings: it is
   ///     shown as it is.
   /// - Throws: where the store cannot be read or written.
   package init(
     _ homes: [ServedHome], discovers: Bool, devicePrefix: String? = nil, consent: AlertFacts? = nil,
-    isWritable: Bool = true, store: any RecordStore, reading: IntakeReading, follower: any LoopFollower,
-    clock: @escaping @Sendable () -> WireTime
+    hasRecoveryCode: Bool? = nil, isWritable: Bool = true, store: any RecordStore, reading: IntakeReading,
+    follower: any LoopFollower, clock: @escaping @Sendable () -> WireTime
   ) throws {
     let loaded = try LoadedStore(homes, store)
     self.follower = follower
@@ -67,7 +68,7 @@ package final class HomeLoop: Sendable {
     first.begin(at: now)
     self.devicePrefix = devicePrefix.map { ExactName($0) }
     retiredPrefixes = first.announceDevices(below: self.devicePrefix).map(\.text)
-    if isWritable { try first.start(loaded, discovers: discovers, consent: consent) }
+    if isWritable { try first.start(loaded, discovers: discovers, consent: consent, hasRecoveryCode: hasRecoveryCode) }
     state = Mutex(first)
   }
 

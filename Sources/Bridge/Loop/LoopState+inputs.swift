@@ -109,8 +109,10 @@ extension LoopState {
 
   /// Each home decides what follows from the settings.
   ///
-  /// - Parameter consent: that Home Assistant decides about everything, where it does.
-  mutating func start(_ loaded: LoadedStore, discovers: Bool, consent: AlertFacts?) throws {
+  /// - Parameters:
+  ///   - consent: that Home Assistant decides about everything, where it does.
+  ///   - hasRecoveryCode: whether one opens the store; nil where none can.
+  mutating func start(_ loaded: LoadedStore, discovers: Bool, consent: AlertFacts?, hasRecoveryCode: Bool?) throws {
     records.notes.isRunning = true
     for home in loaded.served {
       batch.others += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
@@ -121,6 +123,7 @@ extension LoopState {
       // The first home of the settings has them now.
       if place > 0 { for name in Self.ofDaemon { handle(.condition(name, nil), in: place) } }
       handle(.condition(.consentByHomeAssistant, consent), in: place)
+      handle(.recoveryCode(hasRecoveryCode), in: place)
     }
     noteDamage(loaded)
     try commit()

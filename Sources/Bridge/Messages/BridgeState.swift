@@ -75,6 +75,7 @@ struct BridgeInfo: WireObject {
   let own: HomeSettings
   let name: String
   let preferred: DatasetSummary?
+  let protection: Protection
   let routers: Int
   let networks: Int
 
@@ -95,6 +96,12 @@ struct BridgeInfo: WireObject {
     c.field(
       "preferred_network", preferred.map { Preferred(network: $0.network, name: $0.name) },
       "Absent where none is preferred.")
+    c.needed(
+      "protection", protection.state,
+      "Whether a step is missing: `not_protected` without a border router or a preferred network.")
+    c.field(
+      "protection_missing", protection.missing.isEmpty ? nil : protection.missing,
+      "[Steps](#state-of-protection), in their order.")
     c.needed("routers", routers, "Border routers.")
     c.version()
     c.needed("version", settings.version, .filled("Of the program."))

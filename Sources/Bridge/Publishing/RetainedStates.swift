@@ -255,7 +255,7 @@ struct RetainedStates {
     case .info:
       publication.payload = BridgeInfo(
         settings: settings, own: settings.homes[place.home], name: name, preferred: home.preferred?.dataset,
-        routers: home.routers.totals.listed, networks: home.networkCount
+        protection: home.protection, routers: home.routers.totals.listed, networks: home.networkCount
       ).json(capacity: 512)
     case .health:
       publication.payload = health

@@ -12,6 +12,7 @@ package struct DaemonStatus: WirePart, WireMessage, WireReadable, Sendable {
   /// That are served.
   package var homes = 0
   package var preferred: [Preferred] = []
+  package var protection: [Protected] = []
   package var broker = Connection()
   package var login = Login()
   package var intake = Intake()
@@ -56,6 +57,7 @@ package struct DaemonStatus: WirePart, WireMessage, WireReadable, Sendable {
     c.needed("page", &page)
     c.needed("pid", &pid)
     c.needed("preferred_networks", &preferred)
+    c.needed("protection", &protection)
     c.field("refused", &refused)
     c.needed("routers", &counts.routers.listed)
     c.needed("routers_detached", &counts.routers.detached)
@@ -200,6 +202,25 @@ extension DaemonStatus {
       c.needed("ext_pan_id", &network)
       c.needed("home", &home)
       c.needed("network_name", &name)
+    }
+  }
+
+  /// How far a home is protected.
+  package struct Protected: WirePart, WireMessage, WireReadable, Sendable {
+    package var home = ""
+    package var state = Protection.State.notProtected
+    package var missing: [Protection.Step] = []
+
+    package init() {}
+
+    package init(_ home: String, _ protection: Protection) {
+      (self.home, state, missing) = (home, protection.state, protection.missing)
+    }
+
+    package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.needed("home", &home)
+      c.needed("missing", &missing)
+      c.needed("state", &state)
     }
   }
 

@@ -24,6 +24,9 @@ package protocol DaemonStore: RecordStore {
   /// - Parameter actor: who is named in the audit then.
   func identitySecrets(madeBy actor: String) throws -> SecretBytes
 
+  /// Whether a recovery code opens it; nil where none can.
+  func opensByRecoveryCode() throws -> Bool?
+
   /// The number of the last record of the audit; 0 when there is none.
   func lastAuditRecord() throws -> Int64
 
@@ -51,6 +54,8 @@ package protocol DaemonStore: RecordStore {
   func noteFailure(_ error: any Error)
 }
 
+extension DaemonStore { package func opensByRecoveryCode() throws -> Bool? { nil } }
+
 extension SealedRecords: DaemonStore {
   package var id: StoreID { keychain.storeID }
   package var place: String { keychain.location.directory }
@@ -60,6 +65,8 @@ extension SealedRecords: DaemonStore {
   package func hashKey() throws -> SecretBytes {
     try keychain.read { tx throws(KeychainError) in try keychain.hashKey(in: tx) }
   }
+
+  package func opensByRecoveryCode() throws -> Bool? { try keychain.slots().contains { $0.kind == .recoveryCode } }
 
   /// An item of Keychain Services:
   ///

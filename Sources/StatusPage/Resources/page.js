@@ -193,6 +193,29 @@ function alert(item) {
       {home: item.home, id: item.keepable},
       "Keep the current keys of the preferred network of " + item.home + "?") : null);
 }
+// The steps until a home is protected.
+function protection(home) {
+  const list = make("ol", "steps", ...home.steps.map(step => make("li", step.remedy ? "" : "done",
+    make("span", "name", step.text), step.remedy ? null : make("span", "dim", " (done)"),
+    step.remedy ? make("p", "small", ...words(step.remedy)) : null,
+    step.remedy && step.name === "alerts" ? make("p", "",
+      button("Send a test", home.name, "/alerts/test", {home: home.name}),
+      button("It arrived", home.name, "/alerts/confirm", {home: home.name})) : null)));
+  return make("article", "card", known.homes.length > 1 ? make("h3", "", "Home " + home.name) : null, list);
+}
+function missing(home) { return home.steps.filter(step => step.remedy).length; }
+// How safe it is, in a sentence, where nothing is wrong.
+function safety() {
+  const several = known.homes.length > 1, home = known.homes.find(missing);
+  if (home) return (home.protection === "watching" ? "Watching " : "Not protecting ") +
+    (several ? "the home " + home.name : "your home") + (home.protection === "watching" ? ": " : " yet: ") +
+    (home.steps.length - missing(home)) + " of " + home.steps.length + " steps are done.";
+  if (several) return "The keys of all homes are safe here.";
+  const all = known.homes[0].networks.filter(item => !item.accepted), own = all.find(item => item.preferred);
+  const number = list => list.reduce((sum, item) => sum + item.routers.filter(one => one.online).length, 0);
+  return "Your home's key is safe here. " + number([own]) + " of " + all.reduce((sum, item) => sum +
+    item.routers.length, 0) + " border routers are on " + (own.name || own.id) + ".";
+}
 function asking(item) {
   const what = "the credentials of " + item.networks.join(", ");
   return item.offers ? item.requester + " has " + what + ". Use them?" : item.requester + " asks for " + what + ".";
@@ -254,14 +277,14 @@ function whyUnchecked(home) {
 // The colour and the words of the worst; the rest is counted.
 function verdict(wrong, waiting, notices, open) {
   const asked = waiting.map(asking);
-  const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : open.length ? open[0] : "All is well.";
+  const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : safety();
   const rest = open.filter(text => text !== lead);
   if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
   if (wrong.length && asked.length || asked.length > 1) rest.push(
     count(asked.length, "request waits", "requests wait") + " for your consent.");
   if (notices) rest.push(count(notices, "thing is", "things are") + " worth knowing.");
   const box = byId("verdict"), text = lead + " " + rest.join(" ");
-  box.className = wrong.length ? wrong[0].tone : asked.length || open.length ? "" : "good";
+  box.className = wrong.length ? wrong[0].tone : asked.length || open.length || known.homes.some(missing) ? "" : "good";
   // A screen reader reads it whenever it is set.
   if (box.dataset.text === text) return;
   box.dataset.text = text;
@@ -285,6 +308,7 @@ function show() {
   fill("consents", known.consents, item => item.id, consent);
   fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
   fill("notices", notices, item => item.id, alert);
+  fill("protection", known.homes.filter(missing), home => home.name, protection);
   homes(known.homes);
   byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
   byId("events").lastElementChild.replaceChildren(known.events.length ?

@@ -37,6 +37,14 @@ enum DaemonCheck {
   }
 }
 
+extension DaemonStatus.Protected {
+  fileprivate var finding: Finding {
+    let check = Check(.daemon, "protection")
+    guard let next = missing.first else { return check.ok("The home \(home) is protected") }
+    return check.warning("The home \(home) is \(words)", next.remedy)
+  }
+}
+
 extension DaemonStatus {
   fileprivate var findings: [Finding] {
     let connection = Check(.daemon, "connection")
@@ -65,7 +73,7 @@ extension DaemonStatus {
     return findings.compactMap(\.self)
       + teams.lines.map { label, text in Check(.daemon, label).warning(text, "See `threadkeeper status`") } + [
         alertsFinding
-      ] + discoveryFindings
+      ] + protection.map(\.finding) + discoveryFindings
   }
 
   private var address: String {

@@ -40,8 +40,9 @@ extension DaemonStatus {
     let lines = [
       ("broker", broker.words.printable), ("login", login.words.printable), ("refused", refused?.words.printable ?? ""),
       ("intake", intake.words.printable), ("discovery", discovery.words.printable), ("page", page.words.printable),
-      ("store", storeText), ("preferred", preferredText), ("routers", "\(counts.routers.listed)\(routerDetail)"),
-      ("networks", "\(counts.networks)"), ("credentials", "\(counts.credentials)"),
+      ("store", storeText), ("protection", protectionText), ("preferred", preferredText),
+      ("routers", "\(counts.routers.listed)\(routerDetail)"), ("networks", "\(counts.networks)"),
+      ("credentials", "\(counts.credentials)"),
     ]
     let head = "threadkeeper \(version.printable), running as process \(pid)"
     return
@@ -65,6 +66,10 @@ extension DaemonStatus {
 
   private var storeText: String { "\(store.path.printable), \(store.condition.printable)" }
 
+  private var protectionText: String {
+    protection.map { (homes > 1 ? "\($0.home.printable): " : "") + $0.words }.listed
+  }
+
   private var preferredText: String {
     guard !preferred.isEmpty else { return "none" }
     return preferred.map {
@@ -85,6 +90,38 @@ extension DaemonStatus {
     }
     guard !lines.isEmpty else { return [("alerts", "none")] }
     return lines.enumerated().map { ($0 == 0 ? "alerts" : "", $1) }
+  }
+}
+
+extension DaemonStatus.Protected {
+  /// Without a full stop.
+  var words: String {
+    missing.isEmpty
+      ? "complete" : "\(state == .watching ? "watched" : "not protected yet"); missing: \(missing.map(\.words).listed)"
+  }
+}
+
+extension Protection.Step {
+  /// What is missing.
+  var words: String {
+    switch self {
+    case .routers: "a border router"
+    case .preferred: "a preferred network"
+    case .key: "its credentials"
+    case .alerts: "your word that alerts arrive"
+    case .recoveryCode: "a recovery code"
+    }
+  }
+
+  /// How it is taken.
+  var remedy: String {
+    switch self {
+    case .routers: "`threadkeeper status` says whether border routers are looked for on the local network"
+    case .preferred: "`threadkeeper networks` lists the networks, `threadkeeper preferred set` prefers one"
+    case .key: "`threadkeeper networks join CODE` gets them by the code that a border router's app shows"
+    case .alerts: "`threadkeeper alerts test` sends one; `threadkeeper alerts confirm` says that it arrived"
+    case .recoveryCode: "`threadkeeper keys add --recovery-code` makes one"
+    }
   }
 }
 
@@ -185,9 +222,67 @@ extension Refusal {
 }
 
 /// `threadkeeper alerts`
-struct AlertsCommand: AsyncParsableCommand {
+struct AlertsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "alerts", "List the alerts that are firing.",
+    "alerts", "List the alerts that are firing, and find out whether they reach you.",
+    subcommands: [AlertsListCommand.self, AlertsTestCommand.self, AlertsConfirmCommand.self],
+    defaultSubcommand: AlertsListCommand.self)
+}
+
+/// `threadkeeper alerts test`
+struct AlertsTestCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "test", "Send an alert that says it is a test.",
+    """
+    TestAlert is published as every other alert is, as a warning, and resolves by itself within ten minutes. \
+    When it has reached you, say so with `threadkeeper alerts confirm`.
+
+    Examples:
+      threadkeeper alerts test
+    """)
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    try await options.perform {
+      try TestAlert(home: home.name($0))
+    } text: { _ in
+      "A test alert is sent. Has it arrived? Then run `threadkeeper alerts confirm`.\n"
+    }
+  }
+}
+
+/// `threadkeeper alerts confirm`
+struct AlertsConfirmCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "confirm", "Say that alerts reach you, on a phone or because you look at the page.",
+    """
+    A home does not count as protected before. It ends the test alert, too.
+
+    Examples:
+      threadkeeper alerts confirm
+      threadkeeper alerts confirm --undo
+    """)
+
+  @Flag(help: "Take it back: alerts reach nobody any more.") var undo = false
+
+  @OptionGroup var home: HomeOption
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    try await options.perform {
+      try ConfirmAlerts(home: home.name($0), confirmed: !undo)
+    } text: {
+      $0.missing.isEmpty ? "The home is protected.\n" : "Noted. `threadkeeper status` says what is missing.\n"
+    }
+  }
+}
+
+/// `threadkeeper alerts list`, which may be left out.
+struct AlertsListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "list", "List the alerts that are firing.",
     """
     Examples:
       threadkeeper alerts

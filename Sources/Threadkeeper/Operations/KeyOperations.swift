@@ -2,6 +2,7 @@ import Broker
 import Glibc
 import Home
 import KeychainCore
+import LocalAPI
 import Logging
 import Settings
 import SodiumCrypto
@@ -15,8 +16,10 @@ extension KeyOperation {
   func perform(_ context: OperationContext) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`")
-    return try perform(
+    let reply = try perform(
       OpenedStore(keychain: keychain, settings: context.settings, actor: context.actor, logger: context.logger))
+    if access == .owner { try context.noteRecoveryCode() }
+    return reply
   }
 }
 

@@ -56,12 +56,12 @@ extension StreamOperation {
 /// All that there are. A new one is added here, and to docs/reference/local-api.md.
 let operations: [any Operation.Type] = [
   AcceptCredentials.self, AcceptNetwork.self, AcceptRouter.self, AddKeySlot.self, ApproveConsent.self, AskConsent.self,
-  BackupStore.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, FollowAudit.self, ForgetDamaged.self,
-  JoinNetwork.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self, ListDecisions.self,
-  ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self, OpenPage.self,
-  ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self, RotateKeys.self,
-  ShareNetwork.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, VerifyAudit.self, VerifyStore.self,
-  WatchConsents.self,
+  BackupStore.self, ConfirmAlerts.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, FollowAudit.self,
+  ForgetDamaged.self, JoinNetwork.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
+  ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
+  OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RevokeClient.self, RevokeGrant.self,
+  RotateKeys.self, ShareNetwork.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self, TestAlert.self,
+  VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.

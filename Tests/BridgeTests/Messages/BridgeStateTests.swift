@@ -20,12 +20,15 @@ import ThreadDataset
     settings.version = "1.2"
     settings.instanceID = "0a"
     func text(_ own: HomeSettings, _ preferred: DatasetSummary?) -> String {
-      BridgeInfo(settings: settings, own: own, name: "ho\"me", preferred: preferred, routers: 3, networks: 2).json()
-        .text
+      BridgeInfo(
+        settings: settings, own: own, name: "ho\"me", preferred: preferred,
+        protection: Home(rules: HomeRules { 1 }).protection, routers: 3, networks: 2
+      ).json().text
     }
     #expect(
       text(.init(), nil) == #"{"alerts_hold":30,"home":"ho\"me","instance_id":"0a","networks":2,"offline_after":300,"#
-        + #""on_mismatch":"alert","routers":3,"v":1,"version":"1.2"}"#)
+        + #""on_mismatch":"alert","protection":"not_protected","#
+        + #""protection_missing":["routers","preferred","key","alerts"],"routers":3,"v":1,"version":"1.2"}"#)
     settings.identity = { ("tk1:x", "0123") }
     var own = HomeSettings()
     own.onMismatch = .adopt
@@ -33,6 +36,7 @@ import ThreadDataset
       text(own, .of(1)) == #"{"alerts_hold":30,"enrolment_line":"tk1:x","fingerprint":"0123","home":"ho\"me","#
         + #""instance_id":"0a","networks":2,"offline_after":300,"on_mismatch":"adopt","#
         + #""preferred_network":{"ext_pan_id":"0000000000000001","network_name":"net-1"},"#
+        + #""protection":"not_protected","protection_missing":["routers","preferred","key","alerts"],"#
         + #""routers":3,"v":1,"version":"1.2"}"#)
   }
 

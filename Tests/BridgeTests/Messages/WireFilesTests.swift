@@ -40,8 +40,9 @@ private struct SchemaFile {
     SchemaFile(
       "bridge-info", "bridge/info",
       BridgeInfo(
-        settings: PublisherSettings(BaseTopics([])), own: HomeSettings(), name: "home", preferred: nil, routers: 0,
-        networks: 0)), SchemaFile("bridge-state", "bridge/state", BridgeState.sample),
+        settings: PublisherSettings(BaseTopics([])), own: HomeSettings(), name: "home", preferred: nil,
+        protection: Home(rules: HomeRules { 1 }).protection, routers: 0, networks: 0)),
+    SchemaFile("bridge-state", "bridge/state", BridgeState.sample),
     SchemaFile("availability", "router/<border_agent_id>/availability", RouterAvailability(state: .online)),
     SchemaFile("event", "bridge/event and router/<border_agent_id>/event", OutboundEvent(.routerOnline, at: time)),
     SchemaFile(

@@ -21,8 +21,8 @@ import ThreadDataset
     router.datasetChangedAt = now
     let topics = BaseTopics([.init(name: "home", base: "tk")])
     let info = BridgeInfo(
-      settings: PublisherSettings(topics), own: HomeSettings(), name: "home", preferred: .of(1), routers: 1, networks: 1
-    )
+      settings: PublisherSettings(topics), own: HomeSettings(), name: "home", preferred: .of(1),
+      protection: Home(rules: HomeRules { 1 }).protection, routers: 1, networks: 1)
     let question = ConsentQuestion(
       id: ConsentID(1), requester: Requester(.login("a"), team: "a"), subject: ConsentSubject(.adopt, []),
       createdAt: now, expiresAt: now, replies: [], keyHasChanged: false)

@@ -324,7 +324,7 @@ import ThreadDataset
       (.sessionTakenOver, .sessionTakenOver("another client")), (.sessionTakenOver, .sharedClientID),
       (.storeDamaged, .storeDamaged(records: 2, home: "home")),
       (.anchorAltered, .anchorAltered(.anchorMissing(path: "/anchor"))),
-      (.consentByHomeAssistant, .consentByHomeAssistant(login: "ha")),
+      (.consentByHomeAssistant, .consentByHomeAssistant(login: "ha")), (.testAlert, .test),
       (.discoveryAltered, .discoveryAltered(topic: "ha/x")), (.stateAltered, .stateAltered(topic: "tk/x")),
     ]
     + [(false, false), (true, false), (false, true)].map {

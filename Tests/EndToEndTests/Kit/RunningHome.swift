@@ -71,6 +71,14 @@ final class RunningHome: Sendable {
     running.withLock { $0 = daemon }
   }
 
+  /// Takes the steps of protection that only a person can take.
+  func protect() async throws {
+    for words in [["alerts", "confirm"], ["keys", "add", "--recovery-code"]] {
+      let ended = try await installation.command(words)
+      #expect(ended.status == 0, "\(words): \(ended.error)")
+    }
+  }
+
   /// Stops the daemon as systemd does.
   func stop() async throws { #expect(try await daemon.stop() == .exit(0)) }
 

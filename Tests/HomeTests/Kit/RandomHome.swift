@@ -63,9 +63,10 @@ struct RandomHome: RandomNumberGenerator {
     case 95: return .revoke(user(), forgets: chance(50), by: .commandLine(user: 0))
     case 96: return .clockJumped(by: pick([-86_400_000, -3_000, 5_000, 86_400_000]))
     case 97: return .deliveriesAreDue
+    case 98 where chance(30): return chance(50) ? .confirmAlerts(chance(70)) : .recoveryCode(chance(70))
     case 98:
       let facts = chance(50) ? AlertFacts(.daemon) : nil
-      return .condition(pick([.sessionLost, .messagesDropped, .storeDamaged]), facts)
+      return .condition(pick([.sessionLost, .messagesDropped, .storeDamaged, .testAlert]), facts)
     default:
       let waiting = home.routers.compactMap { $0.adoption?.terms?.message }.first
       return .delivered(message: waiting ?? 1)

@@ -28,6 +28,8 @@ import Testing
       ("/consent/ask", #"{"home":"h","border_agent_id":"a"}"#, .askAgain(home: "h", router: "a")),
       ("/consent/approve", #"{"id":"c1"}"#, .approve(id: "c1", always: false)),
       ("/consent/approve", #"{"id":"c1","always":true}"#, .approve(id: "c1", always: true)),
+      ("/alerts/test", #"{"home":"a"}"#, .testAlert(home: "a")),
+      ("/alerts/confirm", #"{"home":"a"}"#, .confirmAlerts(home: "a")),
       ("/networks/accept", #"{"home":"a","ext_pan_id":"b"}"#, .acceptNetwork(home: "a", network: "b", accepted: true)),
       (
         "/networks/accept", #"{"home":"a","ext_pan_id":"b","accepted":false}"#,

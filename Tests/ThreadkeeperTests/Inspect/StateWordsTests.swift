@@ -8,7 +8,7 @@ import ThreadRequests
 
 @Suite("Alerts for a person") struct AlertTextTests {
   private func text(_ end: JSONValue) -> String {
-    AlertsCommand.text(
+    AlertsListCommand.text(
       .object([
         "alertname": .text("BorderRouterOffline"), "severity": .text("warning"), "summary": .text("Attic is offline"),
         "starts_at": .text("1970-01-01T00:00:01Z"), "ends_at": end,

@@ -154,7 +154,13 @@ extension HomeAssistantPlace {
     let preferred = HomeAssistantEntity(
       .sensor, "preferred_network", "Preferred network", icon: "mdi:star-circle-outline", stateTopic: topic.info,
       HomeAssistantTemplate.preferredNetwork)
-    return keyed([connectivity, problem, alert, networks, routers, preferred], id: bridgeID, named: bridgeName)
+    var protected = HomeAssistantEntity(
+      .binarySensor, "protected", "Protected", icon: "mdi:shield-home-outline", stateTopic: topic.info,
+      HomeAssistantTemplate.isProtected)
+    protected.attributesTopic = topic.info
+    protected.attributesTemplate = HomeAssistantTemplate.missing
+    return keyed(
+      [connectivity, problem, alert, networks, routers, preferred, protected], id: bridgeID, named: bridgeName)
   }
 
   /// Keys of what is known of a router that only its record on the local network says something of.
@@ -229,6 +235,13 @@ package enum HomeAssistantTemplate {
   static let preferredNetwork =
     "{{ (value_json.preferred_network.network_name or value_json.preferred_network.ext_pan_id) "
     + "if value_json is defined and value_json.preferred_network is defined else None }}"
+
+  /// Of `bridge/info`: whether no step of protection is missing.
+  static let isProtected =
+    "{{ ('ON' if value_json.protection == 'protected' else 'OFF') if value_json is defined else None }}"
+
+  /// Of `bridge/info`: the steps that are missing, as an attribute.
+  static let missing = "{{ ({'missing': value_json.protection_missing | default([])} if value_json is defined else {}) | to_json }}"
 
   /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
   static let isUndecided =

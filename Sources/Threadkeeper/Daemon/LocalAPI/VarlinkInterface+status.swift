@@ -25,6 +25,8 @@ extension VarlinkInterface {
       credentials: int,
       # Of each home that has one.
       preferred_networks: []Preferred,
+      # Of each home.
+      protection: []Protection,
       homes: int,
       broker: Broker,
       # Absent while the broker takes everything.
@@ -48,6 +50,13 @@ extension VarlinkInterface {
       network_name: string,
       # 16 hexadecimal digits.
       ext_pan_id: string
+    )
+
+    type Protection (
+      home: string,
+      state: (not_protected, watching, protected),
+      # Steps, in their order.
+      missing: [](routers, preferred, key, alerts, recovery_code)
     )
 
     type Broker (

@@ -101,6 +101,7 @@ package struct HomeMetrics {
   private var networks: [Metric.Sample] = []
   private var alerts: [Metric.Sample] = []
   private var seen: [Metric.Sample] = []
+  private var missing: [Metric.Sample] = []
   /// When a router is seen that is advertised on the local network; nil while the daemon does not look.
   private let now: WireTime?
 
@@ -115,6 +116,7 @@ package struct HomeMetrics {
     for (name, home) in homes {
       add(name, HomeCounts(home))
       add(name, home.routers)
+      missing.append(.init(Double(home.protection.missing.count), [("home", name)]))
     }
   }
 
@@ -130,7 +132,9 @@ package struct HomeMetrics {
     counts + [
       Metric(
         .gauge, "threadkeeper_router_last_seen_timestamp_seconds",
-        "When a border router was seen last; of at most \(Self.routersListed) a home.", seen)
+        "When a border router was seen last; of at most \(Self.routersListed) a home.", seen),
+      Metric(
+        .gauge, "threadkeeper_protection_steps_missing", "Steps that are missing until a home is protected.", missing),
     ]
   }
 

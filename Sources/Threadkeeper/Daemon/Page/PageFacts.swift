@@ -100,6 +100,12 @@ struct PageChanges {
     case .acceptNetwork(let home, let network, let isAccepted):
       _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
       return isAccepted ? "The network is accepted." : "The network is not accepted any more."
+    case .testAlert(let home):
+      _ = try TestAlert(home: home).perform(context)
+      return "A test alert is sent."
+    case .confirmAlerts(let home):
+      _ = try ConfirmAlerts(home: home, confirmed: true).perform(context)
+      return "It is noted that alerts reach you."
     case .acceptRouter(let home, let router):
       _ = try AcceptRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is accepted."

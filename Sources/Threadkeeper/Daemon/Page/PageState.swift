@@ -86,9 +86,20 @@ struct PageState: Encodable {
     var name: String
     /// Border routers are on several networks, and none is preferred: nothing is checked until a person prefers one.
     var undecided: Bool
+    /// `not_protected`, `watching`, `protected`.
+    var protection: String
+    var steps: [Step]
     var networks: [Network]
     /// Routers that are not listed, because there are too many.
     var more: Int
+  }
+
+  /// Of protection.
+  struct Step: Encodable {
+    var name: String
+    var text: String
+    /// How it is taken; nil: it is done.
+    var remedy: String?
   }
 
   struct Alert: Encodable {
@@ -232,6 +243,9 @@ extension PageState.Home {
         accepted: network.isAccepted, sharedBy: shared, preferable: !routers.isEmpty || !shared.isEmpty,
         routers: routers)
     }
+    let protection = home.protection
+    self.protection = protection.state.word.description
+    steps = protection.steps.map { PageState.Step($0, isMissing: protection.missing.contains($0)) }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
       networks.append(
@@ -239,6 +253,31 @@ extension PageState.Home {
           id: nil, name: "", isAlike: false, channel: nil, preferred: false, credentials: true, accepted: false,
           sharedBy: [], preferable: false, routers: routers))
     }
+  }
+}
+
+extension PageState.Step {
+  init(_ step: Protection.Step, isMissing: Bool) {
+    name = step.word.description
+    let remedy: String
+    switch step {
+    case .routers:
+      text = "Border routers are found"
+      remedy = "None has been seen yet. \"Local network\", below, says whether they are looked for."
+    case .preferred:
+      text = "One network is mine"
+      remedy = "Press \"Prefer\" at your network, as soon as it is listed below."
+    case .key:
+      text = "Its key is stored"
+      remedy = "Let a border router's app show its code, and run `threadkeeper networks join CODE`."
+    case .alerts:
+      text = "Alerts reach me"
+      remedy = "Send a test. It goes where alerts go: to Home Assistant, to your phone by its blueprint, and here."
+    case .recoveryCode:
+      text = "A recovery code is kept elsewhere"
+      remedy = "Run `threadkeeper keys add --recovery-code`, and write down what it shows."
+    }
+    self.remedy = isMissing ? remedy : nil
   }
 }
 

@@ -38,6 +38,7 @@ extension DaemonStatus {
     let served = snapshot.inOrder(of: settings)
     homes = served.count
     preferred = served.compactMap { name, home in home.preferred.map { Preferred(name, $0.dataset) } }
+    protection = served.map { Protected($0.name, $0.home.protection) }
     let damaged = served.filter(\.home.hasDamage).map { "`\($0.name)`" }
     (self.store.path, self.store.id) = (store.place, store.id.description)
     self.store.condition = condition(store.condition, damaged)

@@ -1,0 +1,60 @@
+import Testing
+import ThreadDataset
+
+@testable import Home
+
+@Suite("How far a home is protected") struct ProtectionTests {
+  typealias Step = Protection.Step
+
+  @Test("Each step is missing until it is taken, and comes back when it is lost") func steps() {
+    var scene = HomeScene()
+    func expect(_ missing: [Step], _ state: Protection.State) {
+      #expect(scene.home.protection.missing == missing && scene.home.protection.state == state)
+    }
+    scene.handle(.recoveryCode(false))
+    expect(Step.allCases, .notProtected)
+    scene.see(.of(1))
+    expect([.preferred, .key, .alerts, .recoveryCode], .notProtected)
+    scene.prefer(network: 1)
+    expect([.key, .alerts, .recoveryCode], .watching)
+    scene.announce(1, .of(1))
+    scene.prefer(.of(1))
+    expect([.alerts, .recoveryCode], .watching)
+    scene.handle(.confirmAlerts(true))
+    scene.handle(.recoveryCode(true))
+    expect([], .protected)
+    scene.handle(.confirmAlerts(false))
+    expect([.alerts], .watching)
+  }
+
+  @Test("Where no recovery code can open the store, none is missing") func fleet() {
+    let scene = HomeScene()
+    #expect(scene.home.protection.steps == [.routers, .preferred, .key, .alerts])
+  }
+
+  @Test("What a person has said, and the recovery code, are written down once") func records() throws {
+    var scene = HomeScene()
+    for (input, isWritten) in [
+      (HomeInput.confirmAlerts(true), true), (.confirmAlerts(true), false), (.recoveryCode(true), true),
+      (.recoveryCode(true), false),
+    ] {
+      scene.handle(input)
+      #expect(scene.home.takeChanges().records.contains(.home) == isWritten)
+    }
+    var read = Home(rules: scene.rules)
+    _ = try read.load(try #require(scene.home.record(.home)))
+    #expect(read == scene.home && read.areAlertsConfirmed && read.hasRecoveryCode == true)
+  }
+
+  @Test("A test alert fires at once, and ends when it has arrived, or by itself") func testAlert() {
+    var scene = HomeScene()
+    let key = AlertKey(.testAlert)
+    scene.handle(.condition(.testAlert, AlertFacts(.daemon)))
+    #expect(scene.alert(.testAlert)?.phase == .firing && key.severity(AlertFacts(.daemon)) == .warning)
+    #expect(scene.handle(.confirmAlerts(true)).answer == .accepted(isChange: true, isKnown: true))
+    #expect(scene.alert(.testAlert)?.phase == .resolved)
+    scene.handle(.condition(.testAlert, AlertFacts(.daemon)))
+    scene.pass(seconds: 600)
+    #expect(scene.alert(.testAlert)?.phase == .resolved)
+  }
+}
