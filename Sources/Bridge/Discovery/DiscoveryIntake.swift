@@ -122,8 +122,8 @@ package final class DiscoveryIntake: Sendable {
 
   func write() {
     let now = clock.now()
-    guard let (sightings, unnamed) = state.withLock({ state in state.look(at: now).map { ($0, state.unnamedHosts(at: now)) } })
-    else { return }
+    let seen = state.withLock { state in state.look(at: now).map { ($0, state.unnamedHosts(at: now)) } }
+    guard let (sightings, unnamed) = seen else { return }
     defer { state.withLock { $0.rounds += 1 } }
     do {
       try loop.see(sightings)

@@ -63,7 +63,7 @@ import ThreadkeeperSupport
     let joined = try await join()
     #expect(joined.agent == agent && joined.network == .choice && joined.dataset.network == dataset.extendedPANID)
     #expect(try kit.dataset(.router(agent)) == dataset && kit.home.preferred == nil)
-    #expect(server.router.isClosed && server.router.complaints == [])
+    #expect(server.router.isClosed && server.router.clientErrors == [])
   }
 
   @Test("A window that opens later is waited for") func waits() async throws {
