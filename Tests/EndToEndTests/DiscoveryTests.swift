@@ -1,6 +1,9 @@
+import BorderAgentDouble
 import Foundation
+import SodiumCrypto
 import TestKit
 import Testing
+import ThreadDataset
 
 /// Border routers in a local network of the test's own, with a real avahi-daemon at either end. A silent agent, and
 /// what else a record changes: `DiscoveryTests` and `DiscoveryAlertTests` of `Home`.
