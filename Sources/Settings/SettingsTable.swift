@@ -65,8 +65,7 @@ extension Setting {
           \.sharingURL,
           """
           The REST interface of an OpenThread Border Router that [makes \
-          codes](../guides/openthread-border-router.md#show-a-code-for-others). On this machine it has to be a program \
-          of root or of the daemon's user.
+          codes](../guides/openthread-border-router.md#show-a-code-for-others).
           """)
       ]),
     Section(
