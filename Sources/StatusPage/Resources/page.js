@@ -157,8 +157,8 @@ function network(home, item, heading) {
   if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(facts)));
   // What is done seldom is among the details.
   if (item.id && item.preferred)
-    details.append(button("Share by code", named, "/networks/share", body), button("Forget", named, "/networks/forget", body,
-      "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
+    details.append(button("Share by code", named, "/networks/share", body),
+      button("Forget", named, "/networks/forget", body, "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
       "until you prefer a network. It is kept in the history."));
   else if (item.id) {
     if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
