@@ -104,7 +104,9 @@ import ThreadDataset
 
   @Test("A network comes by the code that its router shows, once it shows one") func code() async throws {
     try network.stop(.avahi, .far)
-    let running = try await RunningHome(variables: network.environment())
+    let port = try UnusedPort.next()
+    let running = try await RunningHome(
+      more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}", variables: network.environment())
     let (code, sender) = ("916371366", try PacketSender(network))
     let agent = try borderAgent(pskc: Array(code.utf8), try guests.hex())
     defer { agent.stop() }
@@ -148,6 +150,17 @@ import ThreadDataset
     let tried = try await join("123456789", "--anyway", "--router", router.agent)
     #expect(tried.status == 77 && tried.error.contains("8 more tries"), "\(tried)")
     try await running.installation.run("preferred", "forget")
+    if DebianTool.chromium != nil {
+      let tab = try await BrowserTab()
+      try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
+      try await tab.waitForText("Join a network by code")
+      try await tab.evaluate(
+        "document.querySelector('#join details').open = true; document.querySelector('.code').value = '916 371 366'")
+      try await tab.takePicture("page-code")
+      try await tab.click("Join")
+      try await tab.waitForText("No network is preferred. Press")
+      try await tab.takePicture("page-code-answer")
+    }
     let stored = try await join("916", "371", "366")
     #expect(stored.status == 0 && stored.output.contains("No network is preferred"), "\(stored)")
     let chosen = try await running.installation.json("networks", "join", code, "--prefer")
