@@ -168,7 +168,7 @@ extension CommandFailure {
         remedy:
           "have it show one, and type that within a few minutes. Google: a Google TV Streamer shows codes. Apple: "
           + "from iOS and tvOS 27, apps do. Samsung: its routers do. OpenThread: its web page, `ot-ctl ba "
-          + "ephemeralkey start CODE`, or `threadkeeper agent otbr --credential-sharing`")
+          + "ephemeralkey start CODE`, or `threadkeeper networks share`")
     case .notOpen:
       self.init(
         .noInput, "that border router shows no code",
