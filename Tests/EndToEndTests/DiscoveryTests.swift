@@ -153,7 +153,7 @@ import ThreadDataset
     if DebianTool.chromium != nil {
       let tab = try await BrowserTab()
       try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
-      try await tab.waitForText("Join a network by code")
+      try await tab.waitForText("Join by code")
       try await tab.evaluate(
         "document.querySelector('#join details').open = true; document.querySelector('.code').value = '916 371 366'")
       try await tab.takePicture("page-code")
