@@ -54,19 +54,6 @@ package struct RouterReport: Equatable, Sendable {
   /// A change is coming, and what it brings cannot be read.
   package var hasUnreadablePending = false
 
-  package init(
-    agent: BorderAgentID, extendedAddress: String? = nil, state: ThreadState, network: ExtendedPANID? = nil,
-    networkName: String? = nil, dataset: Reading = .none, pending: OperationalDataset? = nil
-  ) {
-    self.agent = agent
-    self.extendedAddress = extendedAddress
-    self.state = state
-    self.network = network
-    self.networkName = networkName
-    self.dataset = dataset
-    self.pending = pending
-  }
-
   /// The complete dataset.
   package var active: OperationalDataset? { if case .complete(let dataset) = dataset { dataset } else { nil } }
 

@@ -17,8 +17,6 @@ package struct IntakeReading: Sendable {
   package var request: RequestReader = { _, _ in .ignored }
   /// Whether one filter is for all homes, so that what others publish to a home that is not here comes, too.
   package var isOfShard = false
-
-  package init(hashKey: SecretBytes) { self.hashKey = hashKey }
 }
 
 /// Reads requests. Those that were sealed are noted, and are on disk before anything follows from them.

@@ -12,12 +12,6 @@ package struct MessageOrigin: Sendable {
   package var reply: ReplyAddress?
   /// A request: it is answered by its output.
   @Boxed package var asked: AskedRequest?
-
-  package init(topic: String, user: String? = nil, reply: ReplyAddress? = nil) {
-    self.topic = topic
-    self.user = user
-    self.reply = reply
-  }
 }
 
 /// What became of one input. Signs of life have none.
@@ -58,8 +52,6 @@ package struct CommittedBatch: Sendable {
   package internal(set) var commitTime: Duration?
   /// Rows that it has written.
   package internal(set) var rows = 0
-
-  package init(time: WireTime) { self.time = time }
 
   package var isEmpty: Bool { outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty) }
 }

@@ -125,11 +125,6 @@ package protocol MosquittoHandler: AnyObject, Sendable {
 package struct SubscriptionRefusal: Sendable, Equatable {
   package var filter: String
   package var error: MosquittoError
-
-  package init(filter: String, error: MosquittoError) {
-    self.filter = filter
-    self.error = error
-  }
 }
 
 extension MosquittoHandler {

@@ -11,16 +11,12 @@ struct FleetPage: PageSource {
   struct Served {
     let shard: Int
     let bridge: Bridge
-
-    init(shard: Int, bridge: Bridge) { (self.shard, self.bridge) = (shard, bridge) }
   }
 
   /// What keeps the whole node from its work, in words for people.
   struct Problems {
     var database: String?
     var broker: String?
-
-    init(database: String? = nil, broker: String? = nil) { (self.database, self.broker) = (database, broker) }
   }
 
   private let shards: @Sendable () -> [Served]

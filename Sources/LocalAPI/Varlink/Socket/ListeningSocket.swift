@@ -76,11 +76,6 @@ package struct SocketDirectory: Equatable {
   /// A sticky bit does not help: who comes first makes the name.
   package var isOpenToOthers: Bool { mode & 0o022 != 0 }
 
-  package init(owner: UInt32, mode: UInt32) {
-    self.owner = owner
-    self.mode = mode
-  }
-
   /// Those above a path, the nearest first; links are followed.
   ///
   /// - Throws: `system`, `forbidden` when this user may not look there.

@@ -78,17 +78,6 @@ package struct ListenerTrust: Equatable {
   /// Whether root means the daemon of the directory's owner. Without effect for other users.
   package var actsForOwner = false
 
-  package init(
-    caller: UInt32, listener: UInt32, directories: [SocketDirectory], admitsOthers: Bool = false,
-    actsForOwner: Bool = false
-  ) {
-    self.caller = caller
-    self.listener = listener
-    self.directories = directories
-    self.admitsOthers = admitsOthers
-    self.actsForOwner = actsForOwner
-  }
-
   /// Why not; nil for who may.
   package var rejectionReason: String? {
     guard let directory = directories.first else { return "it lies in no directory" }
