@@ -234,53 +234,41 @@ struct NetworksShareCommand: AsyncParsableCommand {
 
 /// A network, and the border routers that are on it.
 struct NetworkListing: Encodable {
-  struct Router {
-    let borderAgentID: String
-    let name: String?
-    let vendor: String?
-    let model: String?
-    let partitionID: UInt32?
-    let isOnline: Bool
-    /// Others of the list look so named.
-    var isAlike = false
-
-    fileprivate var json: JSONValue {
-      var members = ["border_agent_id": JSONValue.text(borderAgentID), "online": .bool(isOnline)]
-      members["name"] = name.map(JSONValue.text)
-      members["vendor"] = vendor.map(JSONValue.text)
-      members["model"] = model.map(JSONValue.text)
-      members["partition_id"] = partitionID.map { .integer(Int64($0)) }
-      return .object(members)
-    }
-
-    var text: String {
-      let shown = name.map { isAlike ? "\($0) (\(borderAgentID))" : $0 } ?? borderAgentID
-      return shown + (isOnline ? "" : " (offline)")
-    }
-  }
+  /// What is listed of a router, of its state.
+  private static let ofRouters = ["border_agent_id", "name", "vendor", "model", "partition_id"]
 
   /// Nil for what is found by a scan, and for routers without a network.
   let state: JSONValue?
   let home: String?
   let networkName: String?
   let extendedPANID: String?
-  private(set) var routers: [Router]
+  /// Their states.
+  let routers: [JSONValue]
 
   init(_ state: JSONValue, _ routers: [JSONValue]) {
     self.state = state
     home = state["home"]?.text
     networkName = state["network_name"]?.text
     extendedPANID = state["ext_pan_id"]?.text
-    self.routers = routers.map(Router.init).sorted { $0.text < $1.text }
+    self.routers = Self.sorted(routers)
   }
 
   /// What is found by a scan, or has no network.
-  init(network: String?, name: String?, home: String?, routers: [Router]) {
+  init(network: String?, name: String?, home: String?, routers: [JSONValue]) {
     state = nil
     self.home = home
     networkName = name
     extendedPANID = network
-    self.routers = routers.sorted { $0.text < $1.text }
+    self.routers = Self.sorted(routers)
+  }
+
+  private static func sorted(_ routers: [JSONValue]) -> [JSONValue] { routers.sorted { shown($0) < shown($1) } }
+
+  /// - Parameter alike: ids of routers that look named as others of the list.
+  private static func shown(_ router: JSONValue, alike: Set<String> = []) -> String {
+    let id = router.text("border_agent_id")
+    let name = router["name"]?.text.map { alike.contains(id) ? "\($0) (\(id))" : $0 } ?? id
+    return name + (router.text("availability") == "online" ? "" : " (offline)")
   }
 
   /// Of each home: each network with its routers; then those that no router is configured for, and the routers
@@ -293,39 +281,28 @@ struct NetworkListing: Encodable {
         ($0["current_ext_pan_id"] ?? $0["ext_pan_id"])?.text
       }
       let others = placed.filter { $0.key == nil || !ids.contains($0.key) }.map { network, routers in
-        NetworkListing(network: network, name: nil, home: home, routers: routers.map(Router.init))
+        NetworkListing(network: network, name: nil, home: home, routers: routers)
       }.sorted { ($0.extendedPANID ?? "g") < ($1.extendedPANID ?? "g") }
       return known.map { NetworkListing($0, placed[$0["ext_pan_id"]?.text] ?? []) } + others
     }
   }
 
-  /// Routers that look named as others of the list have their ids.
   static func table(_ networks: [NetworkListing]) -> Table {
-    Table(
-      toldApart(networks),
+    let routers = networks.flatMap(\.routers).compactMap { router in
+      BorderAgentID(hex: router.text("border_agent_id")).map { (agent: $0, name: router["name"]?.text) }
+    }
+    let alike = Set(Home.namesakes(among: routers).map(\.description))
+    return Table(
+      networks,
       [
         "NETWORK": { $0.extendedPANID == nil ? "(none)" : $0.networkName }, "EXTENDED PAN ID": { $0.extendedPANID },
         "CHANNEL": { $0.state?["channel"]?.integer }, "PREFERRED": { $0.mark },
-        "BORDER ROUTERS": { $0.routers.map(\.text).listed },
+        "BORDER ROUTERS": { $0.routers.map { shown($0, alike: alike) }.listed },
       ],
       ifAny: [
         "SHARED BY": { $0.state?["shared_by"]?.array?.compactMap(\.text).listed },
         "CHANGES AT": { $0.state?["pending"]?["at"]?.text },
       ])
-  }
-
-  private static func toldApart(_ all: [NetworkListing]) -> [NetworkListing] {
-    let routers = all.flatMap(\.routers).compactMap { router in
-      BorderAgentID(hex: router.borderAgentID).map { (agent: $0, name: router.name) }
-    }
-    let alike = Set(Home.namesakes(among: routers).map(\.description))
-    var all = all
-    for network in all.indices {
-      for router in all[network].routers.indices {
-        all[network].routers[router].isAlike = alike.contains(all[network].routers[router].borderAgentID)
-      }
-    }
-    return all
   }
 
   fileprivate var mark: String? {
@@ -334,7 +311,7 @@ struct NetworkListing: Encodable {
 
   /// Of what is found by a scan.
   fileprivate var order: (String, String, String) {
-    (extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "", routers.map(\.text).listed)
+    (extendedPANID == nil ? "(none)" : networkName ?? "", extendedPANID ?? "", routers.map { Self.shown($0) }.listed)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -342,23 +319,13 @@ struct NetworkListing: Encodable {
       $0.map(JSONValue.text)
     }
     if case .object(let published)? = state { members = published }
-    members["border_routers"] = .array(routers.map(\.json))
+    members["border_routers"] = .array(
+      routers.map { router in
+        var members = ["online": JSONValue.bool(router.text("availability") == "online")]
+        for field in Self.ofRouters { members[field] = router[field] }
+        return .object(members)
+      })
     try JSONValue.object(members).encode(to: encoder)
-  }
-}
-
-extension NetworkListing.Router {
-  init(_ router: JSONValue) {
-    self.init(
-      borderAgentID: router.text("border_agent_id"), name: router["name"]?.text, vendor: router["vendor"]?.text,
-      model: router["model"]?.text, partitionID: router["partition_id"]?.integer.flatMap(UInt32.init(exactly:)),
-      isOnline: router["availability"]?.text == "online")
-  }
-
-  init(_ router: Router) {
-    self.init(
-      borderAgentID: router.agent.description, name: router.name, vendor: router.vendor, model: router.model,
-      partitionID: router.shownPartition, isOnline: router.isOnline)
   }
 }
 
@@ -381,10 +348,10 @@ struct NetworkScan {
     try await Task.sleep(for: .seconds(seconds))
     browser.stop()
     let (home, unlisted) = try scan.result()
-    let networks = Dictionary(grouping: home.routers, by: \.network).map { network, routers in
+    let networks = Dictionary(grouping: home.routerStates(in: ""), by: \.router.network).map { network, routers in
       NetworkListing(
         network: network?.description, name: network.flatMap(home.networkName), home: nil,
-        routers: routers.map(NetworkListing.Router.init))
+        routers: routers.map { $0.jsonValue() })
     }
     return (networks.sorted { $0.order < $1.order }, unlisted)
   }

@@ -67,9 +67,11 @@ import ThreadRequests
 }
 
 @Suite("The list of networks") struct NetworkListingTests {
-  private func router(_ name: String?, _ id: String = "a1b2c3d4e5f60718", isOnline: Bool = true)
-    -> NetworkListing.Router
-  { NetworkListing.Router(borderAgentID: id, name: name, vendor: nil, model: nil, partitionID: 7, isOnline: isOnline) }
+  private func router(_ name: String?, _ id: String = "a1b2c3d4e5f60718", isOnline: Bool = true) -> JSONValue {
+    var members = ["border_agent_id": JSONValue.text(id), "availability": .text(isOnline ? "online" : "offline")]
+    members["name"] = name.map(JSONValue.text)
+    return .object(members)
+  }
 
   @Test("A network shows its name, its mark and its routers, those that are offline marked") func cells() {
     let listing = NetworkListing(
