@@ -53,12 +53,7 @@ struct AcceptCredentials: Operation {
   }
 
   func perform(_ context: OperationContext) throws -> Reply {
-    let network = try extPanId.map { hex throws(CommandFailure) in
-      guard let id = ExtendedPANID(hex: hex) else {
-        throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
-      }
-      return id
-    }
+    let network = try extPanId.map { hex throws(CommandFailure) in try ExtendedPANID(parameter: hex) }
     let home = try context.settings.home(named: home)
     let answer = try context.perform(.acceptCredentials(network, by: context.caller), in: home)
     if case .refused(let refusal) = answer {

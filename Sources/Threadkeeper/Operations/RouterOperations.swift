@@ -174,9 +174,7 @@ struct AcceptNetwork: Operation {
   }
 
   func perform(_ context: OperationContext) throws -> Reply {
-    guard let id = ExtendedPANID(hex: extPanId) else {
-      throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
-    }
+    let id = try ExtendedPANID(parameter: extPanId)
     let home = try context.settings.home(named: home)
     let answer = try context.perform(.acceptNetwork(id, isAccepted: accepted), in: home)
     guard case .accepted(let isChange, let isKnown) = answer else {
@@ -188,6 +186,15 @@ struct AcceptNetwork: Operation {
         metadata: ["ext_pan_id": "\(id)", "home": "\(home)", "by": "\(context.actor)"])
     }
     return Reply(home: home, extPanId: id.description, changed: isChange, known: isKnown)
+  }
+}
+
+extension ExtendedPANID {
+  init(parameter: String) throws(CommandFailure) {
+    guard let id = ExtendedPANID(hex: parameter) else {
+      throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
+    }
+    self = id
   }
 }
 

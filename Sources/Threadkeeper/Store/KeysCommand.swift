@@ -185,16 +185,6 @@ struct KeysAddCommand: AsyncParsableCommand {
 
   @OptionGroup var options: CommandOptions
 
-  struct Report: Encodable {
-    let slot: KeySlotReport
-    /// Here and nowhere else.
-    let recoveryCode: String?
-    /// The path of a key file that was not there.
-    let keyFileMade: String?
-    /// Its file was lost, and is written again.
-    let deviceKeyWritten: Bool
-  }
-
   func validate() throws {
     let wanted = [passphrase, passphraseFile != nil, keyFile != nil, recoveryCode, systemdCredential != nil]
     guard wanted.filter({ $0 }).count == 1 else {
@@ -211,28 +201,26 @@ struct KeysAddCommand: AsyncParsableCommand {
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)
     let label = systemdCredential ?? label
-    let added = try await Interruptible.run {
+    var added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
       return try await daemon.perform(onKeys: AddKeySlot(secret: secret, label: label), needsAll: true)
     }
     var text = "Key slot \(added.slot.id) is added.\n"
     if let file = added.keyFileMade { text += "Its key file is made: \(file.printable)\n" }
     if added.deviceKeyWritten { text += RotateKeys.Reply.wordsOfDeviceKey }
-    if let code {
+    if let code = code?.revealed() {
+      added.recoveryCode = code
       text += """
 
         The recovery code, shown this once:
 
-          \(code.revealed())
+          \(code)
 
         Write it down and keep it apart from the store. It opens everything.
 
         """
     }
-    try options.output.show(
-      Report(
-        slot: added.slot, recoveryCode: code?.revealed(), keyFileMade: added.keyFileMade,
-        deviceKeyWritten: added.deviceKeyWritten), text: text)
+    try options.output.show(added, text: text)
   }
 
   /// What need not be asked for; read before signals are caught: one ends the reading.
