@@ -6,29 +6,44 @@ struct SeenName: Comparable, Sendable {
   let look: String
   /// Of a border agent id or an Extended PAN ID.
   let id: (high: UInt64, low: UInt64)
-  /// Who calls it so.
-  let source: String
+  /// How many call it so.
+  fileprivate var sources = 1
 
   /// - Returns: nil where nothing of the name is seen.
-  private init?(_ name: String?, _ id: (high: UInt64, low: UInt64), by source: String) {
+  private init?(_ name: String?, _ id: (high: UInt64, low: UInt64)) {
     guard let look = name.map(ShownName.cleaned), !look.isEmpty else { return nil }
-    (self.look, self.id, self.source) = (look, id, source)
+    (self.look, self.id) = (look, id)
   }
 
-  init?(_ name: String?, _ agent: BorderAgentID) { self.init(name, agent.numbers, by: "") }
+  init?(_ name: String?, _ agent: BorderAgentID) { self.init(name, agent.numbers) }
 
-  init?(_ name: String?, _ network: ExtendedPANID, by source: String = "") {
-    self.init(name, (network.number, 0), by: source)
-  }
+  init?(_ name: String?, _ network: ExtendedPANID) { self.init(name, (network.number, 0)) }
 
-  static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.look == b.look && a.source == b.source }
+  static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.look == b.look && a.sources == b.sources }
 
-  static func < (a: Self, b: Self) -> Bool {
-    (a.look, a.id.high, a.id.low, a.source) < (b.look, b.id.high, b.id.low, b.source)
-  }
+  static func < (a: Self, b: Self) -> Bool { (a.look, a.id.high, a.id.low) < (b.look, b.id.high, b.id.low) }
 }
 
 extension SortedList<SeenName> {
+  /// One source calls it otherwise than before; nil: by no name.
+  mutating func rename(_ old: SeenName?, _ new: SeenName?) {
+    if old == new { return }
+    if let old { count(-1, old) }
+    if let new { count(1, new) }
+  }
+
+  private mutating func count(_ change: Int, _ name: SeenName) {
+    let before = entry(name)
+    var after = before ?? name
+    after.sources = (before?.sources ?? 0) + change
+    replace(before, after.sources > 0 ? after : nil)
+  }
+
+  /// What is counted of it.
+  private func entry(_ name: SeenName) -> SeenName? {
+    first(1, after: { $0 < name }, while: { $0.id == name.id && $0.look == name.look }).first
+  }
+
   /// The first one that looks so named and is another one.
   fileprivate func other(than one: SeenName) -> SeenName? {
     let first = alike(one.look, atMost: 1).first
@@ -39,12 +54,7 @@ extension SortedList<SeenName> {
   }
 
   /// Whether any source calls it so.
-  fileprivate func has(_ one: SeenName) -> Bool {
-    !first(
-      1, after: { ($0.look, $0.id.high, $0.id.low) < (one.look, one.id.high, one.id.low) },
-      while: { $0.look == one.look && $0.id == one.id }
-    ).isEmpty
-  }
+  fileprivate func has(_ one: SeenName) -> Bool { entry(one) != nil }
 
   /// The first ones that look so named.
   fileprivate func alike(_ look: String, atMost most: Int) -> [SeenName] {

@@ -90,7 +90,7 @@ extension Home {
 
   mutating func nameShared(_ before: SharedCredentials?, _ after: SharedCredentials?) {
     if before?.dataset.name == after?.dataset.name { return }
-    sharedNames.replace(before?.seenName, after?.seenName)
+    sharedNames.rename(before?.seenName, after?.seenName)
     for one in [before, after].compactMap(\.self) where hasNamesake(one.network, one.dataset.name) {
       needs.nameCheck = true
     }

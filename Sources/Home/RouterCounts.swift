@@ -37,7 +37,7 @@ struct RouterCounts: Equatable, Sendable {
   /// Of their networks, as read of them.
   private(set) var changes = SortedList<Change>()
   private(set) var names = SortedList<SeenName>()
-  /// By each of their routers.
+  /// As their routers call them.
   private(set) var networkNames = SortedList<SeenName>()
 
   /// A router that has left, by its team and since when.
@@ -166,9 +166,7 @@ struct RouterCounts: Equatable, Sendable {
 
     fileprivate var seenName: SeenName? { SeenName(name, example.agent) }
 
-    fileprivate var seenNetworkName: SeenName? {
-      network.flatMap { SeenName(networkName, $0, by: example.agent.description) }
-    }
+    fileprivate var seenNetworkName: SeenName? { network.flatMap { SeenName(networkName, $0) } }
 
     fileprivate var shown: Shown? { isPresent ? network.map { Shown(network: $0, example: example) } : nil }
   }
@@ -203,7 +201,7 @@ struct RouterCounts: Equatable, Sendable {
     }
     if old?.name != new?.name { names.replace(old?.seenName, new?.seenName) }
     if old?.network != new?.network || old?.networkName != new?.networkName {
-      networkNames.replace(old?.seenNetworkName, new?.seenNetworkName)
+      networkNames.rename(old?.seenNetworkName, new?.seenNetworkName)
     }
     seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
     let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline && old?.team == new?.team

@@ -28,7 +28,7 @@ package struct SharedCredentials: Hashable, Sendable {
   var order = SequenceWindow()
 
   package var network: ExtendedPANID { dataset.network }
-  var seenName: SeenName? { SeenName(dataset.name, network, by: user.text) }
+  var seenName: SeenName? { SeenName(dataset.name, network) }
   var isDenied: Bool { dataset.parameters.map { denied.contains($0.networkKey) } ?? false }
 }
 

@@ -15,17 +15,23 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   mutating func insert(_ new: Element) {
     var (piece, index) = position { $0 < new }
-    if pieces.isEmpty {
-      pieces.append([new])
-      return
+    if piece == pieces.count {
+      // Those that come in order fill each piece.
+      if piece == 0 || pieces[piece - 1].count == Self.most {
+        pieces.append([new])
+        return
+      }
+      (piece, index) = (piece - 1, pieces[piece - 1].count)
     }
-    if piece == pieces.count { (piece, index) = (piece - 1, pieces[piece - 1].count) }
     if index < pieces[piece].count, pieces[piece][index] == new { return }
+    if pieces[piece].count == Self.most {
+      // Both are made anew: an array keeps the room that it had.
+      let half = Self.most / 2
+      pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
+      pieces[piece] = Array(pieces[piece][..<half])
+      if index > half { (piece, index) = (piece + 1, index - half) }
+    }
     pieces[piece].insert(new, at: index)
-    guard pieces[piece].count > Self.most else { return }
-    let half = Self.most / 2
-    pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
-    pieces[piece].removeSubrange(half...)
   }
 
   mutating func remove(_ old: Element) {
