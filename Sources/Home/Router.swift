@@ -14,15 +14,15 @@ package struct Router: Hashable, Sendable {
   /// The team that the id counts for in its limit: the owner, or else that of the login that announced it.
   var team: ExactName?
   /// The Network Key that it had before those that it has now. Nil while it has had no other one.
-  var formerKey: FormerKey?
+  @Boxed var formerKey: FormerKey?
   /// When its credentials went; nil while it has some.
-  var credentialsGoneAt: WireTime?
+  @Boxed var credentialsGoneAt: WireTime?
 
   // MARK: How it describes itself
 
   package var name: String?
   /// The name that a person has let it keep, whatever its record says.
-  var keptName: String?
+  @Boxed var keptName: String?
   /// Where its record was last on the local network.
   var endpoint: String?
   package var vendor: String?
@@ -52,7 +52,7 @@ package struct Router: Hashable, Sendable {
   /// The preferred network that it was on last.
   var memberOf: ExtendedPANID?
   /// The network that a person has accepted it on last, though it was on the preferred one before.
-  var acceptedOn: ExtendedPANID?
+  @Boxed var acceptedOn: ExtendedPANID?
   /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
   package var currentNetwork: ExtendedPANID?
   package var threadState: ThreadState?
@@ -86,7 +86,7 @@ package struct Router: Hashable, Sendable {
   /// Its record has gone since its login published last.
   var isRecordGone = false
   /// Since when it is away; nil while it is not.
-  var awaySince: WireTime?
+  @Boxed var awaySince: WireTime?
   /// As `1.3.0`.
   package var threadVersion: String?
   /// What its record says now of its off-mesh routable prefix, and of whether it can share by a code.
@@ -97,7 +97,7 @@ package struct Router: Hashable, Sendable {
   /// Whether a code opens it that nobody has asked for here.
   var isOpenForCode = false
   /// When somebody has asked for one here.
-  var codeAskedAt: WireTime?
+  @Boxed var codeAskedAt: WireTime?
   /// What it was before it was reset, until a person has said that it is the same.
   @Boxed package var resetFrom: FormerRouter?
 
