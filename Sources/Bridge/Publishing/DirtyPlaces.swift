@@ -8,6 +8,9 @@ struct DirtyPlaces {
     var lastRow: Int64
   }
 
+  /// So many are moved up together, and have room while nothing waits.
+  private static let piece = 1_024
+
   private var entries: [Entry] = []
   private var head = 0
   private var lastRows: [RetainedPlace: Int64] = [:]
@@ -30,7 +33,10 @@ struct DirtyPlaces {
   mutating func removeFirst() {
     lastRows[entries[head].place] = nil
     head += 1
-    if head == entries.count || head >= 1_024 {
+    if head == entries.count, lastRows.capacity > Self.piece {
+      // After a burst both would keep the room that it needed.
+      self = DirtyPlaces()
+    } else if head == entries.count || head >= Self.piece {
       entries.removeFirst(head)
       head = 0
     }

@@ -106,6 +106,9 @@ package final class Publisher: Sendable {
   /// The broker has acknowledged all stored messages up to this one.
   package var published: Int64 { state.withLock { $0.outbox.published } }
 
+  /// States and stored messages that the connection has taken since the start, with those that it took again.
+  var handedOut: Int { state.withLock { Int($0.nextToken) } }
+
   /// Stored messages that the broker has not acknowledged.
   package var waiting: Int { state.withLock { $0.outbox.waiting } }
 

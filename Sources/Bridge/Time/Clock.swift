@@ -71,25 +71,26 @@ struct ClockJumps: Sendable {
   }
 }
 
-/// Notices that the store has come to rest after some work: then the memory that the work needed is given
-/// back, once.
+/// Notices that the daemon has come to rest after some work, when all that followed from it is published too: then the
+/// memory that the work needed is given back, once.
 ///
-///     more than `few` rows changed since the last tick   -> wait again
-///     `ticks` ticks with few changes                     -> rests, once
+///     more than `few` steps since the last tick   -> wait again
+///     `ticks` ticks with few steps                -> rests, once
 struct RestWatch {
   /// Of one second each. A pause between two bursts is mostly shorter, or much longer.
   static let ticks = 3
-  /// Rows: the signs of life of a home, and what the daemon notes about its own publications, are no work.
+  /// Rows and publications: the signs of life of a home, and what the daemon notes about its own publications, are no
+  /// work.
   static let few = 100
 
-  private var changes: Int?
+  private var steps: Int?
   private var quiet = 0
 
-  /// - Parameter changes: rows that were changed since the store was opened.
+  /// - Parameter steps: rows that were changed, and publications, since the start.
   /// - Returns: whether this is the tick at which the memory is given back.
-  mutating func tick(changes: Int) -> Bool {
-    let isBusy = self.changes.map { changes - $0 > Self.few } ?? true
-    self.changes = changes
+  mutating func tick(steps: Int) -> Bool {
+    let isBusy = self.steps.map { steps - $0 > Self.few } ?? true
+    self.steps = steps
     guard !isBusy else {
       quiet = 0
       return false

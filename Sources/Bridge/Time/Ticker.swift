@@ -89,8 +89,8 @@ final class Ticker: Sendable {
     do {
       try state.withLock { state in
         try write(&state, at: now)
-        if state.rest.tick(changes: parts.follower.rowsWritten) {
-          parts.logger.debug("the store is at rest: memory is given back")
+        if state.rest.tick(steps: parts.follower.rowsWritten + parts.publisher.handedOut) {
+          parts.logger.debug("the daemon is at rest: memory is given back")
           try parts.store.releaseMemory()
         }
       }

@@ -51,14 +51,14 @@ import Testing
   }
 }
 
-@Suite("The store that comes to rest") struct RestWatchTests {
-  /// At which of the ticks memory is given back, by the rows that are changed at each.
-  private func rests(_ rows: [Int]) -> [Int] {
+@Suite("A daemon that comes to rest") struct RestWatchTests {
+  /// At which of the ticks memory is given back, by the steps that are made at each.
+  private func rests(_ counts: [Int]) -> [Int] {
     var watch = RestWatch()
-    var changes = 0
-    return rows.indices.filter { tick in
-      changes += rows[tick]
-      return watch.tick(changes: changes)
+    var steps = 0
+    return counts.indices.filter { tick in
+      steps += counts[tick]
+      return watch.tick(steps: steps)
     }
   }
 
