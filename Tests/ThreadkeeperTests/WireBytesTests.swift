@@ -83,20 +83,21 @@ import ThreadRequests
     ("AddKeySlot", #"{"secret":{"kind":"passphrase","value":"short"}}"#),
     ("ApproveConsent", #"{"id":"c-1","scope":"once"}"#),
     ("AskConsent", #"{"home":"home","border_agent_id":"\#(routers[1])"}"#), ("BackupStore", "{}"),
-    ("DeleteLogin", #"{"broker":"mqtt://a:1883"}"#), ("DenyConsent", #"{"id":"c-1"}"#),
-    ("EnrollClient", #"{"home":"home","user":"hub","line":"tk1:"}"#), ("FollowAudit", #"{"last":3,"until_now":true}"#),
-    ("ForgetDamaged", #"{"home":"home"}"#), ("JoinNetwork", #"{"code":"916371366","anyway":false}"#),
-    ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"), ("ListConsents", "{}"), ("ListCredentials", "{}"),
-    ("ListDecisions", "{}"), ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"),
-    ("ListNetworks", "{}"), ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
+    ("ConfirmAlerts", #"{"home":"home","confirmed":true}"#), ("DeleteLogin", #"{"broker":"mqtt://a:1883"}"#),
+    ("DenyConsent", #"{"id":"c-1"}"#), ("EnrollClient", #"{"home":"home","user":"hub","line":"tk1:"}"#),
+    ("FollowAudit", #"{"last":3,"until_now":true}"#), ("ForgetDamaged", #"{"home":"home"}"#),
+    ("JoinNetwork", #"{"code":"916371366","anyway":false}"#), ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"),
+    ("ListConsents", "{}"), ("ListCredentials", "{}"), ("ListDecisions", "{}"),
+    ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"), ("ListNetworks", "{}"),
+    ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
     ("ReadRouter", #"{"border_agent_id":"\#(routers[0])"}"#), ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
     ("RemoveRouter", #"{"home":"home","border_agent_id":"\#(routers[2])"}"#),
     ("RevokeClient", #"{"home":"home","user":"nobody","forgets":false}"#), ("RevokeGrant", #"{"id":"g-1"}"#),
     ("RotateKeys", #"{"secrets":1}"#), ("ShareNetwork", #"{"home":"home","minutes":11}"#),
     ("ShowCredential", #"{"home":"home","border_agent_id":"\#(routers[0])","secret":true}"#),
     ("ShowPreferred", #"{"home":"home","secret":false}"#),
-    ("StoreLogin", #"{"broker":"mqtt://a:1883","username":"a"}"#), ("VerifyAudit", "{}"), ("VerifyStore", "{}"),
-    ("WatchConsents", "{}"),
+    ("StoreLogin", #"{"broker":"mqtt://a:1883","username":"a"}"#), ("TestAlert", #"{"home":"home"}"#),
+    ("VerifyAudit", "{}"), ("VerifyStore", "{}"), ("WatchConsents", "{}"),
   ]
 
   private static func requests() throws -> [(RequestCommand, String)] {
@@ -195,7 +196,7 @@ import ThreadRequests
   /// Those that need a broker, change the machine, or make another thing each time.
   private static let others: Set<String> = [
     "client keygen", "client request", "doctor", "setup", "store backup", "store restore", "keys add", "keys remove",
-    "keys rotate", "page token", "login", "networks join", "routers read",
+    "keys rotate", "page token", "login", "networks join", "networks share", "routers read",
   ]
 
   @Test("What commands print as JSON") func json() async throws {
@@ -224,7 +225,7 @@ import ThreadRequests
         "clients enroll attic \(line) --trust signed --label Attic", "clients list", "clients revoke attic",
         "acl --daemon tk", "routers", "routers accept \(Self.routers[1])", "routers remove \(Self.routers[8])",
         "networks", "networks accept \(guest)", "networks accept-credentials \(guest)", "networks forget \(guest)",
-        "alerts --all", "credentials list", "credentials get \(Self.routers[0])",
+        "alerts test", "alerts confirm", "alerts --all", "credentials list", "credentials get \(Self.routers[0])",
         "credentials delete \(Self.routers[0])", "preferred show --history", "preferred check \(file)",
         "preferred set \(file)", "preferred forget", "audit --last 3", "dataset decode \(file)",
         "dataset decode \(short)", "dataset encode \(values)", "check-config", "status",

@@ -240,6 +240,10 @@ import ThreadDataset
           $0.topic.hasPrefix("ha/") || $0.topic.hasSuffix("/info")
         })
     }
+    var protected = PublishingScene()
+    protected.publish(.announce, 1, .of(1))
+    for input in [HomeInput.confirmAlerts(true), .recoveryCode(true)] { protected.handle(input) }
+    transcript.add("a home that is protected", try Self.states(protected).filter { $0.topic.hasSuffix("/info") })
     try Golden.check(transcript.text, "values.txt")
     for device in ["tk/config", "tk_0000000000000001/config", "tk_c-", "tk_n-", "tk_p-"] {
       #expect(transcript.text.contains("/threadkeeper_\(device)"), "no such device: \(device)")

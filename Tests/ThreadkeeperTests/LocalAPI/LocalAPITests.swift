@@ -70,16 +70,16 @@ import ThreadkeeperSupport
     AcceptCredentials(home: "home"), AcceptNetwork(home: "home", extPanId: "1111111122222222", accepted: true),
     AcceptRouter(home: "home", borderAgentId: agent),
     AddKeySlot(secret: StoreSecret(kind: .passphrase, value: "short")), ApproveConsent(id: "c-1", scope: .once),
-    AskConsent(home: "home", borderAgentId: agent), BackupStore(), DeleteLogin(broker: "mqtt://a:1883"),
-    DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"), FollowAudit(),
-    ForgetDamaged(home: "home"), JoinNetwork(code: "91637136"), ListAlerts(all: true), ListClients(), ListConsents(),
-    ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(), ListNetworks(),
-    ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
+    AskConsent(home: "home", borderAgentId: agent), BackupStore(), ConfirmAlerts(home: "home", confirmed: true),
+    DeleteLogin(broker: "mqtt://a:1883"), DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"),
+    FollowAudit(), ForgetDamaged(home: "home"), JoinNetwork(code: "91637136"), ListAlerts(all: true), ListClients(),
+    ListConsents(), ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(),
+    ListNetworks(), ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
     RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),
     ShareNetwork(), ShowCredential(home: "home", borderAgentId: agent, secret: false),
     ShowPreferred(home: "home", secret: false), StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"),
-    VerifyAudit(), VerifyStore(), WatchConsents(),
+    TestAlert(home: "home"), VerifyAudit(), VerifyStore(), WatchConsents(),
   ]
 
   /// The rows of the page: who may have an operation done.
