@@ -75,7 +75,7 @@ package final class Bridge: Service {
     reading.isOfShard = configuration.topics.parent != nil
     let loop = try HomeLoop(
       homes, discovers: discovers, devicePrefix: configuration.settings.homeAssistant.discoveryPrefix,
-      consent: configuration.consentAlert, hasRecoveryCode: try store.opensByRecoveryCode(), isWritable: isWritable,
+      consent: configuration.consentAlert, hasRecoveryCode: try? store.opensByRecoveryCode(), isWritable: isWritable,
       store: store, reading: reading, follower: follower, clock: now)
     let publisher = Publisher(
       configuration.publisherSettings(
