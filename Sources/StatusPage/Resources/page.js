@@ -158,8 +158,8 @@ function network(home, item, heading) {
   // What is done seldom is among the details.
   if (item.id && item.preferred)
     details.append(button("Share by code", named, "/networks/share", body),
-      button("Forget", named, "/networks/forget", body, "Forget that " + named + " is the preferred network of " + home + "? Then no border router is checked, " +
-      "until you prefer a network. It is kept in the history."));
+      button("Forget", named, "/networks/forget", body, "Forget that " + named + " is the preferred network of " +
+        home + "? Then no border router is checked, until you prefer a network. It is kept in the history."));
   else if (item.id) {
     if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
       "Make " + named + " the preferred network of " + home + "? All border routers are checked again."));
