@@ -107,7 +107,7 @@ import ThreadDataset
     let port = try UnusedPort.next()
     let running = try await RunningHome(
       more: "http: {enabled: true, port: \(port), token: \(RunningHome.token)}", variables: network.environment())
-    let (code, sender) = ("916371366", try PacketSender(network))
+    let (code, sender) = ("582046713", try PacketSender(network))
     let agent = try borderAgent(pskc: Array(code.utf8), try guests.hex())
     defer { agent.stop() }
     let router = AdvertisedRouter(1, guests)
@@ -155,13 +155,13 @@ import ThreadDataset
       try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
       try await tab.waitForText("Join by code")
       try await tab.evaluate(
-        "document.querySelector('#join details').open = true; document.querySelector('.code').value = '916 371 366'")
+        "document.querySelector('#join details').open = true; document.querySelector('.code').value = '582 046 713'")
       try await tab.takePicture("page-code")
       try await tab.evaluate("document.querySelector('#join .send').click()")
       try await tab.waitForText("No network is preferred. Press")
       try await tab.takePicture("page-code-answer")
     }
-    let stored = try await join("916", "371", "366")
+    let stored = try await join("582", "046", "713")
     #expect(stored.status == 0 && stored.output.contains("No network is preferred"), "\(stored)")
     let chosen = try await running.installation.json("networks", "join", code, "--prefer")
     #expect(chosen["changed"] == true && chosen["result"] == "undecided", "\(chosen)")
@@ -177,7 +177,7 @@ import ThreadDataset
     outputs.append(try await running.installation.run("audit"))
     #expect(outputs.last?.contains("genp thread-by-code/home \(guests.extendedPANID)") == true, "\(outputs.last ?? "")")
     for output in outputs + [running.daemon.log] {
-      for secret in [code, "371-366", Hexadecimal.encode(guests.networkKey)] {
+      for secret in [code, "582 046 713", Hexadecimal.encode(guests.networkKey)] {
         #expect(!output.lowercased().contains(secret))
       }
     }
