@@ -43,6 +43,10 @@ static void learn(void) {
     preloaded_free = (void (*)(void *))dlsym(RTLD_NEXT, "free");
     return;
   }
+  // Otherwise glibc raises both with each large block that is freed, and keeps so much at the end of each thread's heap,
+  // which `malloc_trim` does not give back either. What a batch of messages needs is less.
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_TRIM_THRESHOLD, 2 << 20);
   volatile size_t *block = __libc_malloc(2 * sizeof(size_t));
   if (!block) return;
   block[1] = 0;
