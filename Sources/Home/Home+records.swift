@@ -64,7 +64,12 @@ extension Home {
       }
       return .home
     case .router:
-      let (router, seen): (Router, WireTime) = try coder.rest()
+      let (read, seen): (Router, WireTime) = try coder.rest()
+      var router = read
+      // Routers of one network have the same dataset mostly. It takes room once.
+      if let network = read.network, let known = routers.shown(network)?.dataset, known == read.dataset {
+        router.dataset = known
+      }
       routers.set(router, firstSeen: seen)
       return .router(router.agent)
     case .former:

@@ -36,6 +36,8 @@ package struct SecretMove: Hashable, Sendable {
 }
 
 /// What of a home is written down on its own.
+///
+/// What needs more room than that of a router lies elsewhere: each router has one.
 package enum RecordKey: Hashable, Sendable {
   /// The preferred network, accepted networks, and what else there is one of.
   case home
@@ -47,11 +49,11 @@ package enum RecordKey: Hashable, Sendable {
   case decision(ConsentID)
   case client(ExactName)
   /// The numbers of a signer's envelopes about something; nil: its mark.
-  case signer(SignerKey, RouterMessage.Subject?)
+  indirect case signer(SignerKey, RouterMessage.Subject?)
   /// A network's credentials that a user shares.
   case shared(ExactName, ExtendedPANID)
   /// A program of a user, by its name.
-  case agent(ExactName, ExactName)
+  indirect case agent(ExactName, ExactName)
 }
 
 /// Records, each once, in the order in which they were noted first.
