@@ -127,7 +127,7 @@ extension Home {
   mutating func continueAdoptions(_ link: Link) {
     // Users of whom no more questions may wait.
     var tooMany: Set<ExactName> = []
-    for router in routers where router.adoption != nil && router.isPresent {
+    for router in routers.filter({ $0.adoption != nil && $0.isPresent }) {
       continueAdoption(of: router, link, &tooMany)
     }
   }

@@ -281,7 +281,7 @@ extension Home {
 
   /// Changes that should have landed everywhere, and contradictions of long ago.
   mutating func endReadings() {
-    for stored in routers where stored.reading?.endsAt.map({ $0 <= now }) == true {
+    for stored in routers.filter({ $0.reading?.endsAt.map { $0 <= now } == true }) {
       var router = stored
       router.reading?.end(at: now)
       if router.reading == ReadingNote() { router.reading = nil }

@@ -65,10 +65,8 @@ extension Home {
     let limit = rules.settings.offlineAfter
     guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else { return }
     let deadline = now.adding(seconds: -limit)
-    for router in routers
-    where router.isPresent && router.isReached && router.beats && routers.lastSeen(router.agent) < deadline {
-      takeSilence(of: router)
-    }
+    let silent = routers.filter { $0.isPresent && $0.isReached && $0.beats && routers.lastSeen($0.agent) < deadline }
+    for router in silent { takeSilence(of: router) }
   }
 
   /// When something is due by the clock; nil: nothing before the next input.
@@ -90,7 +88,7 @@ extension Home {
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.settings.offlineAfter
-    for router in routers {
+    routers.forEach { router in
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached, router.beats {
         let seen = routers.lastSeen(router.agent)
