@@ -241,7 +241,8 @@ package enum HomeAssistantTemplate {
     "{{ ('ON' if value_json.protection == 'protected' else 'OFF') if value_json is defined else None }}"
 
   /// Of `bridge/info`: the steps that are missing, as an attribute.
-  static let missing = "{{ ({'missing': value_json.protection_missing | default([])} if value_json is defined else {}) | to_json }}"
+  static let missing =
+    "{{ ({'missing': value_json.protection_missing | default([])} if value_json is defined else {}) | to_json }}"
 
   /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
   static let isUndecided =
