@@ -63,7 +63,7 @@ package enum PageDocument {
     required></label> <button class="main send" aria-label="Join by code">Join</button>\
     <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\
     <li>Google: a Google TV Streamer shows it.</li><li>Apple: from iOS and tvOS 27, in apps that share it.</li>\
-    <li>Samsung: its border routers show it.</li><li>OpenThread: its web page, or <code>ot-ctl ba ephemeralkey start \
+    <li>Samsung: its border routers show it.</li><li>OpenThread: <code>ot-ctl ba ephemeralkey start \
     CODE</code>, or <code>threadkeeper networks share</code>.</li></ul>\
     <p class="dim small">It is valid for some minutes, and once.</p></details></form></section>
 

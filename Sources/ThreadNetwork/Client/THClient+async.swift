@@ -97,10 +97,12 @@ extension THClient {
     await PendingCall.answer { isPreferredNetworkAvailable(completion: $0) }
   }
 
-  /// Lets another device join a network by a code of nine digits, which is shown to the person.
+  /// Lets another device have the credentials of a network by a code of nine digits, for two minutes, which is shown at
+  /// this program's terminal. See ``enableCredentialSharingMode(forExtendedPANID:completion:)``.
   ///
   /// - Parameter extendedPANID: 8 bytes.
-  /// - Throws: ``THError``, in this version with the code ``THError/Code/unsupported``.
+  /// - Throws: ``THError``: ``THError/Code/conflict`` while the router has a code in use; ``THError/Code/unsupported``
+  ///   without such a router, a terminal, or a daemon, and for every other user.
   public func enableCredentialSharingMode(forExtendedPANID extendedPANID: Data) async throws {
     try await PendingCall.end { enableCredentialSharingMode(forExtendedPANID: extendedPANID, completion: $0) }
   }

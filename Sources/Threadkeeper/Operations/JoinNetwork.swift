@@ -167,7 +167,7 @@ extension CommandFailure {
         .noInput, "no border router shows a code",
         remedy:
           "have it show one, and type that within a few minutes. Google: a Google TV Streamer shows codes. Apple: "
-          + "from iOS and tvOS 27, apps do. Samsung: its routers do. OpenThread: its web page, `ot-ctl ba "
+          + "from iOS and tvOS 27, apps do. Samsung: its routers do. OpenThread: `ot-ctl ba "
           + "ephemeralkey start CODE`, or `threadkeeper networks share`")
     case .notOpen:
       self.init(
