@@ -269,7 +269,7 @@ extension PageState.Step {
       remedy = "Press \"Prefer\" at your network, as soon as it is listed below."
     case .key:
       text = "Its key is stored"
-      remedy = "Let a border router's app show its code, and run `threadkeeper networks join CODE`."
+      remedy = "Have a border router show its code, and type it at \"Join by code\" below."
     case .alerts:
       text = "Alerts reach me"
       remedy = "Send a test. It goes where alerts go: to Home Assistant, to your phone by its blueprint, and here."
