@@ -26,6 +26,10 @@ package enum PageChange: Sendable, Equatable {
   case forgetPreferred(home: String, network: String)
   /// Shows a code by which others get the credentials of a network.
   case share(home: String, network: String)
+  /// Makes a recovery code and shows it. It opens nothing yet.
+  case makeRecoveryCode
+  /// Has the code open the store that was shown last, by its third group: so somebody has written it down.
+  case confirmRecoveryCode(group: String)
   case approve(id: String, always: Bool)
   case deny(id: String)
   /// Has a person asked again whether a router gets the preferred credentials.
@@ -46,7 +50,7 @@ package enum PageChange: Sendable, Equatable {
   static let paths = [
     "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
     "/routers/accept", "/routers/forget", "/routers/read", "/consent/approve", "/consent/deny", "/consent/ask",
-    "/alerts/test", "/alerts/confirm",
+    "/alerts/test", "/alerts/confirm", "/keys/recovery-code", "/keys/confirm",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -54,11 +58,17 @@ package enum PageChange: Sendable, Equatable {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     guard let fields = try? decoder.decode(Fields.self, from: Data(body)) else { return nil }
-    if path == "/networks/join", let code = fields.code {
+    switch (path, fields.code) {
+    case ("/networks/join", let code?):
       self = .join(code: code, router: fields.borderAgentId, anyway: fields.anyway ?? false)
       return
+    case ("/keys/confirm", let group?):
+      self = .confirmRecoveryCode(group: group)
+      return
+    default: break
     }
     switch (path, fields.home, fields.extPanId, fields.borderAgentId, fields.id) {
+    case ("/keys/recovery-code", _, _, _, _): self = .makeRecoveryCode
     case ("/networks/accept", let home?, let network?, _, _):
       self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
     case ("/networks/prefer", let home?, let network?, _, _): self = .prefer(home: home, network: network)
@@ -76,6 +86,30 @@ package enum PageChange: Sendable, Equatable {
     default: return nil
     }
   }
+}
+
+/// What a person is told of a change that is made.
+package struct PageOutcome: Encodable, Sendable, Equatable, ExpressibleByStringInterpolation {
+  package var message: String
+  /// Shown this once: neither the state nor a log has it.
+  package var code: String?
+  /// Where the code counts only when a part of it was typed.
+  package var confirmation: Confirmation?
+
+  package struct Confirmation: Encodable, Sendable, Equatable {
+    /// Of the field.
+    package var label: String
+    /// Where it is sent, as `code`.
+    package var path: String
+
+    package static let recoveryCode = Confirmation(label: "Its third group", path: "/keys/confirm")
+  }
+
+  package init(_ message: String, code: String? = nil, confirmation: Confirmation? = nil) {
+    (self.message, self.code, self.confirmation) = (message, code, confirmation)
+  }
+
+  package init(stringLiteral message: String) { self.init(message) }
 }
 
 /// Why a change is not made, in words for a person.
@@ -106,7 +140,7 @@ package struct PageRefusal: Error, Sendable {
 }
 
 extension PageRoutes {
-  private struct Outcome: Encodable {
+  private struct Refusal: Encodable {
     var message: String
     var remedy: String?
     var choices: [PageRefusal.Choice]?
@@ -122,31 +156,31 @@ extension PageRoutes {
     }
     guard access.mayChange(request) else {
       guard !access.offersChanges(to: request) else {
-        return outcome(
+        return refusal(
           .forbidden, "The page is \(request.origin ?? "of an unknown origin"), and the host \(request.host ?? "").",
           "A proxy before the daemon has to pass on the header `Host`.")
       }
       if access.isTrusted(request) {
-        return outcome(
+        return refusal(
           .forbidden, "Changes through the proxy are off.",
           "Set `http.trusted_proxy_changes: true`, in the add-on `page_changes`, and restart.")
       }
-      return outcome(.forbidden, "Changes need the token.", "Run `threadkeeper page token`, and open the link.")
+      return refusal(.forbidden, "Changes need the token.", "Run `threadkeeper page token`, and open the link.")
     }
     // What a form of another page can send is no JSON.
-    guard request.contentType == "application/json" else { return outcome(.badRequest, "A change is JSON.", nil) }
+    guard request.contentType == "application/json" else { return refusal(.badRequest, "A change is JSON.", nil) }
     guard let change = PageChange(path: request.path, body: request.body) else {
-      return outcome(.badRequest, "The request does not say what is to be changed.", nil)
+      return refusal(.badRequest, "The request does not say what is to be changed.", nil)
     }
     do {
       defer { readNow() }
-      return outcome(.ok, try await source.make(change), nil)
-    } catch let refusal as PageRefusal {
-      return outcome(.conflict, refusal.message, refusal.remedy, refusal.choices)
-    } catch { return outcome(.failed, "An unexpected failure.", nil) }
+      return PageReply.json(.ok, try await source.make(change))
+    } catch let why as PageRefusal { return refusal(.conflict, why.message, why.remedy, why.choices) } catch {
+      return refusal(.failed, "An unexpected failure.", nil)
+    }
   }
 
-  private func outcome(
+  private func refusal(
     _ status: PageReply.Status, _ message: String, _ remedy: String?, _ choices: [PageRefusal.Choice]? = nil
-  ) -> PageReply { .json(status, Outcome(message: message, remedy: remedy, choices: choices)) }
+  ) -> PageReply { .json(status, Refusal(message: message, remedy: remedy, choices: choices)) }
 }

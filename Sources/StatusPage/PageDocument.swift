@@ -28,7 +28,7 @@ package enum PageDocument {
     <div id="verdict" role="status"><span class="sign" aria-hidden="true"></span><div><p class="lead">Loading …</p></div></div>
     </header>
     <p id="away" role="alert" hidden>The daemon does not answer. This page shows what was last known, and tries again.</p>
-    <p id="outcome" role="status"></p>
+    <div id="outcome" role="status" tabindex="-1"></div>
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>

@@ -154,9 +154,8 @@ package protocol PageSource: Sendable {
   /// long as there is nothing new to show.
   func state() async -> [UInt8]?
 
-  /// - Returns: one sentence that says what is done.
   /// - Throws: `PageRefusal`.
-  func make(_ change: PageChange) async throws -> String
+  func make(_ change: PageChange) async throws -> PageOutcome
 
   /// A page without a script in place of the one that shows `state`; nil: that one.
   ///

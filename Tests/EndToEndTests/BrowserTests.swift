@@ -80,7 +80,18 @@ struct BrowserTests {
     #expect(try await tab.evaluate(colour) == "warn")
     try await tab.click("It arrived")
     try await tab.waitForText("Watching your home: 4 of 5 steps are done.")
-    try await home.protect()
+    // The code is shown once, and its third group typed, by the keyboard.
+    try await tab.click("Make one")
+    try await tab.wait("document.querySelector('#outcome .shown') !== null")
+    let code = try #require(try await tab.evaluate("document.querySelector('#outcome .shown').textContent").text)
+    for (group, words) in [(0, "not the third group"), (2, "The recovery code opens the store now.")] {
+      try await tab.evaluate(
+        "document.activeElement.closest('#outcome').querySelector('input').focus(); document.activeElement.value = '\(code.split(separator: "-")[group])'"
+      )
+      try await tab.press(.enter)
+      try await tab.waitForText(words)
+      #expect(try await tab.evaluate("document.body.innerText.includes('\(code)')") == (group == 0 ? true : false))
+    }
     try await tab.waitForText("Your home's key is safe here. 1 of 1 border routers are on home.")
     #expect(try await tab.evaluate("\(colour) + document.getElementById('protection').hidden") == "goodtrue")
     for (change, text) in [

@@ -9,6 +9,7 @@ import Testing
   private static let passphrase = "correct horse battery"
   private static let question = "Passphrase or recovery code of the store: "
   private static let newQuestions = ["New passphrase of the store: ", "The same again: "]
+  private static let groupQuestion = "It opens nothing until you type its third group: "
 
   /// With a passphrase that takes as little time as it may, so that many runs can be given it.
   private func addPassphrase(to installation: Installation) throws {
@@ -210,12 +211,43 @@ import Testing
     #expect(session.isEchoing && session.screen.contains("Key slot 1 is removed."))
   }
 
-  /// Runs a command at a terminal, and answers each of its questions with the same passphrase.
+  @Test("At a terminal a recovery code opens nothing until its third group was typed") func confirmed() async throws {
+    let installation = try Installation(port: nil)
+    try installation.makeStore()
+    func session() async throws -> TerminalSession {
+      let session = try TerminalSession(
+        ["keys", "add", "--recovery-code", "--config", installation.configuration],
+        environment: installation.environment)
+      try await session.until(Self.groupQuestion)
+      return session
+    }
+    let broken = try await session()
+    broken.type("\u{3}")
+    #expect(try await broken.end() == 130 && broken.screen.contains("Stopped. Nothing was changed."))
+    #expect(try await slots(installation).count == 1)
+    let session = try await session()
+    let code = try #require(session.recoveryCode)
+    session.type("\(code.prefix(5))\n")
+    try await session.until("That is not its third group.")
+    #expect(try await slots(installation).count == 1)
+    session.type("\(code.split(separator: "-")[2].lowercased())\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    #expect(session.screen.components(separatedBy: code).count == 2, "once")
+    let opened = try await installation.command("keys", "list", environment: ["THREADKEEPER_STORE_PASSPHRASE": code])
+    #expect(opened.output.contains("recovery_code"), "\(opened)")
+  }
+
+  /// Runs a command at a terminal, and answers each of its questions: with the same passphrase, or a part of the code.
   private func play(_ arguments: [String], _ installation: Installation) async throws -> Int32 {
     let session = try TerminalSession(
       arguments + ["--config", installation.configuration], environment: installation.environment)
     var answered = 0
+    var isConfirmed = false
     try await eventually(within: .seconds(120)) {
+      if !isConfirmed, session.screen.contains(Self.groupQuestion) {
+        session.type("\(session.recoveryCode?.split(separator: "-")[2] ?? "")\n")
+        isConfirmed = true
+      }
       let asked = (Self.newQuestions + [Self.question]).map { session.screen.components(separatedBy: $0).count - 1 }
         .reduce(0, +)
       if asked > answered, !session.isEchoing {
@@ -245,5 +277,11 @@ import Testing
     let slots = try await slots(installation)
     #expect(slots.map { $0["kind"]?.text } == ["key_file", "passphrase", "recovery_code"])
     #expect(slots.allSatisfy { $0["label"]?.text != "stick" })
+  }
+}
+
+extension TerminalSession {
+  fileprivate var recoveryCode: String? {
+    screen.firstMatch(of: /([0-9A-Z]{5}-){6}[0-9A-Z]{5}/).map { String($0.output.0) }
   }
 }

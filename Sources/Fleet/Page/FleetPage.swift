@@ -95,7 +95,7 @@ struct FleetPage: PageSource {
 
   func state() async -> [UInt8]? { nil }
 
-  func make(_ change: PageChange) async throws -> String {
+  func make(_ change: PageChange) async throws -> PageOutcome {
     throw PageRefusal("The page of a fleet changes nothing.", remedy: "Use `threadkeeper fleet`.")
   }
 }

@@ -10,6 +10,7 @@ import SodiumCrypto
 package struct RecoveryCode: Sendable {
   private static let groups = 7
   private static let digits = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
+  private static let separators: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "-")]
 
   /// The digits without what separates them, in capitals.
   private let text: SecretBytes
@@ -35,12 +36,11 @@ package struct RecoveryCode: Sendable {
   ///
   /// - Throws: `authFailed` with the group that has a mistake; never the code.
   package init(typed: some Sequence<UInt8>) throws(KeychainError) {
-    let separators: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "-")]
     let count = Self.groups * 5
     var failure: String?
     text = SecretBytes(capacity: count) { memory in
       var filled = 0
-      for byte in typed where !separators.contains(byte) {
+      for byte in typed where !Self.separators.contains(byte) {
         guard filled < count else {
           filled += 1
           continue
@@ -78,6 +78,12 @@ package struct RecoveryCode: Sendable {
       (0..<Self.groups).map { group in String(decoding: bytes[(group * 5)..<(group * 5 + 5)], as: UTF8.self) }.joined(
         separator: "-")
     }
+  }
+
+  /// Whether this is its third group, as a person types it who has written the code down.
+  package func hasThirdGroup(_ typed: some Sequence<UInt8>) -> Bool {
+    let group = typed.filter { !Self.separators.contains($0) }.map { Self.value($0).map { Self.digits[Int($0)] } }
+    return text.withUnsafeBytes { group.elementsEqual($0[10..<15].map(Optional.some)) }
   }
 
   /// The secret of the slot: BLAKE2b-256 of the digits, keyed with what they are.

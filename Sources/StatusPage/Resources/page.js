@@ -71,9 +71,23 @@ function fill(id, items, keyOf, draw) {
   section.hidden = items.length === 0;
   update(section.lastElementChild, items, keyOf, draw);
 }
-async function change(path, body, question) {
+// Of a code that is shown this once: the field for a part of it, which has to be typed before it counts.
+function confirmation({label, path}) {
+  const field = make("input", "code"), note = make("p", ""), form = make("form", "",
+    make("label", "", label + " ", field), " ", make("button", "main send", "It is written down"), note);
+  field.autocomplete = "off";
+  field.required = true;
+  form.addEventListener("submit", async event => {
+    event.preventDefault();
+    if (!await change(path, {code: field.value}, "", note)) return field.focus();
+    byId("outcome").replaceChildren(...note.childNodes);
+    byId("outcome").focus();
+  });
+  return form;
+}
+async function change(path, body, question, place) {
   if (question && !confirm(question)) return;
-  const outcome = byId("outcome");
+  const outcome = place || byId("outcome");
   if (path === "/routers/read") {
     outcome.className = "";
     outcome.textContent = "The border router is being read.";
@@ -84,7 +98,11 @@ async function change(path, body, question) {
     const answerBody = await answer.json();
     outcome.className = answer.ok ? "good" : "bad";
     outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""),
-      ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})));
+      ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})),
+      answerBody.code ? make("p", "shown", answerBody.code) : "",
+      answerBody.confirmation ? confirmation(answerBody.confirmation) : "");
+    // For the keyboard: its field is the next one.
+    if (answerBody.confirmation) outcome.focus();
     outcome.scrollIntoView({block: "nearest"});
     return answer.ok;
   } catch {
@@ -100,6 +118,12 @@ function button(label, about, path, body, question, className) {
   element.setAttribute("aria-label", label + ": " + about);
   element.addEventListener("click", () => change(path, body, question));
   return element;
+}
+// How there are buttons, for whoever has none; null: there are some, or there is nothing to press.
+function looksOnly(isToPress) {
+  return mayChange || !isToPress ? null : make("p", "dim", ...words("For the buttons, " +
+    (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
+      "open the link of `threadkeeper page token`.")));
 }
 function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
 // A router in the drawing of its network.
@@ -200,8 +224,11 @@ function protection(home) {
     step.remedy ? make("p", "small", ...words(step.remedy)) : null,
     step.remedy && step.name === "alerts" ? make("p", "",
       button("Send a test", home.name, "/alerts/test", {home: home.name}),
-      button("It arrived", home.name, "/alerts/confirm", {home: home.name})) : null)));
-  return make("article", "card", known.homes.length > 1 ? make("h3", "", "Home " + home.name) : null, list);
+      button("It arrived", home.name, "/alerts/confirm", {home: home.name})) : null,
+    step.remedy && step.name === "recovery_code" ? make("p", "",
+      button("Make one", step.text, "/keys/recovery-code", {})) : null)));
+  const hint = looksOnly(home.steps.some(step => step.remedy && step.name !== "routers"));
+  return make("article", "card", known.homes.length > 1 ? make("h3", "", "Home " + home.name) : null, list, hint);
 }
 function missing(home) { return home.steps.filter(step => step.remedy).length; }
 // How safe it is, in a sentence, where nothing is wrong.
@@ -232,9 +259,7 @@ function consent(item) {
     item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
       "Let " + whose + " have these credentials from now on, without asking again?"),
     button("Deny", item.requester, "/consent/deny", {id: item.id}),
-    mayChange ? null : make("p", "dim", ...words("Decide with `threadkeeper consent`, or " +
-      (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
-        "open the link of `threadkeeper page token`."))));
+    looksOnly(true));
 }
 const parts = {broker: "MQTT broker", intake: "Events", store: "Store", discovery: "Local network"};
 function part(item) {

@@ -9,17 +9,22 @@ import SodiumCrypto
 import Wire
 
 /// An operation on the keys of the store. Where no daemon runs the command performs it itself: a daemon that cannot open
-/// its store needs it.
+/// its store needs it. A daemon changes keys one after the other: a passphrase takes much memory, and what is decided
+/// about slots rests on those that there are.
 protocol KeyOperation: Operation { func perform(_ store: OpenedStore) throws -> Reply }
 
 extension KeyOperation {
   func perform(_ context: OperationContext) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "its key is sealed by your key service: see `fleet.seal_command` and `fleet.unseal_command`")
-    let reply = try perform(
-      OpenedStore(keychain: keychain, settings: context.settings, actor: context.actor, logger: context.logger))
-    if access == .owner { try context.noteRecoveryCode() }
-    return reply
+    let store = OpenedStore(
+      keychain: keychain, settings: context.settings, actor: context.actor, logger: context.logger)
+    guard access == .owner else { return try perform(store) }
+    return try context.keys.withLock { _ in
+      let reply = try perform(store)
+      try context.noteRecoveryCode()
+      return reply
+    }
   }
 }
 

@@ -20,7 +20,7 @@ protocol Operation: Codable, Sendable {
   /// secret is asked for, and for the link of the page.
   var access: VarlinkAccess { get }
 
-  /// May wait for the disk. Operations on keys are done one after the other; all others beside anything.
+  /// May wait for the disk. What changes keys is done one after the other; all else beside anything.
   ///
   /// - Throws: `CommandFailure`, or what the store throws.
   func perform(_ context: OperationContext) throws -> Reply
@@ -74,6 +74,8 @@ package struct OperationContext {
   var caller: ConsentApprover
   /// Nil where there is none.
   var page: PageServer?
+  /// Where what changes keys takes its turn.
+  let keys = Locked(())
   /// Where `read` takes its turn; nil: it does not wait for others.
   var reading: Locked<Void>?
 
@@ -158,9 +160,6 @@ struct OperationHandler: LocalAPIHandler {
   static let method = "\(VarlinkInterface.admin.name).Perform"
 
   let context: OperationContext
-  /// One after the other: a passphrase takes much memory, and what is decided about slots rests on those that there
-  /// are.
-  private let keys = Locked(())
   /// Members of the group look at one thing at a time, beside what may take minutes.
   private let looks = Locked(())
   private let verifications = Locked(())
@@ -186,18 +185,9 @@ struct OperationHandler: LocalAPIHandler {
         if let replies, let stream = call.operation as? any StreamOperation {
           return try follow(stream, context, replies)
         }
-        return OperationReply(reply: try perform(call.operation, context))
+        return OperationReply(reply: try context.read { try call.operation.perform(context) })
       }
     ]
-  }
-
-  private func perform<Performed: Operation>(_ operation: Performed, _ context: OperationContext) throws
-    -> Performed.Reply
-  {
-    guard operation is any KeyOperation, operation.access == .owner else {
-      return try context.read { try operation.perform(context) }
-    }
-    return try keys.withLock { _ in try operation.perform(context) }
   }
 
   private func follow(

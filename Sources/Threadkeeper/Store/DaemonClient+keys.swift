@@ -17,12 +17,15 @@ extension DaemonClient {
   /// For commands that change something, and catch signals meanwhile: one that comes at a question leaves the store as
   /// it is.
   ///
-  /// - Parameter needsAll: whether what is locked is asked for, too.
-  func perform<Performed: KeyOperation>(onKeys operation: Performed, needsAll: Bool = false) async throws
-    -> Performed.Reply
-  {
+  /// - Parameters:
+  ///   - needsAll: whether what is locked is asked for, too.
+  ///   - prepare: what comes before, once the store is open or a daemon has it.
+  func perform<Performed: KeyOperation>(
+    onKeys operation: Performed, needsAll: Bool = false, after prepare: () async throws -> Void = {}
+  ) async throws -> Performed.Reply {
     let keychain = try await openHere(needsAll: needsAll)
     defer { keychain?.close() }
+    try await prepare()
     guard let keychain else {
       // It is not to be done twice.
       return try await Self.orStore(isRepeatable: false) {

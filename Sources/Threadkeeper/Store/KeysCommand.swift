@@ -155,7 +155,8 @@ struct KeysAddCommand: AsyncParsableCommand {
     "add", "Add a key slot to the store.",
     """
     With the first passphrase, what is accessible "when unlocked" is \
-    out of reach of the key files. A recovery code is shown once, and opens everything.
+    out of reach of the key files. A recovery code is shown once, and opens everything. At a terminal you are asked \
+    for its third group before it opens anything: then somebody has written it down.
 
     Examples:
       threadkeeper keys add --passphrase
@@ -201,24 +202,19 @@ struct KeysAddCommand: AsyncParsableCommand {
     let code = recoveryCode ? RecoveryCode() : nil
     let given = try givenSecret(code)
     let label = systemdCredential ?? label
+    let confirmed = StandardStream.output.isTerminal && TerminalPrompt.isPossible && !options.output.json ? code : nil
     var added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
-      return try await daemon.perform(onKeys: AddKeySlot(secret: secret, label: label), needsAll: true)
+      return try await daemon.perform(onKeys: AddKeySlot(secret: secret, label: label), needsAll: true) {
+        if let confirmed { try await Self.show(confirmed) }
+      }
     }
     var text = "Key slot \(added.slot.id) is added.\n"
     if let file = added.keyFileMade { text += "Its key file is made: \(file.printable)\n" }
     if added.deviceKeyWritten { text += RotateKeys.Reply.wordsOfDeviceKey }
-    if let code = code?.revealed() {
-      added.recoveryCode = code
-      text += """
-
-        The recovery code, shown this once:
-
-          \(code)
-
-        Write it down and keep it apart from the store. It opens everything.
-
-        """
+    if let code, confirmed == nil {
+      added.recoveryCode = code.revealed()
+      text += "\n" + Self.words(of: code)
     }
     try options.output.show(added, text: text)
   }
@@ -232,6 +228,27 @@ struct KeysAddCommand: AsyncParsableCommand {
       return StoreSecret(kind: .keyFile, value: path)
     }
     return try passphraseFile.map { try SecretInput.newPassphrase(SecretInput.line($0, of: "passphrase")) }
+  }
+
+  private static func words(of code: RecoveryCode) -> String {
+    """
+    The recovery code, shown this once:
+
+      \(code.revealed())
+
+    Write it down and keep it apart from the store. It opens everything.
+
+    """
+  }
+
+  /// Until somebody has written it down.
+  private static func show(_ code: RecoveryCode) async throws {
+    TerminalPrompt.show(words(of: code))
+    while true {
+      let group = try await TerminalPrompt.answer(to: "It opens nothing until you type its third group: ")
+      if code.hasThirdGroup(group.utf8) { return }
+      TerminalPrompt.show("That is not its third group.\n")
+    }
   }
 
   private static func newPassphrase() async throws -> StoreSecret {

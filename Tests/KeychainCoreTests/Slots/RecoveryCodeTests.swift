@@ -24,6 +24,18 @@ import Testing
     ] { #expect(try typed(other).revealed() == text) }
   }
 
+  @Test func itsThirdGroupIsRecognizedHoweverItIsTypedAndNoOther() {
+    var code = RecoveryCode()
+    while !code.revealed().split(separator: "-")[2].contains("0") { code = RecoveryCode() }
+    let groups = code.revealed().split(separator: "-").map(String.init)
+    for right in [groups[2], groups[2].lowercased() + "\n", groups[2].replacing("0", with: "O")] {
+      #expect(code.hasThirdGroup(right.utf8))
+    }
+    for wrong in ["", String(groups[2].dropLast()), groups[2] + "0", groups[1], "UUUUU", code.revealed()] {
+      #expect(!code.hasThirdGroup(wrong.utf8), "\(wrong)")
+    }
+  }
+
   @Test func everyWrongDigitAndEveryTwoThatChangedPlacesAreNoticed() throws {
     let text = Array(RecoveryCode().revealed())
     for position in text.indices where text[position] != "-" {

@@ -45,6 +45,8 @@ import Testing
       ("/routers/accept", #"{"home":"a","border_agent_id":"b"}"#, .acceptRouter(home: "a", router: "b")),
       ("/routers/forget", #"{"home":"a","border_agent_id":"b"}"#, .forgetRouter(home: "a", router: "b")),
       ("/routers/read", #"{"border_agent_id":"b"}"#, .readRouter(router: "b")),
+      ("/keys/recovery-code", "{}", .makeRecoveryCode),
+      ("/keys/confirm", #"{"code":"A1B2C"}"#, .confirmRecoveryCode(group: "A1B2C")),
     ] as [(String, String, PageChange)]) func made(path: String, body: String, change: PageChange) async
   {
     let reply = await reply(post(path, Array(body.utf8)))
@@ -89,6 +91,16 @@ import Testing
       #expect(await reply(post("/networks/prefer", Array(body.utf8))).status == .badRequest)
     }
     #expect(source.made.isEmpty)
+  }
+
+  @Test("A code comes with the answer, to whoever may change something") func code() async {
+    source.outcome.withLock { $0 = PageOutcome("Write it down.", code: "1-2-3", confirmation: .recoveryCode) }
+    let reply = await reply(post("/keys/recovery-code", Array("{}".utf8)))
+    #expect(
+      reply.text == #"{"code":"1-2-3","confirmation":{"label":"Its third group","path":"/keys/confirm"},"#
+        + #""message":"Write it down."}"# + "\n")
+    #expect(await self.reply(post("/keys/recovery-code", Array("{}".utf8), cookie: nil)).status == .forbidden)
+    #expect(source.made == [.makeRecoveryCode])
   }
 
   @Test("What the daemon refuses is said with its remedy") func refused() async {

@@ -24,6 +24,7 @@ final class FixedSource: PageSource {
 
   let changes = Mutex<[PageChange]>([])
   let refusal = Mutex<PageRefusal?>(nil)
+  let outcome = Mutex<PageOutcome>("Done.")
 
   var made: [PageChange] { changes.withLock { $0 } }
 
@@ -38,10 +39,10 @@ final class FixedSource: PageSource {
     return await PageRoutes(configuration, source: self).reply(to: request)
   }
 
-  func make(_ change: PageChange) async throws -> String {
+  func make(_ change: PageChange) async throws -> PageOutcome {
     if let refusal = refusal.withLock({ $0 }) { throw refusal }
     changes.withLock { $0.append(change) }
-    return "Done."
+    return outcome.withLock { $0 }
   }
 
   func state() async -> [UInt8]? {

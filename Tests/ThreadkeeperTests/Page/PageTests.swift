@@ -6,6 +6,7 @@ import HomeStore
 import KeychainCore
 import Logging
 import Settings
+import SodiumCrypto
 import StatusPage
 import TestKit
 import Testing
@@ -172,7 +173,7 @@ import ThreadDataset
       (home.extendedPANID, "That is the preferred network already."),
     ] {
       let change = PageChange.prefer(home: "home", network: network)
-      #expect(try PageChanges(context: context).make(change) == answer)
+      #expect(try PageChanges(context: context).make(change).message == answer)
     }
   }
 
@@ -190,6 +191,55 @@ import ThreadDataset
     #expect(!"\(mistyped)".contains("456"))
   }
 
+  @Test("A recovery code opens nothing until its third group was typed, and then everything") func recoveryCode()
+    async throws
+  {
+    let log = RecordingLog()
+    let facts = PageFacts(context(settings, log.logger))
+    func kinds() throws -> [KeySlot.Kind] { try store.keychain.slots().map(\.kind) }
+    func code() async throws -> String {
+      let made = try await facts.make(.makeRecoveryCode)
+      #expect(made.confirmation == .recoveryCode && !made.message.contains(made.code ?? ""))
+      return try #require(made.code)
+    }
+    func group(_ code: String) -> Substring { code.split(separator: "-")[2] }
+    func confirm(_ group: some StringProtocol) async throws -> PageOutcome {
+      try await facts.make(.confirmRecoveryCode(group: String(group)))
+    }
+    await #expect(throws: PageRefusal.self, "none was shown") { try await confirm("AAAAA") }
+    let former = try await code()
+    let shown = try await code()
+    let state = try #require(await facts.state())
+    for wrong in ["", "AAAA", String(group(former)), String(shown.prefix(5)), shown] {
+      await #expect(throws: PageRefusal.self) { try await confirm(wrong) }
+    }
+    #expect(try kinds() == [.keyFile])
+    #expect(try await confirm(" \(group(shown).lowercased())") == "The recovery code opens the store now.")
+    await #expect(throws: PageRefusal.self, "once") { try await confirm(group(shown)) }
+    #expect(try kinds() == [.keyFile, .recoveryCode])
+    #expect(try store.keychain.slotsOpened(by: .recoveryCode(RecoveryCode(typed: shown.utf8))).count == 1)
+    #expect(bridge.loop.homes.home("home")?.hasRecoveryCode == true)
+    var audit = ""
+    try SealedRecords(store.keychain).forEachAuditRecord(after: 0, limit: 100) { audit += "\($0)\n" }
+    #expect(audit.contains("the status page"))
+    for text in [String(decoding: state, as: UTF8.self), log.lines.joined(), audit] {
+      #expect(!text.contains(shown) && !text.contains(group(shown)))
+    }
+  }
+
+  @Test("Where parts of the store are locked no recovery code is shown, and the command is named") func lockedStore()
+    throws
+  {
+    var options = KeychainOptions()
+    options.passwordHash = .floor
+    let store = try TemporaryStore(
+      options: options, slots: [.passphrase(SecretBytes(copying: Array("correct horse battery".utf8)))])
+    try store.reopen()
+    let page = PageChanges(context: try OperationContext(store))
+    let refusal = #expect(throws: PageRefusal.self) { try page.make(.makeRecoveryCode) }
+    #expect(refusal?.remedy?.contains("`threadkeeper keys add --recovery-code`") == true)
+  }
+
   @Test("Between different keys nothing is chosen; in a dispute the current ones can be kept") func keepsKeys() throws {
     let context = context(settings)
     let page = PageChanges(context: context)
@@ -197,7 +247,7 @@ import ThreadDataset
     func announce(_ agent: String, _ dataset: OperationalDataset) throws {
       try context.receive("announce", [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset.hex)"}"#])
     }
-    func keep() throws -> String {
+    func keep() throws -> PageOutcome {
       let since = try context.home(named: "home").home.preferred?.changedAt.description ?? ""
       return try page.make(.keepKeys(home: "home", since: since))
     }

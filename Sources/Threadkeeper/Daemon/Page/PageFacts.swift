@@ -6,6 +6,7 @@ import KeychainCore
 import LocalAPI
 import Logging
 import Settings
+import SodiumCrypto
 import StatusPage
 import ThreadDataset
 import ThreadRequests
@@ -15,10 +16,11 @@ import Wire
 /// Answers the HTTP server in the daemon.
 struct PageFacts: PageSource {
   private let context: OperationContext
+  private let changes: PageChanges
   /// In place of the daemon's own, for tests.
   var discovery: DiscoveryState?
 
-  init(_ context: OperationContext) { self.context = context }
+  init(_ context: OperationContext) { (self.context, changes) = (context, PageChanges(context: context)) }
 
   private var status: DaemonStatus {
     var status = context.bridge.status
@@ -32,8 +34,8 @@ struct PageFacts: PageSource {
     return daemon.all + HomeMetrics(context.homes, now: status.seesRouters ? SystemClock().now() : nil).all
   }
 
-  func make(_ change: PageChange) async throws -> String {
-    try await SystemThread.result { [changes = PageChanges(context: context)] in try changes.make(change) }
+  func make(_ change: PageChange) async throws -> PageOutcome {
+    try await SystemThread.result { [changes] in try changes.make(change) }
   }
 
   func state() async -> [UInt8]? {
@@ -83,19 +85,22 @@ extension DaemonStatus {
 /// Makes the changes of the page, as the commands of the daemon's own user do.
 struct PageChanges {
   let context: OperationContext
+  /// That was shown last and is not confirmed yet: it opens nothing.
+  private let shownCode = Locked<RecoveryCode?>(nil)
+
+  init(context: OperationContext) { self.context = context }
 
   /// Writes the disk.
   ///
-  /// - Returns: one sentence.
   /// - Throws: `PageRefusal`.
-  func make(_ change: PageChange) throws -> String {
+  func make(_ change: PageChange) throws -> PageOutcome {
     do { return try perform(change) } catch let refusal as PageRefusal { throw refusal } catch {
       let failure = CommandFailure(failing: error)
       throw PageRefusal(failure.message, remedy: failure.remedy)
     }
   }
 
-  private func perform(_ change: PageChange) throws -> String {
+  private func perform(_ change: PageChange) throws -> PageOutcome {
     switch change {
     case .acceptNetwork(let home, let network, let isAccepted):
       _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
@@ -114,14 +119,17 @@ struct PageChanges {
       return "The border router is forgotten."
     case .join(let code, let router, let isAnyway):
       return try join(JoinNetwork(code: code, borderAgentId: router, anyway: isAnyway))
-    case .readRouter(let router): return try ReadRouter(borderAgentId: router).perform(context).sentence
+    case .readRouter(let router): return PageOutcome(try ReadRouter(borderAgentId: router).perform(context).sentence)
     case .prefer(let home, let network): return try prefer(network, in: home)
     case .keepKeys(let home, let since): return try keepKeys(in: home, since: since)
     case .forgetPreferred(let home, let network): return try forget(network, in: home)
     case .share(let home, let network):
       let reply = try ShareNetwork(home: home, extPanId: network).perform(context)
-      return "The code for \(reply.duration): \(reply.shownCode). Type it where the network is added. Whoever has it "
-        + "gets the network's credentials, once."
+      return PageOutcome(
+        "Type this code where the network is added. It is good for \(reply.duration), and once. Whoever has it gets the "
+          + "network's credentials.", code: reply.shownCode)
+    case .makeRecoveryCode: return try makeRecoveryCode()
+    case .confirmRecoveryCode(let group): return try confirmRecoveryCode(group)
     case .approve(let id, let always):
       let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
       if decision.request.offersCredentials { return "The credentials are used from now on." }
@@ -135,10 +143,43 @@ struct PageChanges {
     }
   }
 
-  private func join(_ join: JoinNetwork) throws -> String {
+  /// Not where it could not be added afterwards: somebody would have written it down for nothing.
+  private func makeRecoveryCode() throws -> PageOutcome {
+    let keychain = try context.store.keychain(instead: "a fleet's key service opens it")
+    try context.store.checkWritable()
+    guard keychain.isUnlocked else {
+      throw PageRefusal(
+        "A recovery code opens all of the store, and parts of it are locked: that takes its passphrase.",
+        remedy: "Stop the daemon, run `threadkeeper keys add --recovery-code`, which asks for it, and start the daemon "
+          + "again.")
+    }
+    let code = RecoveryCode()
+    shownCode.withLock { $0 = code }
+    return PageOutcome(
+      "Write this recovery code down, and keep it apart from this machine. With a backup it opens everything. It is "
+        + "shown this once, and opens nothing until you have typed its third group.", code: code.revealed(),
+      confirmation: .recoveryCode)
+  }
+
+  private func confirmRecoveryCode(_ group: String) throws -> PageOutcome {
+    // Held meanwhile: a second press adds no second slot.
+    try shownCode.withLock { shown in
+      guard let code = shown else {
+        throw PageRefusal("No recovery code waits for that: it opens the store already, or the daemon was restarted.")
+      }
+      guard code.hasThirdGroup(group.utf8) else {
+        throw PageRefusal("That is not the third group of the code that was shown last.")
+      }
+      _ = try AddKeySlot(secret: StoreSecret(kind: .recoveryCode, value: code.revealed())).perform(context)
+      shown = nil
+    }
+    return "The recovery code opens the store now."
+  }
+
+  private func join(_ join: JoinNetwork) throws -> PageOutcome {
     do {
       let reply = try join.join(context)
-      let meaning =
+      let meaning: String =
         reply.result == .undecided
         ? "No network is preferred. Press \"Prefer\" at this one."
         : reply.meaning(isOnlyHome: context.settings.homes.count < 2)
@@ -155,7 +196,7 @@ struct PageChanges {
     } catch let obstacle as CodeReader.Obstacle { throw CommandFailure(obstacle, in: context.homes.first?.home) }
   }
 
-  private func prefer(_ hex: String, in home: String) throws -> String {
+  private func prefer(_ hex: String, in home: String) throws -> PageOutcome {
     var request = ThreadRequest(.setPreferred)
     request.network = try network(hex)
     request.home = try context.settings.home(named: home)
@@ -168,7 +209,7 @@ struct PageChanges {
   }
 
   /// Not where the dispute has ended meanwhile: the current keys can be others than the person has seen.
-  private func keepKeys(in home: String, since: String) throws -> String {
+  private func keepKeys(in home: String, since: String) throws -> PageOutcome {
     var request = ThreadRequest(.setPreferred)
     request.id = PreferredNetwork.currentID
     request.home = try context.settings.home(named: home)
@@ -179,7 +220,7 @@ struct PageChanges {
     return "The preferred network keeps its keys."
   }
 
-  private func forget(_ hex: String, in home: String) throws -> String {
+  private func forget(_ hex: String, in home: String) throws -> PageOutcome {
     let network = try network(hex)
     var request = ThreadRequest(.forgetPreferred)
     request.home = try context.settings.home(named: home)

@@ -275,7 +275,7 @@ extension PageState.Step {
       remedy = "Send a test. It goes where alerts go: to Home Assistant, to your phone by its blueprint, and here."
     case .recoveryCode:
       text = "A recovery code is kept elsewhere"
-      remedy = "Run `threadkeeper keys add --recovery-code`, and write down what it shows."
+      remedy = "If this machine dies, it opens your backup. Press \"Make one\", and write down what is shown, once."
     }
     self.remedy = isMissing ? remedy : nil
   }
