@@ -69,7 +69,7 @@ package enum PageDocument {
 
     """
 
-  /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 60 kB.
+  /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 90 kB.
   private static let largestState = 28_000
 
   /// JSON that cannot end the element it stands in: `<` is only in its texts, where it may be escaped. By bytes: as a

@@ -41,7 +41,9 @@ struct BrowserChangeTests {
     #expect(
       try await installation.json("preferred", "show", "--history").list.first?["network_name"] == "other", "it is kept"
     )
-    try await tab.click("Prefer: home")
+    // Of the alert that says so.
+    try await tab.waitForText("Press \"Prefer\" for the network that is yours")
+    try await tab.click(#"Prefer \\"home\\""#)
     try await untilPreferred("home")
     #expect(tab.questions.count == 3, "\(tab.questions)")
 

@@ -28,6 +28,8 @@ extension AlertSentences {
         isForgotten
         ? "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`"
         : "Announce a border router with its dataset: the first network becomes preferred"
+    } else if ways.isOnPage {
+      remedy = "Press \"Prefer\" for the network that is yours"
     } else {
       remedy =
         "Choose the network that is yours: "
@@ -38,7 +40,7 @@ extension AlertSentences {
     if isForgotten {
       remedy += "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
     } else if count > seen.count {
-      remedy += "; `threadkeeper networks` lists all"
+      remedy += ways.isOnPage ? "; all are listed on this page" : "; `threadkeeper networks` lists all"
     }
     return (summary, remedy + ".")
   }
@@ -61,7 +63,8 @@ extension AlertSentences {
     if hasDamage { summary += "; some stored credentials are damaged, so their keys are not known" }
     return (
       summary,
-      "To keep the current keys, run `threadkeeper preferred set \(PreferredNetwork.currentID)\(homeOption)`"
+      "To keep the current keys, "
+        + run("preferred set \(PreferredNetwork.currentID)\(homeOption)", or: "Keep the current keys")
         + (press("Keep the current keys").map { ", or \($0)" } ?? "") + "; then give "
         + "\(list(claimants)) the current dataset of \(preferredName). Only if the keys of \(name) are right, run "
         + "`threadkeeper preferred set \(facts.preferred?.id.description ?? "") --router \(agent)\(homeOption)`."
@@ -155,9 +158,9 @@ extension AlertSentences {
     return (
       "no border router is on the preferred network \(home); \(routers) \(routers == 1 ? "is" : "are") on " + place
         + (elsewhere == 0 ? "" : ", \(elsewhere) on others"),
-      "If \(place) is your network, run `threadkeeper preferred set \(id)\(homeOption)`. If \(home) is, give "
+      "If \(place) is your network, \(run("preferred set \(id)\(homeOption)", or: "Prefer")). If \(home) is, give "
         + "the border routers its credentials in the apps of their makers. If they are on another one on "
-        + "purpose, run `threadkeeper networks accept \(id)\(homeOption)`."
+        + "purpose, \(run("networks accept \(id)\(homeOption)", or: "Accept"))."
     )
   }
 
@@ -178,7 +181,7 @@ extension AlertSentences {
         + (rest == lost ? "" : "; \(others) \(rest == 1 ? "is" : "are") not")
         + (lost == 0 ? "" : "\(rest == lost ? "; \(others)" : ", and \(lost) of them") cannot be reached"),
       (lost == 0 ? "" : "Check first why \(unreached) cannot be reached. ")
-        + "If the home has moved to \(place), run `threadkeeper preferred set \(id)\(homeOption)`. If "
+        + "If the home has moved to \(place), \(run("preferred set \(id)\(homeOption)", or: "Prefer")). If "
         + "not, give the border routers the credentials of \(home)."
     )
   }

@@ -53,7 +53,7 @@ extension AlertSentences {
       )
       return (
         "\(sender) prefers network \(theirs), this home prefers \(ours)",
-        "To use \(network) here, too, run `threadkeeper preferred set \(other)\(homeOption)`. To use "
+        "To use \(network) here, too, \(run("preferred set \(other)\(homeOption)", or: "Prefer")). To use "
           + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
           + "\(write). \(gone(other))"
       )

@@ -35,8 +35,8 @@ extension AlertSentences {
       "\(name) is on \(network), and has never been on the preferred network \(preferredName)",
       (facts.looksPreferred
         ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. " : "")
-        + "If that is on purpose, run `threadkeeper networks accept "
-        + "\(facts.network?.id.description ?? "")\(homeOption)`. If not, give "
+        + "If that is on purpose, "
+        + run("networks accept \(facts.network?.id.description ?? "")\(homeOption)", or: "Accept") + ". If not, give "
         + "\(name) the credentials of \(preferredName) in its own app or page."
     )
   }
@@ -94,8 +94,8 @@ extension AlertSentences {
   var reportsDiffer: (String, String) {
     (
       "\(name) has itself another dataset than login \(user) reports for it" + (differing.map { " (\($0))" } ?? ""),
-      "Restart the agent of login \(user) for \(name), then run `threadkeeper routers read \(agent)`, which compares "
-        + "them again. If they still differ, find out who else has this login, or answers for \(name) on the local "
+      "Restart the agent of login \(user) for \(name), then \(run("routers read \(agent)", or: "Read now")), which "
+        + "compares them again. If they still differ, find out who else has this login, or answers for \(name) on the local "
         + "network."
     )
   }
@@ -131,8 +131,8 @@ extension AlertSentences {
   var adoption: String? {
     switch facts.adoption {
     case .asked:
-      "Decide whether \(name) gets the credentials of \(preferredName): `threadkeeper consent list` "
-        + "shows the question."
+      "Decide whether \(name) gets the credentials of \(preferredName): "
+        + (ways.isOnPage ? "the question is on this page." : "`threadkeeper consent list` shows the question.")
     case .agreed, .sent:
       "A person has agreed: while it is online, \(name) is given the credentials of \(preferredName). If "
         + "that fails, another alert has the reason."
@@ -146,7 +146,8 @@ extension AlertSentences {
   var seeAdoptionFailed: String { "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)." }
 
   var askAgain: String {
-    "To be asked again, \(press("Ask again").map { "\($0), or " } ?? "")run `threadkeeper consent ask \(agent)\(homeOption)`."
+    "To be asked again, \(press("Ask again").map { "\($0), or " } ?? "")"
+      + run("consent ask \(agent)\(homeOption)", or: "Ask again") + "."
   }
 
   var byHand: String { "give \(name) the credentials of \(preferredName) in its own app or page" }
@@ -183,7 +184,7 @@ extension AlertSentences {
     case .expired:
       (
         "nobody has decided whether \(name) gets \(credentials)",
-        "\(askAgain) Then decide with `threadkeeper consent list` within "
+        "\(askAgain) Then decide \(ways.isOnPage ? "here" : "with `threadkeeper consent list`") within "
           + "\(ConsentQuestion.timeout) seconds, or \(byHand)."
       )
     case .timeout where isConfigured:

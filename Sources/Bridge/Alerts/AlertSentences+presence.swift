@@ -79,7 +79,7 @@ extension AlertSentences {
     (
       isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
       (isStopped ? "Start Thread on \(name) in its own app or page." : "Check its power and its network connection.")
-        + " If it is gone for good, run `threadkeeper routers remove \(agent)\(homeOption)`."
+        + " If it is gone for good, \(run("routers remove \(agent)\(homeOption)", or: "Forget"))."
     )
   }
 
@@ -137,7 +137,7 @@ extension AlertSentences {
   var joined: (String, String) {
     (
       "\(name) has joined the preferred network \(preferredName) and was not there before",
-      "If it is yours, run `threadkeeper routers accept \(agent)\(homeOption)`. If not, another "
+      "If it is yours, \(run("routers accept \(agent)\(homeOption)", or: "Accept")). If not, another "
         + "device may have the credentials of \(preferredName): find it, and give the network a new key."
     )
   }
@@ -145,8 +145,8 @@ extension AlertSentences {
   func wasReset(isOnPreferred: Bool) -> (String, String) {
     (
       "\(list(facts.names)) was probably reset: it is now \(name)",
-      "If it is the same, press \"Accept\" on the status page, or run `threadkeeper routers accept \(agent)"
-        + "\(homeOption)`: it keeps its name. "
+      "If it is the same, \(ways.isOnPage ? "" : "press \"Accept\" on the status page, or ")"
+        + run("routers accept \(agent)\(homeOption)", or: "Accept") + ": it keeps its name. "
         + (isOnPreferred
           ? "If not, another device may have the credentials of \(preferredName): find it, and give the network "
             + "a new key." : "Then give it the credentials of \(preferredName) in its app.")

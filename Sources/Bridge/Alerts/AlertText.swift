@@ -10,17 +10,25 @@ import Wire
 package struct RemedyWays: Hashable, Sendable {
   package let isOnlyHome: Bool
   /// Where somebody can press buttons: `on the status page`.
-  let buttons: [String]
+  var buttons: [String] = []
+  /// Whether the reader looks at the page, where an alert has the buttons that its remedy names.
+  var isOnPage = false
 
-  package init(isOnlyHome: Bool, buttons: [String] = []) { (self.isOnlyHome, self.buttons) = (isOnlyHome, buttons) }
+  package init(isOnlyHome: Bool) { self.isOnlyHome = isOnlyHome }
+
+  package static func page(isOnlyHome: Bool) -> RemedyWays {
+    var ways = RemedyWays(isOnlyHome: isOnlyHome)
+    ways.isOnPage = true
+    return ways
+  }
 
   /// Home Assistant has buttons where its login decides, and the nodes of a fleet have no page of a home.
   package init(_ settings: Settings, isOnlyHome: Bool) {
     let (assistant, isNode) = (settings.homeAssistant, settings.store.url != nil)
-    self.init(
-      isOnlyHome: isOnlyHome,
-      buttons: (assistant.discoveryPrefix != nil && assistant.approver != nil ? ["in Home Assistant"] : [])
-        + (settings.http.isEnabled && !isNode ? ["on the status page"] : []))
+    self.init(isOnlyHome: isOnlyHome)
+    buttons =
+      (assistant.discoveryPrefix != nil && assistant.approver != nil ? ["in Home Assistant"] : [])
+      + (settings.http.isEnabled && !isNode ? ["on the status page"] : [])
   }
 }
 
@@ -30,8 +38,8 @@ struct AlertText {
   let remedy: String
 
   /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
-  init(_ facts: AlertFacts, homeOption: String, buttons: [String] = []) {
-    let sentences = AlertSentences(facts: facts, homeOption: homeOption, buttons: buttons)
+  init(_ facts: AlertFacts, homeOption: String, ways: RemedyWays = RemedyWays(isOnlyHome: true)) {
+    let sentences = AlertSentences(facts: facts, homeOption: homeOption, ways: ways)
     let both = sentences.both
     (summary, remedy) = (both.0, both.1 + sentences.never)
   }
@@ -59,7 +67,7 @@ extension AlertFacts {
 struct AlertSentences {
   let facts: AlertFacts
   let homeOption: String
-  let buttons: [String]
+  let ways: RemedyWays
 
   var agent: String { facts.router?.description ?? "" }
   var name: String { ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID) }
@@ -132,7 +140,12 @@ struct AlertSentences {
 
   /// `press "Ask again" on the status page`; nil where there is no button.
   func press(_ button: String) -> String? {
-    buttons.isEmpty ? nil : "press \"\(button)\" \(buttons.joined(separator: " or "))"
+    ways.buttons.isEmpty ? nil : "press \"\(button)\" \(ways.buttons.joined(separator: " or "))"
+  }
+
+  /// What a command does, or on the page the button of the alert.
+  func run(_ command: String, or button: String) -> String {
+    ways.isOnPage ? "press \"\(button)\"" : "run `threadkeeper \(command)`"
   }
 
   /// Names for a sentence: at most three, and how many more there are.

@@ -24,7 +24,7 @@ package struct AlertState: WirePart {
     self.key = key
     self.alert = alert
     self.news = news
-    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", buttons: ways.buttons)
+    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", ways: ways)
   }
 
   package var fingerprint: String { key.fingerprint(in: home) }

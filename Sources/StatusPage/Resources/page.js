@@ -110,13 +110,23 @@ async function change(path, body, question, place) {
     outcome.textContent = "The daemon does not answer.";
   }
 }
-function button(label, about, path, body, question, className) {
+// What is asked before a change that is not taken back as easily.
+const questions = {
+  "/networks/forget": (about, body) => "Forget that " + about + " is the preferred network of " + body.home +
+    "? Then no border router is checked, until you prefer a network. It is kept in the history.",
+  "/networks/keep": about => "Keep the current keys of " + about + "?",
+  "/networks/prefer": (about, body) => "Make " + about + " the preferred network of " + body.home +
+    "? All border routers are checked again.",
+  "/routers/forget": about => "Forget " + about + "? Its stored credentials are deleted.",
+};
+function button(label, about, path, body, className, question) {
   if (!mayChange) return "";
   const element = make("button", className || "", label);
   element.type = "button";
   element.dataset.key = path + JSON.stringify(body);
   element.setAttribute("aria-label", label + ": " + about);
-  element.addEventListener("click", () => change(path, body, question));
+  const asked = question || questions[path] && questions[path](about, body);
+  element.addEventListener("click", () => change(path, body, asked));
   return element;
 }
 // How there are buttons, for whoever has none; null: there are some, or there is nothing to press.
@@ -146,8 +156,7 @@ function remark(home, item) {
   if (pending) line.append(" ", when(pending.at, "due"));
   if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
   if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
-  if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body,
-    "Forget " + fullName(item) + "? Its stored credentials are deleted."));
+  if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body));
   return line;
 }
 function facts(item) {
@@ -182,11 +191,9 @@ function network(home, item, heading) {
   // What is done seldom is among the details.
   if (item.id && item.preferred)
     details.append(button("Share by code", named, "/networks/share", body),
-      button("Forget", named, "/networks/forget", body, "Forget that " + named + " is the preferred network of " +
-        home + "? Then no border router is checked, until you prefer a network. It is kept in the history."));
+      button("Forget", named, "/networks/forget", body));
   else if (item.id) {
-    if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body,
-      "Make " + named + " the preferred network of " + home + "? All border routers are checked again."));
+    if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body));
     // What is accepted are border routers on it.
     if (item.accepted || item.routers.length) (item.accepted ? details : card).append(button(
       item.accepted ? "Do not accept" : "Accept", named, "/networks/accept", {...body, accepted: !item.accepted}));
@@ -211,11 +218,7 @@ function alert(item) {
     make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
     make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
       when(item.since, "for")),
-    item.can_ask ? button("Ask again", item.summary, "/consent/ask",
-      {home: item.home, border_agent_id: item.router}) : null,
-    item.keepable ? button("Keep the current keys", item.summary, "/networks/keep",
-      {home: item.home, id: item.keepable},
-      "Keep the current keys of the preferred network of " + item.home + "?") : null);
+    ...item.buttons.map(one => button(one.label, one.about, one.path, one.with)), looksOnly(item.buttons.length));
 }
 // The steps until a home is protected.
 function protection(home) {
@@ -255,8 +258,8 @@ function consent(item) {
     make("p", "", sentence(item.reason)),
     item.fingerprint ? make("p", "dim small", "Fingerprint of its key: ", item.fingerprint) : null,
     make("p", "small", when(item.expires, "left")),
-    button(item.offers ? "Use them" : "Approve once", item.requester, "/consent/approve", {id: item.id}, "", "main"),
-    item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true},
+    button(item.offers ? "Use them" : "Approve once", item.requester, "/consent/approve", {id: item.id}, "main"),
+    item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true}, "",
       "Let " + whose + " have these credentials from now on, without asking again?"),
     button("Deny", item.requester, "/consent/deny", {id: item.id}),
     looksOnly(true));

@@ -408,7 +408,7 @@ import ThreadDataset
     let disputed = Self.facts(.keysDisputed(claimed: 9, current: 5, departed: .init(), hasDamage: false))
     for (facts, button) in [(asked, "\"Ask again\""), (disputed, "\"Keep the current keys\"")] {
       let ways = RemedyWays(settings, isOnlyHome: true)
-      let remedy = AlertText(facts, homeOption: "", buttons: ways.buttons).remedy
+      let remedy = AlertText(facts, homeOption: "", ways: ways).remedy
       if let place { #expect(remedy.contains("press \(button)\(place)")) } else { #expect(!remedy.contains("press")) }
     }
     settings.homeAssistant.login = nil

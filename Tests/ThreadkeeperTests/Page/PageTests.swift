@@ -13,6 +13,7 @@ import Testing
 import ThreadDataset
 
 @testable import Bridge
+@testable import Home
 @testable import Threadkeeper
 
 @Suite("What the status page is given, and whether there is one") struct PageFactsTests {
@@ -363,6 +364,38 @@ import ThreadDataset
     sample.tick(after: 31)
     #expect(try state(sample).alerts.map(\.name) == ["HomeOffline", "CredentialsMissing", "PlaintextCredentials"])
   }
+
+  @Test(
+    "An alert has the buttons that its remedy says to press, and each makes a change",
+    arguments: [
+      .neverMember, .noPreferred(isForgotten: false, networks: [attic, attic], more: 1), .otherPreferred,
+      .movedTo(routers: 2, of: 3, lost: 0), .preferredEmpty(routers: 1, elsewhere: 0),
+      .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: false), .joined,
+      .wasReset(isOnPreferred: true), .notSeen(isStopped: true), .reportsDiffer,
+      .adoptionFailed(.denied, isConfiguredForPreferred: false),
+      .adoptionFailed(.expired, isConfiguredForPreferred: false),
+      .adoptionFailed(.timeout, isConfiguredForPreferred: true),
+      .adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached,
+    ] as [AlertFacts.Message]) func buttons(message: AlertFacts.Message) throws
+  {
+    var facts = AlertFacts(message)
+    (facts.router, facts.routerName, facts.network) = (BorderAgentID(high: 7, low: 0), "Bob", Self.attic)
+    let now = WireTime(milliseconds: 0)
+    let shown = Alert(shown: facts, since: now, updatedAt: now, endsAt: nil, sequence: 1)
+    let state = AlertState(AlertKey(.homeMoved), shown, in: "home", ways: .page(isOnlyHome: true))
+    let alert = PageState.Alert(state, preferredSince: now)
+    let pressed = alert.remedy.matches(of: #/[Pp]ress "([^"]+)"/#).map { String($0.output.1) }
+    for label in pressed { #expect(alert.buttons.contains { $0.label.hasPrefix(label) }, "\(label)") }
+    let needsNone = [AlertFacts.Message.adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached]
+      .contains(message)
+    #expect(alert.buttons.isEmpty == needsNone)
+    for button in alert.buttons {
+      #expect(PageChange(path: button.path, body: Array(try JSONText.line(button.with).utf8)) != nil)
+      #expect(!alert.remedy.contains("`threadkeeper \(button.path.dropFirst().replacing("/", with: " "))"))
+    }
+  }
+
+  private static let attic = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
 
   @Test("A home without a preferred network whose routers are on several is undecided") func undecided() throws {
     var sample = try sample()

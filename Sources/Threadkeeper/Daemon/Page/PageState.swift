@@ -113,10 +113,25 @@ struct PageState: Encodable {
     var summary: String
     var remedy: String
     var since: String
-    /// Whether the question that it is about can be asked again.
-    var canAsk: Bool
-    /// Of a dispute about keys, of which the current ones can be kept: since when those are preferred.
-    var keepable: String?
+    /// What its remedy says to press.
+    var buttons: [Button]
+  }
+
+  /// A change that is offered where its reason is shown.
+  struct Button: Encodable, Equatable {
+    var label: String
+    /// What is changed, by its name and its id.
+    var about: String
+    /// As `PageChange` takes it.
+    var path: String
+    var with: Fields
+
+    struct Fields: Encodable, Equatable {
+      var home: String
+      var borderAgentId: String?
+      var extPanId: String?
+      var id: String?
+    }
   }
 
   struct Consent: Encodable {
@@ -206,7 +221,7 @@ extension PageState {
           all.contains { $0.name == question.home && $0.home.hasNamesake(network.id, network.name.text) }
         })
     }
-    let ways = RemedyWays(settings, isOnlyHome: all.count == 1)
+    let ways = RemedyWays.page(isOnlyHome: all.count == 1)
     let alerts = all.flatMap { name, home in
       home.alertStates(in: name, ways: ways, most: Self.alertsShown).map {
         Alert($0, preferredSince: home.preferred?.changedAt)
@@ -358,14 +373,63 @@ extension PageState.Alert {
     summary = state.headline.printable
     remedy = state.remedy.printable
     since = state.startsAt.description
-    canAsk =
-      if case .adoptionFailed(let failure, _) = state.alert.facts.message { failure.canBeAskedAgain } else { false }
-    keepable = state.key.name == .preferredKeyDisputed ? preferredSince?.description : nil
+    buttons = Self.buttons(state.alert.facts, in: state.home, preferredSince)
+  }
+
+  /// What the remedy of each says to press.
+  private static func buttons(_ facts: AlertFacts, in home: String, _ preferredSince: WireTime?) -> [PageState.Button] {
+    func router(_ label: String, _ path: String) -> PageState.Button? {
+      facts.router.map {
+        PageState.Button(
+          label: label, about: PageState.Button.name(facts.routerName, "\($0)"), path: path,
+          with: .init(home: home, borderAgentId: "\($0)"))
+      }
+    }
+    func network(_ label: String, _ path: String, _ network: AlertFacts.Named?) -> PageState.Button? {
+      network.map {
+        PageState.Button(
+          label: label, about: PageState.Button.name($0.name, "\($0.id)"), path: path,
+          with: .init(home: home, extPanId: "\($0.id)"))
+      }
+    }
+    let prefer = network("Prefer", "/networks/prefer", facts.network)
+    let accept = network("Accept", "/networks/accept", facts.network)
+    let all: [PageState.Button?] =
+      switch facts.message {
+      case .neverMember: [accept]
+      case .noPreferred(_, let networks, _):
+        (networks + (facts.user == nil ? [] : [facts.network].compactMap(\.self))).map {
+          network("Prefer \($0.shown)", "/networks/prefer", $0)
+        }
+      case .otherPreferred, .movedTo: [prefer]
+      case .preferredEmpty: [prefer, accept]
+      case .keysDisputed:
+        [
+          preferredSince.map {
+            .init(
+              label: "Keep the current keys", about: "the preferred network of \(home)", path: "/networks/keep",
+              with: .init(home: home, id: "\($0)"))
+          }
+        ]
+      case .joined, .wasReset: [router("Accept", "/routers/accept")]
+      case .notSeen: [router("Forget", "/routers/forget")]
+      case .reportsDiffer: [router("Read now", "/routers/read")]
+      case .adoptionFailed(let state, _) where state.canBeAskedAgain: [router("Ask again", "/consent/ask")]
+      default: []
+      }
+    return all.compactMap(\.self)
   }
 
   /// The worst first; of the same severity what is about more than one router, and then what began first.
   var order: (Int, Int, String) {
     (AlertSeverity(word: severity).map { Int($0.rawValue) } ?? .max, router == nil ? 0 : 1, since)
+  }
+}
+
+extension PageState.Button {
+  fileprivate static func name(_ name: String?, _ id: String) -> String {
+    let name = (name ?? "").printable
+    return name.isEmpty || name == id ? id : "\(name) (\(id))"
   }
 }
 
