@@ -64,7 +64,8 @@ package enum PageDocument {
     <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\
     <li>Google: a Google TV Streamer shows it.</li><li>Apple: from iOS and tvOS 27, in apps that share it.</li>\
     <li>Samsung: its border routers show it.</li><li>OpenThread: <code>ot-ctl ba ephemeralkey start \
-    CODE</code>, or <code>threadkeeper networks share</code>.</li></ul>\
+    CODE</code>, or <code>threadkeeper networks share</code>.</li><li>Amazon: none is known. Take \
+    another router of the same network, or your phone, through Home Assistant.</li></ul>\
     <p class="dim small">It is valid for some minutes, and once.</p></details></form></section>
 
     """

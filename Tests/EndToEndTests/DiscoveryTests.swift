@@ -155,7 +155,10 @@ import ThreadDataset
       try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
       try await tab.waitForText("Join by code")
       try await tab.evaluate(
-        "document.querySelector('#join details').open = true; document.querySelector('.code').value = '582 046 713'")
+        """
+        document.querySelector('#join details').open = true; document.querySelector('.code').value = '582 046 713';
+        document.querySelector('#join').scrollIntoView()
+        """)
       try await tab.takePicture("page-code")
       try await tab.evaluate("document.querySelector('#join .send').click()")
       try await tab.waitForText("No network is preferred. Press")

@@ -37,14 +37,14 @@ extension AlertSentences {
         ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. " : "")
         + "If that is on purpose, "
         + run("networks accept \(facts.network?.id.description ?? "")\(homeOption)", or: "Accept") + ". If not, give "
-        + "\(name) the credentials of \(preferredName) in its own app or page."
+        + "\(name) the credentials of \(preferredName) \(inItsApp)."
     )
   }
 
   var otherNetwork: (String, String) {
     (
       moving ?? "\(name) is on \(network), not on the preferred network \(preferredName)",
-      adoption ?? "Give \(name) the credentials of \(preferredName) in its own app or page; if \(network) is "
+      adoption ?? "Give \(name) the credentials of \(preferredName) \(inItsApp); if \(network) is "
         + "where it should be, move the other routers there instead."
     )
   }
@@ -150,7 +150,7 @@ extension AlertSentences {
       + run("consent ask \(agent)\(homeOption)", or: "Ask again") + "."
   }
 
-  var byHand: String { "give \(name) the credentials of \(preferredName) in its own app or page" }
+  var byHand: String { "give \(name) the credentials of \(preferredName) \(inItsApp)" }
 
   var logOfAgent: String { "The log of its agent names the step: `journalctl -u threadkeeper-agent-otbr`." }
 

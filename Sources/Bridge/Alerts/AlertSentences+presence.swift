@@ -34,8 +34,8 @@ extension AlertSentences {
       (
         "\(name) has no Thread network yet",
         facts.preferred == nil
-          ? "Form a Thread network in its own app or page: the first one becomes the preferred network."
-          : adoption ?? "Give \(name) the credentials of \(preferredName) in its own app or page. With "
+          ? "Form a Thread network \(inItsApp): the first one becomes the preferred network."
+          : adoption ?? "Give \(name) the credentials of \(preferredName) \(inItsApp). With "
             + "`preferred.on_mismatch: adopt` and `threadkeeper agent otbr --adopt` you are asked whether it "
             + "gets them."
       )
@@ -78,7 +78,7 @@ extension AlertSentences {
   func notSeen(isStopped: Bool) -> (String, String) {
     (
       isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
-      (isStopped ? "Start Thread on \(name) in its own app or page." : "Check its power and its network connection.")
+      (isStopped ? "Start Thread on \(name) \(inItsApp)." : "Check its power and its network connection.")
         + " If it is gone for good, \(run("routers remove \(agent)\(homeOption)", or: "Forget"))."
     )
   }
@@ -149,7 +149,7 @@ extension AlertSentences {
         + run("routers accept \(agent)\(homeOption)", or: "Accept") + ": it keeps its name. "
         + (isOnPreferred
           ? "If not, another device may have the credentials of \(preferredName): find it, and give the network "
-            + "a new key." : "Then give it the credentials of \(preferredName) in its app.")
+            + "a new key." : "Then give it the credentials of \(preferredName) \(app ?? "in its app").")
     )
   }
 

@@ -37,9 +37,12 @@ struct AlertText {
   let summary: String
   let remedy: String
 
-  /// - Parameter homeOption: for commands: ` --home NAME`, or nothing where there is one home.
-  init(_ facts: AlertFacts, homeOption: String, ways: RemedyWays = RemedyWays(isOnlyHome: true)) {
-    let sentences = AlertSentences(facts: facts, homeOption: homeOption, ways: ways)
+  /// - Parameters:
+  ///   - homeOption: for commands: ` --home NAME`, or nothing where there is one home.
+  ///   - vendor: of the router, as its record says.
+  init(_ facts: AlertFacts, homeOption: String, ways: RemedyWays = RemedyWays(isOnlyHome: true), vendor: String? = nil)
+  {
+    let sentences = AlertSentences(facts: facts, homeOption: homeOption, ways: ways, vendor: vendor)
     let both = sentences.both
     (summary, remedy) = (both.0, both.1 + sentences.never)
   }
@@ -68,6 +71,15 @@ struct AlertSentences {
   let facts: AlertFacts
   let homeOption: String
   let ways: RemedyWays
+  let vendor: String?
+
+  /// Of routers whose records have these vendors. Whether an app gives a router other credentials is its maker's affair.
+  private static let apps = [
+    "Amazon": "the Alexa app", "Apple Inc.": "Apple's Home app", "Google Inc.": "the Google Home app",
+    "Samsung": "the SmartThings app",
+  ]
+  var app: String? { vendor.flatMap { Self.apps[$0] }.map { "in \($0), if that offers it" } }
+  var inItsApp: String { app ?? "in its own app or page" }
 
   var agent: String { facts.router?.description ?? "" }
   var name: String { ShownName.named(facts.routerName, agent, needsID: facts.routerNeedsID) }

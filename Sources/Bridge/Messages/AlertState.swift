@@ -19,12 +19,15 @@ package struct AlertState: WirePart {
   private let text: AlertText
   private let news: News?
 
-  package init(_ key: AlertKey, _ alert: Alert, in home: String, ways: RemedyWays, news: News? = nil) {
+  /// - Parameter vendor: of its router, where the remedy is to name the app of the maker.
+  package init(
+    _ key: AlertKey, _ alert: Alert, in home: String, ways: RemedyWays, news: News? = nil, vendor: String? = nil
+  ) {
     self.home = home
     self.key = key
     self.alert = alert
     self.news = news
-    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", ways: ways)
+    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", ways: ways, vendor: vendor)
   }
 
   package var fingerprint: String { key.fingerprint(in: home) }

@@ -26,7 +26,10 @@ extension Home {
       func rank(_ alert: (key: AlertKey, value: Alert)) -> UInt8 { alert.key.severity(alert.value.facts).rawValue }
       shown = Array(shown.sorted { rank($0) < rank($1) }.prefix(most))
     }
-    return shown.map { AlertState($0, $1, in: name, ways: ways) }
+    return shown.map { key, alert in
+      let router = alert.facts.router.flatMap { ways.isOnPage ? routers[$0] : nil }
+      return AlertState(key, alert, in: name, ways: ways, vendor: router?.vendor)
+    }
   }
 
   /// Entries of a list on this machine: no more than a person or a script will read at once.

@@ -415,6 +415,23 @@ import ThreadDataset
     #expect(RemedyWays(settings, isOnlyHome: true).buttons == (hasPage ? ["on the status page"] : []))
   }
 
+  @Test(
+    "A remedy names the app of a known maker, and else says that it is the router's own",
+    arguments: [
+      ("Apple Inc.", "in Apple's Home app, if"), ("Google Inc.", "in the Google Home app, if"),
+      ("Amazon", "in the Alexa app, if"), ("Samsung", "in the SmartThings app, if"), ("eero", "in its own app or page"),
+      (nil, "in its own app or page"),
+    ]) func maker(vendor: String?, place: String)
+  {
+    for message in [
+      .neverMember, .otherNetwork, .offline(.noNetwork), .notSeen(isStopped: true),
+      .adoptionFailed(.denied, isConfiguredForPreferred: false),
+    ] as [AlertFacts.Message] {
+      let remedy = AlertText(Self.facts(message), homeOption: "", vendor: vendor).remedy
+      #expect(remedy.contains(place), "\(remedy)")
+    }
+  }
+
   @Test("No way back is offered that changes no router: none from parameters with the same keys") func noWayBack() {
     for cause in [.sameKeys, .person] as [PreferredCause] {
       let text = AlertText(Self.with(cause, formerID: 7), homeOption: "")

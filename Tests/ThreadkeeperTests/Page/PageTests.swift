@@ -395,6 +395,13 @@ import ThreadDataset
     }
   }
 
+  @Test("On the page a remedy names the app of the router's maker") func maker() throws {
+    var sample = try sample()
+    try sample.publish(.announce, 1, on: SampleNetwork.home.with(other)) { $0.vendor = "Google Inc." }
+    let remedies = try state(sample).alerts.filter { $0.name == "PreferredNetworkMismatch" }.map(\.remedy)
+    #expect(remedies.contains { $0.contains("in the Google Home app, if that offers it") }, "\(remedies)")
+  }
+
   private static let attic = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
 
   @Test("A home without a preferred network whose routers are on several is undecided") func undecided() throws {
