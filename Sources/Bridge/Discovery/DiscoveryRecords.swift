@@ -51,14 +51,19 @@ struct DiscoveryRecords {
   }
 
   /// The ports at which codes open the routers of records, by their names: that of the code's service, where one on its
-  /// host has it, as with OpenThread; else all of its host.
+  /// host has it, as with OpenThread; else all of its host. Anybody can publish more services with a router's host: the
+  /// one that has a record's name counts before all others.
   private func openRecords(at now: WireTime) -> [String: UInt16] {
-    var open: [String: UInt16] = [:]
-    for (name, code) in validCodes(at: now) {
+    var (own, others): ([String: UInt16], [String: UInt16]) = ([:], [:])
+    for (name, code) in validCodes(at: now).sorted(by: { $0.key < $1.key }) {
       let names = records.filter { $0.host == code.host }.map(\.name)
-      for one in names.contains(name) ? [name] : names { open[one] = code.port }
+      if names.contains(name) {
+        own[name] = code.port
+      } else {
+        for one in names where others[one] == nil { others[one] = code.port }
+      }
     }
-    return open
+    return own.merging(others) { own, _ in own }
   }
 
   private func validCodes(at now: WireTime) -> [String: Code] {

@@ -93,6 +93,19 @@ import ThreadDataset
     #expect(open(code("any")) == ["Kitchen", "Attic"])
   }
 
+  @Test("What else is published with a router's host does not take the place of its own code", arguments: ["A", "Z"])
+  func codeOfOthers(_ name: String) {
+    var records = DiscoveryRecords()
+    let now = kit.time.now
+    _ = records.take(.found(Advert(name: "Kitchen").service), at: now)
+    for update in [code(name, port: 9), code("Kitchen", port: 5), code(name + "2", port: 9)] {
+      _ = records.takeCode(update, at: now)
+    }
+    #expect(records.look(at: now)?.list.map(\.codePort) == [5])
+    _ = records.takeCode(.lost(name: "Kitchen"), at: now)
+    #expect(records.look(at: now)?.list.map(\.codePort) == [9])
+  }
+
   @Test("A TREL peer that is left over is named beside the records that are not listed") func peer() async throws {
     defer { intake.stop() }
     try await find()
