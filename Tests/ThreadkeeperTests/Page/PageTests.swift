@@ -306,6 +306,16 @@ import ThreadDataset
     #expect(home.networks.allSatisfy { $0.credentials })
   }
 
+  @Test("A network that was accepted before it is preferred is shown as the preferred one only") func acceptedBefore()
+    throws
+  {
+    var sample = try sample()
+    let id = try #require(ExtendedPANID(hex: SampleNetwork.home.extendedPANID))
+    sample.handle(.acceptNetwork(id, isAccepted: true))
+    let network = try #require(try shown(sample).networks.first)
+    #expect(network.preferred && !network.accepted)
+  }
+
   @Test("Networks and routers that have a name of others are marked") func alike() throws {
     var sample = try sample()
     try sample.share(SampleNetwork.home.with { ($0.extendedPANID, $0.name) = ("7777777788888888", "other") })

@@ -255,8 +255,8 @@ extension PageState.Home {
         id: network.id.description, name: network.name, isAlike: home.hasNamesake(network.id, network.name),
         channel: network.dataset?.parameters.map { Int($0.channelNumber) }, preferred: network.isPreferred,
         credentials: !network.isPreferred || home.preferred?.dataset.hasCredentials == true,
-        accepted: network.isAccepted, sharedBy: shared, preferable: !routers.isEmpty || !shared.isEmpty,
-        routers: routers)
+        accepted: network.isAccepted && !network.isPreferred, sharedBy: shared,
+        preferable: !routers.isEmpty || !shared.isEmpty, routers: routers)
     }
     let protection = home.protection
     self.protection = protection.state.word.description
