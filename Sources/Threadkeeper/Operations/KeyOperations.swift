@@ -22,7 +22,7 @@ extension KeyOperation {
     guard access == .owner else { return try perform(store) }
     return try context.keys.withLock { _ in
       let reply = try perform(store)
-      try context.noteRecoveryCode()
+      context.noteRecoveryCode()
       return reply
     }
   }

@@ -57,9 +57,12 @@ struct ConfirmAlerts: Operation {
 }
 
 extension OperationContext {
-  /// The slots of the store have changed.
-  func noteRecoveryCode() throws {
-    let isThere = try store.opensByRecoveryCode()
-    for home in settings.homes { _ = try perform(.recoveryCode(isThere), in: home.name) }
+  /// The slots of the store have changed. That is done, and a code that was made for one is still to be shown: what
+  /// fails here is noted at the next start.
+  func noteRecoveryCode() {
+    do {
+      let isThere = try store.opensByRecoveryCode()
+      try bridge.loop.perform(settings.homes.map { (home: $0.name, input: .recoveryCode(isThere)) })
+    } catch { logger.warning("the homes have no note of the recovery code", metadata: ["reason": "\(error)"]) }
   }
 }
