@@ -52,13 +52,7 @@ struct ShareNetwork: OneTimeOperation {
   func ask(_ url: String) throws -> Reply { reply(try start(at: url, on: try network)) }
 
   private var network: ExtendedPANID? {
-    get throws(CommandFailure) {
-      guard let extPanId else { return nil }
-      guard let id = ExtendedPANID(hex: extPanId) else {
-        throw CommandFailure(.usage, "an Extended PAN ID has 16 hex digits")
-      }
-      return id
-    }
+    get throws(CommandFailure) { try extPanId.map { hex throws(CommandFailure) in try ExtendedPANID(parameter: hex) } }
   }
 
   private var length: Int { minutes ?? 2 }
