@@ -53,7 +53,7 @@ package enum JoinedNetwork: Hashable, Sendable {
   case choice
   /// Another one is preferred.
   case other
-  /// Nothing was stored: what this login reports of the router counts; nil: its record names another network.
+  /// Nothing was stored: what this team reports of the router counts; nil: its record names another network.
   case notStored(owner: ExactName?)
 }
 

@@ -2,6 +2,7 @@ import Bridge
 import Glibc
 import Home
 import HomeStore
+import KeychainCore
 import Logging
 import MeshCoP
 import Settings
@@ -59,7 +60,10 @@ struct JoinNetwork: OneTimeOperation {
     guard let code = RouterCode(code) else { throw Self.noCode }
     guard code.isChecked || anyway else { throw Self.mistyped }
     let agent = try borderAgentId.map { text throws(CommandFailure) in try BorderAgentID(parameter: text) }
-    let joined = try reader(context).read(with: code, from: agent, for: context.actor)
+    let reader = try reader(context)
+    // The router takes the code once: not for what cannot be stored.
+    try context.store.checkWritable()
+    let joined = try reader.read(with: code, from: agent, for: context.actor)
     var reply = Reply(joined, in: try context.home(named: joined.home).home)
     switch joined.network {
     case .preferred: break
@@ -75,9 +79,9 @@ struct JoinNetwork: OneTimeOperation {
     case .notStored(let owner?):
       throw CommandFailure(
         .notPermitted,
-        "the login \(owner.text.printable) reports other credentials of the border router \(reply.router), and those count",
+        "the border router \(reply.router) belongs to the team \(owner.text.printable), whose reports of it count",
         remedy:
-          "see `threadkeeper routers`; `threadkeeper routers remove \(joined.agent)` takes the router from that login")
+          "see `threadkeeper routers`; `threadkeeper routers remove \(joined.agent)` takes the router from that team")
     case .notStored(nil):
       throw CommandFailure(
         .temporary, "by its record the border router \(reply.router) is on another network than \(reply.network)",

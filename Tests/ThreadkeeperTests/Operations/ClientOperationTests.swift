@@ -121,16 +121,34 @@ import ThreadDataset
     }
     let join = JoinNetwork(code: "123456789", anyway: true)
     for (url, word) in [(nil, "discovery.mdns: auto"), ("postgresql://a", "fleet")] as [(String?, String)] {
-      var settings = context.settings
-      (settings.discovery, settings.store.url) = (.off, url.map { SecretText($0) })
       let records = try TemporaryStore()
-      let bridge = try Bridge(
-        BridgeConfiguration(settings, version: ""),
-        connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"), clientID: "a",
-        store: SealedRecords(records.keychain), logger: context.logger)
-      let failure = try OperationContext(settings, bridge: bridge, logger: context.logger).failure(of: join)
+      let other = try other(records) { ($0.discovery, $0.store.url) = (.off, url.map { SecretText($0) }) }
+      let failure = try other.failure(of: join)
       #expect(failure.status == .unavailable && "\(failure)".contains(word), "\(failure)")
     }
+  }
+
+  private func other(_ store: TemporaryStore, _ change: (inout Settings) -> Void) throws -> OperationContext {
+    var settings = context.settings
+    change(&settings)
+    let bridge = try Bridge(
+      BridgeConfiguration(settings, version: ""), connection: MosquittoConfiguration(host: "127.0.0.1", clientID: "a"),
+      clientID: "a", store: SealedRecords(store.keychain), logger: context.logger)
+    return OperationContext(settings, bridge: bridge, logger: context.logger)
+  }
+
+  @Test("No code is used up for what cannot be stored") func readOnly() throws {
+    let records = try TemporaryStore()
+    let other = try other(records) { $0.discovery = .auto }
+    other.store.noteFailure(KeychainError(.decode, "", isFileDamaged: true))
+    #expect(throws: KeychainError.self) { try JoinNetwork(code: "916371366").perform(other) }
+  }
+
+  @Test("A home knows of the recovery code as soon as it opens the store") func recoveryCode() throws {
+    #expect(context.homes.map(\.home.hasRecoveryCode) == [false])
+    let code = StoreSecret(kind: .recoveryCode, value: RecoveryCode().revealed())
+    _ = try AddKeySlot(secret: code).perform(context)
+    #expect(context.homes.map(\.home.hasRecoveryCode) == [true])
   }
 
   @Test("Each reason for which no network came by a code has its own sentence") func obstacles() throws {
