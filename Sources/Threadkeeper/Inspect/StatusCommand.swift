@@ -37,13 +37,15 @@ struct StatusCommand: AsyncParsableCommand {
 /// What a person reads of `status`.
 extension DaemonStatus {
   var text: String {
-    let lines = [
-      ("broker", broker.words.printable), ("login", login.words.printable), ("refused", refused?.words.printable ?? ""),
-      ("intake", intake.words.printable), ("discovery", discovery.words.printable), ("page", page.words.printable),
-      ("store", storeText), ("protection", protectionText), ("preferred", preferredText),
-      ("routers", "\(counts.routers.listed)\(routerDetail)"), ("networks", "\(counts.networks)"),
-      ("credentials", "\(counts.credentials)"),
-    ]
+    let lines =
+      [
+        ("broker", broker.words.printable), ("login", login.words.printable),
+        ("refused", refused?.words.printable ?? ""), ("intake", intake.words.printable),
+        ("discovery", discovery.words.printable), ("page", page.words.printable), ("store", storeText),
+      ] + protectionLines + [
+        ("preferred", preferredText), ("routers", "\(counts.routers.listed)\(routerDetail)"),
+        ("networks", "\(counts.networks)"), ("credentials", "\(counts.credentials)"),
+      ]
     let head = "threadkeeper \(version.printable), running as process \(pid)"
     return
       ([head]
@@ -66,8 +68,11 @@ extension DaemonStatus {
 
   private var storeText: String { "\(store.path.printable), \(store.condition.printable)" }
 
-  private var protectionText: String {
-    protection.map { (homes > 1 ? "\($0.home.printable): " : "") + $0.words }.listed
+  /// Of each home: what is missing is a list itself.
+  private var protectionLines: [(String, String)] {
+    protection.enumerated().map { place, one in
+      (place == 0 ? "protection" : "", (homes > 1 ? "\(one.home.printable): " : "") + one.words)
+    }
   }
 
   private var preferredText: String {
