@@ -134,6 +134,9 @@ package final class CodeReader: Sendable {
     }
   }
 
+  /// Calls of `read` that wait.
+  var waiting: Int { state.withLock { $0.waiting.count } }
+
   private func change(_ body: (inout State) -> Void) {
     let waiting = state.withLock { state in
       body(&state)

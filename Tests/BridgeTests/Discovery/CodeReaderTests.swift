@@ -75,9 +75,12 @@ import ThreadkeeperSupport
     async let joined = SystemThread.result {
       try patient.read(with: #require(RouterCode(Self.code)), from: nil, for: "a")
     }
+    try await eventually("it waits") { patient.waiting == 1 }
+    let began = ContinuousClock.now
     patient.update([try record(agent, port: nil)], unnamed: [], in: kit.home)
     patient.update(records, unnamed: [], in: kit.home)
     #expect(try await joined.agent == agent)
+    #expect(began.duration(to: .now) < .seconds(20), "it does not wait to the end")
   }
 
   @Test("Nothing is tried where no router shows a code, or several do and none is named") func choice() async throws {
