@@ -381,7 +381,7 @@ extension Router {
     endpoint = advertisement.endpoint ?? endpoint
     // What it refused was the PSKc of another network.
     if source == .mdns, advertisement.network != actualNetwork { reading?.refusals = nil }
-    // A code lives for ten minutes at most.
+    // A code is valid for ten minutes at most.
     let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
     isOpenForCode = advertisement.codePort != nil && !isAskedFor
     isUnadvertised = false

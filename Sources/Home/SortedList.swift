@@ -25,7 +25,7 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
     }
     if index < pieces[piece].count, pieces[piece][index] == new { return }
     if pieces[piece].count == Self.most {
-      // Both are made anew: an array keeps the room that it had.
+      // Both are new arrays: one keeps the room that it had.
       let half = Self.most / 2
       pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
       pieces[piece] = Array(pieces[piece][..<half])

@@ -176,7 +176,7 @@ struct ClientExchange {
   func ask(_ command: RequestCommand, _ fields: [UInt8], within limit: Duration) async throws -> ClientAnswer {
     let topic = "\(broker.baseTopic)/in/\(broker.username)/request/\(command.rawValue)"
     let answerTopic = "\(broker.baseTopic)/out/\(broker.username)/response/\(command.rawValue)"
-    // By it its answer is known among those to others.
+    // Its answer has it, and those to others do not.
     let transaction = Base64.encode(RandomBytes.make(12), .urlSafe)
     let exchange = RequestExchange(
       Publication(
@@ -274,7 +274,7 @@ final class RequestExchange: MosquittoHandler {
 
   func connected(_ session: MosquittoSession) {}
 
-  /// Only now an answer is received.
+  /// Only from now on an answer is received.
   func subscribed(refused: [SubscriptionRefusal]) {
     let client = state.withLock { state in
       state.isSubscribed = true

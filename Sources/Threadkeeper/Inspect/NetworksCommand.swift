@@ -211,7 +211,7 @@ struct NetworksShareCommand: AsyncParsableCommand {
     """)
 
   @Argument(help: "The Extended PAN ID: 16 hex digits. The preferred network unless given.") var network: String?
-  @Option(help: "How long the code lives, 1 to 10; 2 unless given.") var minutes: Int?
+  @Option(help: "For how many minutes the code is valid, 1 to 10; 2 unless given.") var minutes: Int?
   @Option(help: "The router's REST interface; that of `sharing.url` unless given.") var url: String?
 
   @OptionGroup var home: HomeOption

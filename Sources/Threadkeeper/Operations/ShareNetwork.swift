@@ -65,7 +65,7 @@ struct ShareNetwork: OneTimeOperation {
 
   private func start(at url: String, on network: ExtendedPANID?) throws(CommandFailure) -> CredentialSharing {
     guard CredentialSharing.minutes.contains(length) else {
-      throw CommandFailure(.usage, "a code lives 1 to 10 minutes, not \(length)")
+      throw CommandFailure(.usage, "a code is valid for 1 to 10 minutes, not \(length)")
     }
     guard let address = HTTPAddress(url) else {
       throw CommandFailure(.usage, "a router's REST interface is http://HOST:PORT, without a path or a login")
