@@ -39,8 +39,7 @@ struct DiscoveryRecords {
   /// What is to be written; nil where nothing is known.
   mutating func look(at now: WireTime) -> Sightings? {
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
-    peers.compare(
-      hosts: Set(records.map(\.host)), addresses: Set(records.compactMap(\.router.extendedAddress)), at: now)
+    comparePeers(at: now)
     let open = openRecords(at: now)
     let routers = records.map { record in
       var router = record.router
@@ -75,8 +74,15 @@ struct DiscoveryRecords {
     Set(validCodes(at: now).values.map(\.host)).subtracting(records.map(\.host))
   }
 
+  private mutating func comparePeers(at now: WireTime) {
+    peers.compare(
+      hosts: Set(records.map(\.host)), addresses: Set(records.compactMap(\.router.extendedAddress)), at: now)
+  }
+
   /// By name.
-  func unlisted(at now: WireTime) -> [UnlistedRecord] {
+  mutating func unlisted(at now: WireTime) -> [UnlistedRecord] {
+    // The last round may be long ago, where the clock was set or the machine slept.
+    comparePeers(at: now)
     let records = refused.map { UnlistedRecord($0) } + unusable.map { UnlistedRecord(name: $0.key, reason: $0.value) }
     return (records + peers.leftOver(at: now)).sorted { $0.name < $1.name }
   }
