@@ -53,7 +53,8 @@ package enum JoinedNetwork: Hashable, Sendable {
   case choice
   /// Another one is preferred.
   case other
-  /// Nothing was stored: what this team reports of the router counts; nil: its record names another network.
+  /// Nothing was stored: what this team reports of the router counts; nil: its record names another network, or the
+  /// dataset is dated too far ahead.
   case notStored(owner: ExactName?)
 }
 
@@ -248,13 +249,12 @@ extension Home {
       note.problem = nil
       if router.owner == nil {
         takeDataset(active, isCurrent: true, nil, &router, &event)
-        note.readAt = now
       } else if let reported = router.dataset {
-        if reported.isSame(as: active) { note.readAt = now }
         let differs = reported.network == active.network ? reported.knownDifferences(from: active) : []
         note.contradiction =
           differs.isEmpty ? nil : .init(differs: differs, first: note.contradiction?.first ?? now, last: now)
       }
+      if router.dataset?.isSame(as: active) == true { note.readAt = now }
     case .refused:
       note.problem = .refused
       if let before = note.refusals, before.pskc == result.pskc, before.first <= now,

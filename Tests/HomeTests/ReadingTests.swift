@@ -128,6 +128,9 @@ import ThreadDataset
       Code(
         testDescription: "on another network by its record", read: .of(2), on: 3, before: { _ in },
         joined: .notStored(owner: nil), isStored: false),
+      Code(
+        testDescription: "dated too far ahead", read: .of(2, at: 3_000_000_000), before: { $0.prefer(.of(2)) },
+        joined: .notStored(owner: nil), isStored: false),
       Code(testDescription: "not complete", read: .partial(2, at: 6), before: { _ in }, joined: nil, isStored: false),
     ]) func code(_ row: Code)
   {
@@ -138,6 +141,7 @@ import ThreadDataset
     let before = scene.preferred
     #expect(scene.join(9, on: network, row.read) == row.joined)
     #expect((scene.router(9)?.dataset == row.read) == row.isStored)
+    #expect((scene.router(9)?.reading?.readAt == scene.now) == row.isStored)
     #expect(scene.preferred?.hasKeys(of: before ?? row.read) ?? true && scene.preferred?.network == before?.network)
     #expect(scene.output.audit.contains(.joined(2, by: 9)) == row.isStored)
   }

@@ -84,8 +84,10 @@ struct JoinNetwork: OneTimeOperation {
           "see `threadkeeper routers`; `threadkeeper routers remove \(joined.agent)` takes the router from that team")
     case .notStored(nil):
       throw CommandFailure(
-        .temporary, "by its record the border router \(reply.router) is on another network than \(reply.network)",
-        remedy: "wait a minute, and try again with a new code")
+        .temporary,
+        "the credentials of \(reply.network) are not stored: the record of the border router \(reply.router) names "
+          + "another network, or their timestamp is too far ahead",
+        remedy: "wait a minute, and try again with a new code; `threadkeeper alerts` lists such a timestamp")
     }
     context.logger.notice(
       "network joined by a code",
