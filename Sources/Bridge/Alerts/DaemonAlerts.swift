@@ -105,7 +105,7 @@ extension AlertFacts {
 
   package static let test = daemon(
     "this is a test: an alert of threadkeeper has arrived",
-    "Nothing is wrong. Press *It arrived* on the status page, or run `threadkeeper alerts confirm`. This resolves by "
+    "Nothing is wrong. Press \"It arrived\" on the status page, or run `threadkeeper alerts confirm`. This resolves by "
       + "itself within ten minutes.")
 
   package static func anotherDaemon(_ other: Publisher.OtherDaemon) -> AlertFacts {
