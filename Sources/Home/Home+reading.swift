@@ -202,7 +202,7 @@ package struct ReadingNote: Hashable, Sendable {
 /// | the same, of a router that somebody owns | noted as read where it says the same; what differs is left to its owner |
 /// | … what differs from the report of its login, again after ten minutes or more | `ReportsDiffer`: a slow agent has reported by then. Until they agree, the login reports something else, or it was not read for a day |
 /// | an active dataset, of a router that nobody owns | stored for it, whatever its age: it says what is, now |
-/// | … newer than the preferred one, with its keys | the preferred network follows, as with a member's report |
+/// | … newer than the preferred one, with its keys | the preferred network follows, as with a member's report; dated too far ahead, it is a conflict and not stored |
 /// | … with the PSKc and another network key | disputed; it never changes the keys, nor confirms others |
 /// | … while no network is preferred, or by its Extended PAN ID alone | stored for it |
 /// | a pending dataset | what changes, and when, until it has landed or is withdrawn; of the preferred network `NetworkChanges` |
