@@ -311,7 +311,7 @@ extension Home {
   /// The most changes of one network that are looked at: its routers say the same.
   private static let mostChanges = 8
 
-  /// The first ones of a network that are due, also those that have landed.
+  /// The first ones of a network that are due, then those that have landed.
   private func changes(of network: ExtendedPANID) -> [ReadingNote.PendingChange] {
     routers.counts.changes.first(Self.mostChanges, after: { $0.network < network }, while: { $0.network == network })
       .compactMap { routers[$0.agent]?.reading?.change }

@@ -72,13 +72,20 @@ struct RouterCounts: Equatable, Sendable {
     static func < (a: Self, b: Self) -> Bool { (a.accessPoint, a.team, a.agent) < (b.accessPoint, b.team, b.agent) }
   }
 
-  /// What a network changes to, by when.
+  /// What a network changes to, by when; what has landed comes last.
   struct Change: Comparable, Sendable {
     let network: ExtendedPANID
+    let hasLanded: Bool
     let at: WireTime
     let agent: BorderAgentID
 
-    static func < (a: Self, b: Self) -> Bool { (a.network, a.at, a.agent) < (b.network, b.at, b.agent) }
+    fileprivate init(_ change: ReadingNote.PendingChange, of agent: BorderAgentID) {
+      (network, hasLanded, at, self.agent) = (change.network, change.hasLanded, change.at, agent)
+    }
+
+    static func < (a: Self, b: Self) -> Bool {
+      (a.network, a.hasLanded ? 1 : 0, a.at, a.agent) < (b.network, b.hasLanded ? 1 : 0, b.at, b.agent)
+    }
   }
 
   /// How well a router shows its network: by the newest dataset that is complete, another one, or else a name.
@@ -145,8 +152,7 @@ struct RouterCounts: Equatable, Sendable {
         if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
           Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
         } else { nil }
-      change =
-        router.isPresent ? router.reading?.change.map { Change(network: $0.network, at: $0.at, agent: agent) } : nil
+      change = router.isPresent ? router.reading?.change.map { Change($0, of: agent) } : nil
       message = router.adoption?.terms.flatMap { $0.message == 0 ? nil : $0.message }
       hasDataset = router.dataset != nil
       isPresent = router.isPresent

@@ -411,6 +411,18 @@ import ThreadDataset
     }
   }
 
+  @Test("The next change is announced while many routers still have the one before, which has landed") func next() {
+    var scene = Self.scene()
+    let agents = UInt64(20)...31
+    scene.handle(.sightings(Sightings(agents.map { .of($0, at: 5) })))
+    for agent in agents { scene.read(agent, .datasets(Self.now, pending: .init(Self.later, delay: 30_000))) }
+    scene.pass(seconds: 30)
+    for agent in agents { scene.read(agent, Self.later) }
+    #expect(!scene.alarms.contains(.of(.networkChanges)))
+    scene.read(20, .datasets(Self.later, pending: .init(Self.now, delay: 300_000)))
+    #expect(scene.alarms.contains(.of(.networkChanges)) && scene.home.network(1)?.pending?.channel == 15)
+  }
+
   @Test("A router that has itself another dataset than its login reports is an alert when it is read again")
   func contradicted() throws {
     var scene = Self.scene()
