@@ -23,7 +23,7 @@ import ThreadDataset
   private var settings: Settings
 
   init() throws {
-    store = try TemporaryStore()
+    store = try TemporaryStore { $0.auditor = "a test" }
     settings = MovedStore.settings(store)
     bridge = try Bridge(
       BridgeConfiguration(settings, version: threadkeeperVersion),
