@@ -70,7 +70,7 @@ extension Keychain {
     restore.isReplacing = isReplacing
     restore.keyFile = keyFile
     restore.options = options
-    return try restore.run(path, with: secrets)
+    return try restore.run(BackupFile(path), with: secrets)
   }
 }
 

@@ -2,25 +2,28 @@ import Glibc
 import SQLiteDatabase
 import SodiumCrypto
 
-/// An existing backup file: the database as SQLite copied it, sealed as it is, the trailer, and the tag.
-struct BackupFile {
-  let trailer: BackupTrailer
+/// An existing backup file: the database as SQLite copied it, sealed as it is, the attachment, the trailer, the tag.
+package struct BackupFile {
+  package let trailer: BackupTrailer
   private let file: FileBytes
+  private let sealedAttachment: [UInt8]
   private let tag: [UInt8]
   private let databaseLength: Int
 
-  init(_ path: String) throws(KeychainError) {
+  package init(_ path: String) throws(KeychainError) {
     file = try FileBytes(path)
     let length = try file.length()
     guard length > BackupTrailer.length + BackupTag.length else {
       throw KeychainError(.decode, "\(path) is no backup of a threadkeeper store")
     }
-    databaseLength = length - Self.endLength
-    let end = try file.read(at: databaseLength, count: Self.endLength)
+    let end = try file.read(at: length - Self.endLength, count: Self.endLength)
     trailer = try BackupTrailer(decoding: Array(end.dropLast(BackupTag.length)), path: path)
-    guard trailer.databaseLength == UInt64(databaseLength) else {
-      throw KeychainError(.decode, "\(path) is damaged: it does not have the length that it names")
-    }
+    let attached = Int(clamping: trailer.attachmentLength)
+    guard attached <= BackupAttachment.mostSealed, attached <= length - Self.endLength,
+      trailer.databaseLength == UInt64(length - Self.endLength - attached)
+    else { throw KeychainError(.decode, "\(path) is damaged: it does not have the length that it names") }
+    databaseLength = length - Self.endLength - attached
+    sealedAttachment = try file.read(at: databaseLength, count: attached)
     tag = Array(end.suffix(BackupTag.length))
   }
 
@@ -54,12 +57,22 @@ struct BackupFile {
       try found.add(piece)
       hash = try BLAKE2b.hash256(hash + piece)
     }
+    if !sealedAttachment.isEmpty { try found.add(sealedAttachment) }
     try found.add(trailer.bytes)
     guard found.value == tag, hash == copied, trailer.store == store.storeID, trailer.generation == manifest.generation
     else { throw SodiumError.notAuthentic }
     let report = try store.verify(.everything)
     guard report.matchesManifest, report.isWhole, store.condition == .healthy else { throw SodiumError.notAuthentic }
     return (report.locked, report.unreadable.count + report.unreadableRecords.count)
+  }
+
+  /// What was given along, by the key of `store`, which is its copy.
+  func attachment(with store: Keychain) throws -> [UInt8] {
+    try store.database.read { tx in
+      let (_, id) = try store.manifest.read(in: tx)
+      return try BackupAttachment(store.keys.key(id.seal.id, in: tx), in: store.keys.arena).open(
+        sealedAttachment, of: trailer)
+    }
   }
 
   /// Does what looks at the copy: what is wrong with that is wrong with the file.
@@ -80,14 +93,15 @@ struct BackupFile {
   }
 }
 
-/// The end of a backup file, after the database and before the tag:
+/// The end of a backup file, after the database and the attachment, and before the tag:
 ///
 ///     "TKBACKUP" | format 4 | records 4 | store 16 | generation 8 | time 8 | database's length 8 | items 8
+///     attachment's length 8
 ///
-/// 64 bytes. Numbers are big-endian, the time is microseconds since 1970.
+/// 72 bytes. Numbers are big-endian, the time is microseconds since 1970.
 package struct BackupTrailer: Equatable, Sendable {
-  static let length = 64
-  static let format: UInt32 = 1
+  static let length = 72
+  static let format: UInt32 = 2
   private static let magic = Array("TKBACKUP".utf8)
 
   package var store: StoreID
@@ -98,6 +112,8 @@ package struct BackupTrailer: Equatable, Sendable {
   package var databaseLength: UInt64
   package var records: UInt32
   package var items: UInt64
+  /// Of what was given along, as it is sealed; 0 for nothing.
+  package var attachmentLength: UInt64
 
   var bytes: [UInt8] {
     var bytes = Self.magic
@@ -108,6 +124,7 @@ package struct BackupTrailer: Equatable, Sendable {
     bytes.write(created)
     bytes.write(databaseLength)
     bytes.write(items)
+    bytes.write(attachmentLength)
     return bytes
   }
 }
@@ -130,9 +147,60 @@ extension BackupTrailer {
         let records: UInt32 = try reader.number()
         return Self(
           store: try reader.name(), generation: try reader.number(), created: try reader.number(),
-          databaseLength: try reader.number(), records: records, items: try reader.number())
+          databaseLength: try reader.number(), records: records, items: try reader.number(),
+          attachmentLength: try reader.number())
       }
     }
+  }
+}
+
+/// What is given along with a backup, as its caller wrote it: `nonce 24 | ciphertext | tag 16`, bound to the trailer. The
+/// key is subkey 4 of the manifest key (see `ManifestKey`).
+struct BackupAttachment {
+  static let overhead = XChaCha20Poly1305.nonceLength + XChaCha20Poly1305.tagLength
+  static let mostSealed = Keychain.longestAttachment + overhead
+
+  private let key: GuardedKey
+
+  init(_ manifestKey: GuardedKey, in arena: KeyArena) throws {
+    key = try arena.subkey(4, context: "tk-mani1", of: manifestKey)
+  }
+
+  /// - Parameter trailer: with the length that the result has.
+  func seal(_ attachment: [UInt8], of trailer: BackupTrailer) throws -> [UInt8] {
+    let nonce = RandomBytes.make(XChaCha20Poly1305.nonceLength)
+    var sealed = [UInt8](repeating: 0, count: attachment.count + XChaCha20Poly1305.tagLength)
+    try attachment.withUnsafeBytes { attachment in
+      try trailer.bytes.withUnsafeBytes { trailer in
+        try nonce.withUnsafeBytes { nonce in
+          try key.withUnsafeBytes { key in
+            try sealed.withUnsafeMutableBytes {
+              try XChaCha20Poly1305.seal(attachment, additionalData: trailer, nonce: nonce, key: key, into: $0)
+            }
+          }
+        }
+      }
+    }
+    return nonce + sealed
+  }
+
+  /// Empty where nothing was given along.
+  func open(_ sealed: [UInt8], of trailer: BackupTrailer) throws -> [UInt8] {
+    guard !sealed.isEmpty else { return [] }
+    guard sealed.count >= Self.overhead else { throw SodiumError.notAuthentic }
+    var attachment = [UInt8](repeating: 0, count: sealed.count - Self.overhead)
+    try sealed.withUnsafeBytes { sealed in
+      let nonce = UnsafeRawBufferPointer(rebasing: sealed[..<XChaCha20Poly1305.nonceLength])
+      let rest = UnsafeRawBufferPointer(rebasing: sealed[XChaCha20Poly1305.nonceLength...])
+      try trailer.bytes.withUnsafeBytes { trailer in
+        try key.withUnsafeBytes { key in
+          try attachment.withUnsafeMutableBytes {
+            try XChaCha20Poly1305.open(rest, additionalData: trailer, nonce: nonce, key: key, into: $0)
+          }
+        }
+      }
+    }
+    return attachment
   }
 }
 
@@ -159,7 +227,7 @@ package final class FileBytes: Sendable {
   static let pieceLength = 1 << 20
 
   let path: String
-  let descriptor: Int32
+  package let descriptor: Int32
 
   /// An existing file, for reading.
   init(_ path: String) throws(KeychainError) {

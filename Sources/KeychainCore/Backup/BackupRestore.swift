@@ -36,7 +36,7 @@ package struct BackupRestore {
   /// left behind as well.
   static let margin: UInt64 = 100_000
 
-  let location: StoreLocation
+  package var location: StoreLocation
   /// Whether an existing store may go.
   package var isReplacing = false
   /// Asked one after the other when no secret opens the backup. They get the refusal and the slots of the backup, which
@@ -53,6 +53,39 @@ package struct BackupRestore {
 
   package init(to location: StoreLocation) { self.location = location }
 
+  /// Verifies all of a backup, and changes nothing: what was given along with it, and the secret that opens it.
+  ///
+  /// - Throws: as `run`.
+  package func attachment(of file: BackupFile, with secrets: [KeySlotSecret]) throws(KeychainError) -> (
+    attachment: [UInt8], secret: KeySlotSecret
+  ) {
+    try KeychainError.wrap("reading the backup") {
+      try Sodium.initialize()
+      let place = try Self.temporaryDirectory()
+      defer { try? StagingDirectory.remove(place) }
+      let staging = try StagingDirectory(beside: StoreLocation(directory: place + "/store"))
+      return try file.checking {
+        let copied = try file.copy(to: staging.location.databasePath, progress: progress)
+        let (store, secret) = try openFirst(secrets, at: staging.location)
+        defer { store.close() }
+        _ = try file.verify(with: store, copied: copied)
+        return (try file.attachment(with: store), secret)
+      }
+    }
+  }
+
+  /// Root's own may be closed to the user that the store is made as.
+  private static func temporaryDirectory() throws(KeychainError) -> String {
+    for parent in [getenv("TMPDIR").map { String(cString: $0) }, "/tmp"] {
+      guard let parent, !parent.isEmpty else { continue }
+      var template = Array((parent + "/threadkeeper-XXXXXX").utf8CString)
+      if mkdtemp(&template) != nil {
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      }
+    }
+    throw .system("make a directory in", path: "/tmp")
+  }
+
   /// Nobody may have the store that is replaced open for writing.
   ///
   /// Everything is verified first, with the key: each byte of the file; and which items and records open.
@@ -65,10 +98,9 @@ package struct BackupRestore {
   /// - Throws: `duplicateKeychain` when there is a store and `isReplacing` is not set; `decode` for a
   ///   backup that was altered; `authFailed` when nothing opens it; `notAvailable` with `lockHolder`
   ///   when the store is in use. After any error the store is as it was.
-  package func run(_ path: String, with secrets: [KeySlotSecret]) throws(KeychainError) -> RestoreReport {
+  package func run(_ file: BackupFile, with secrets: [KeySlotSecret]) throws(KeychainError) -> RestoreReport {
     try KeychainError.wrap("restoring the backup") {
       try Sodium.initialize()
-      let file = try BackupFile(path)
       let lock = try location.lockForMaking(replacing: isReplacing)
       let replaced = location.hasStore
       let staging = try StagingDirectory(beside: location)
@@ -230,7 +262,7 @@ struct StagingDirectory {
 
   func remove() { try? Self.remove(path) }
 
-  private static func remove(_ path: String) throws(KeychainError) {
+  static func remove(_ path: String) throws(KeychainError) {
     guard let names = StoreLocation.names(in: path) else {
       if errno == ENOENT { return }
       throw .system("look into", path: path)

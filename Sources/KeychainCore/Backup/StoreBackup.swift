@@ -5,16 +5,24 @@ import ThreadkeeperSupport
 
 /// A backup: a copy of the database in one file, with a trailer and a tag over every byte.
 extension Keychain {
+  /// Bytes that may be given along with a backup.
+  package static let longestAttachment = 256 << 10
+
   /// Writes a copy of the store as it is now into one file, for this user alone. Others use the store
   /// meanwhile. Neither keys nor the device key are in it but sealed: to open it takes what opens the
   /// store now. It is whole and on the disk when this returns.
   ///
-  /// - Parameter progress: gets the bytes that are written and about how many there will be; what it throws ends the
-  ///   backup.
-  /// - Throws: `readOnly` for a store that is not what it should be; `diskFull`, `io`.
-  package func backup(into draft: BackupDraft, progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in })
-    throws(KeychainError) -> BackupTrailer
-  {
+  /// - Parameters:
+  ///   - attachment: sealed beside the copy; at most `longestAttachment` bytes.
+  ///   - progress: gets the bytes that are written and about how many there will be; what it throws ends the backup.
+  /// - Throws: `readOnly` for a store that is not what it should be; `param`, `diskFull`, `io`.
+  package func backup(
+    into draft: BackupDraft, with attachment: [UInt8] = [],
+    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+  ) throws(KeychainError) -> BackupTrailer {
+    guard attachment.count <= Self.longestAttachment else {
+      throw KeychainError(.param, "more than \(Self.longestAttachment >> 10) KiB are to be given along with a backup")
+    }
     if health.condition == .healthy { try verify(.manifest) }
     if case .readOnly(let reason) = health.condition {
       throw KeychainError(.readOnly, "a backup of this store would be worth nothing: \(reason)")
@@ -23,7 +31,7 @@ extension Keychain {
       let file = draft.file
       let total = try expectedLength()
       try database.copy(to: file.path) { try progress(UInt64((try? file.length()) ?? 0), total) }
-      let trailer = try seal(file)
+      let trailer = try seal(file, attachment)
       try file.sync()
       return trailer
     }
@@ -37,8 +45,8 @@ extension Keychain {
     }
   }
 
-  /// Appends the trailer to a copy of the database.
-  private func seal(_ file: FileBytes) throws -> BackupTrailer {
+  /// Appends the attachment and the trailer to a copy of the database.
+  private func seal(_ file: FileBytes, _ attachment: [UInt8]) throws -> BackupTrailer {
     let copy = try SQLiteDatabase(path: file.path, access: .readOnly, options: options.ofDatabase)
     defer { copy.close() }
     return try copy.read { tx in
@@ -47,11 +55,18 @@ extension Keychain {
       let records = try tx.first("SELECT count(*) FROM records") { $0.integer(0) } ?? 0
       let trailer = BackupTrailer(
         store: storeID, generation: counted.generation, created: options.now(), databaseLength: UInt64(length),
-        records: UInt32(clamping: records), items: counted.items)
-      var tag = try BackupTag(keys.key(manifestKey.seal.id, in: tx), in: keys.arena)
+        records: UInt32(clamping: records), items: counted.items,
+        attachmentLength: attachment.isEmpty ? 0 : UInt64(attachment.count + BackupAttachment.overhead))
+      let key = try keys.key(manifestKey.seal.id, in: tx)
+      var tag = try BackupTag(key, in: keys.arena)
       try file.forEachPiece(of: length) { piece, _ in try tag.add(piece) }
+      var end: [UInt8] = []
+      if !attachment.isEmpty {
+        end = try BackupAttachment(key, in: keys.arena).seal(attachment, of: trailer)
+        try tag.add(end)
+      }
       try tag.add(trailer.bytes)
-      try file.write(trailer.bytes + tag.value, at: length)
+      try file.write(end + trailer.bytes + tag.value, at: length)
       return trailer
     }
   }

@@ -150,6 +150,8 @@ package enum KeySlotSecret: Sendable {
   /// A file with 32 random bytes: one line of 64 hexadecimal digits, mode 0400. `Keychain.create`
   /// and `addKeySlot` make it when there is none.
   case keyFile(path: String)
+  /// What was in such a file.
+  case keyFileBytes(SecretBytes, path: String)
   case passphrase(SecretBytes)
   /// What systemd hands to this service under that name; in the form of a key file.
   case systemdCredential(name: String)
@@ -158,6 +160,11 @@ package enum KeySlotSecret: Sendable {
   /// The passphrase in the first line of a file that nobody else can read.
   package static func passphrase(inFile path: String) throws(KeychainError) -> KeySlotSecret {
     .passphrase(try PassphraseFile.read(path))
+  }
+
+  /// What is in a key file now, for another user of this process to use.
+  package static func readKeyFile(_ path: String) throws(KeychainError) -> KeySlotSecret {
+    .keyFileBytes(try KeyFile.read(path), path: path)
   }
 
   /// Whether there is a key file at `path`.
@@ -171,7 +178,7 @@ package enum KeySlotSecret: Sendable {
 
   var kind: KeySlot.Kind {
     switch self {
-    case .keyFile: .keyFile
+    case .keyFile, .keyFileBytes: .keyFile
     case .passphrase: .passphrase
     case .systemdCredential: .systemdCredential
     case .recoveryCode: .recoveryCode
@@ -182,6 +189,7 @@ package enum KeySlotSecret: Sendable {
   func bytes() throws -> SecretBytes {
     switch self {
     case .keyFile(let path): try KeyFile.read(path)
+    case .keyFileBytes(let bytes, _): bytes
     case .passphrase(let passphrase): passphrase
     case .systemdCredential(let name): try SystemdCredential.read(name)
     case .recoveryCode(let code): try code.secret()
@@ -191,7 +199,7 @@ package enum KeySlotSecret: Sendable {
   /// For an answer that it does not open the store.
   var words: String {
     switch self {
-    case .keyFile(let path): "the key file \(path)"
+    case .keyFile(let path), .keyFileBytes(_, let path): "the key file \(path)"
     case .passphrase: "this passphrase"
     case .systemdCredential(let name): "the credential \(name)"
     case .recoveryCode: "this recovery code"
@@ -202,7 +210,8 @@ package enum KeySlotSecret: Sendable {
   var suspicion: String {
     switch self {
     case .passphrase: "it is mistyped, or its slot was removed or altered"
-    case .keyFile, .systemdCredential, .recoveryCode: "it belongs to another store, or the slot was removed or altered"
+    case .keyFile, .keyFileBytes, .systemdCredential, .recoveryCode:
+      "it belongs to another store, or the slot was removed or altered"
     }
   }
 }

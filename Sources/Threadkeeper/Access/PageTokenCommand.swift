@@ -34,7 +34,7 @@ struct PageTokenCommand: AsyncParsableCommand {
   @OptionGroup var options: CommandOptions
 
   /// The token that another address needs may be what is to be made.
-  private static let onLoopback = ["THREADKEEPER_HTTP_ADDRESS": "127.0.0.1"]
+  static let onLoopback = ["THREADKEEPER_HTTP_ADDRESS": "127.0.0.1"]
 
   func run() async throws {
     // A fleet has the page of its nodes, and no daemon of one store.

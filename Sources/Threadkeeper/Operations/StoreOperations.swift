@@ -58,6 +58,9 @@ struct ForgetDamaged: OneTimeOperation {
 
 /// Sends a copy of the store as a file, a part at a time. The outcome comes last.
 struct BackupStore: StreamOperation {
+  /// What makes the machine besides, sealed with the copy; only who has its files knows what it means.
+  var machine: Data?
+
   /// A part of what comes of it.
   struct Reply: Codable {
     /// The next bytes of the file, as base64.
@@ -69,7 +72,7 @@ struct BackupStore: StreamOperation {
   func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
-    return Reply(made: try context.backups.make(of: keychain, for: context.actor, replies))
+    return Reply(made: try context.backups.make(of: keychain, with: machine, for: context.actor, replies))
   }
 }
 

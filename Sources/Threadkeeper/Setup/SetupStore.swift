@@ -120,6 +120,7 @@ struct SetupStore {
 enum StoreOwner {
   /// The package's user and group.
   static let service = "threadkeeper"
+  static let agents = "threadkeeper-agent"
 
   static var isRoot: Bool { getuid() == 0 }
 
@@ -127,18 +128,38 @@ enum StoreOwner {
   ///
   /// All threads of the process change: nothing else may go on meanwhile.
   static func run<R: Sendable>(_ settings: Settings, _ body: @Sendable () async throws -> R) async throws -> R {
-    guard let owner = owner(of: settings) else { return try await body() }
-    let former = (user: geteuid(), group: getegid())
+    let former = try become(settings)
+    defer { former?.assume() }
+    return try await body()
+  }
+
+  /// The same without waiting for anything.
+  static func runNow<R>(_ settings: Settings, _ body: () throws -> R) throws -> R {
+    let former = try become(settings)
+    defer { former?.assume() }
+    return try body()
+  }
+
+  private struct Former {
+    let user = geteuid()
+    let group = getegid()
+
+    func assume() {
+      seteuid(user)
+      setegid(group)
+    }
+  }
+
+  /// - Returns: who this was; nil where nothing has changed.
+  private static func become(_ settings: Settings) throws(CommandFailure) -> Former? {
+    guard let owner = owner(of: settings) else { return nil }
+    let former = Former()
     guard setegid(owner.group) == 0, seteuid(owner.user) == 0 else {
       let code = errno
       setegid(former.group)
       throw CommandFailure(.system, "cannot work as user \(owner.user): \(String(cString: strerror(code)))")
     }
-    defer {
-      seteuid(former.user)
-      setegid(former.group)
-    }
-    return try await body()
+    return former
   }
 
   /// Makes the service's directory, where the service's user is there and it is not. No other one is made as root: who

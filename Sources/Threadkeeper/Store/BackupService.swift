@@ -33,10 +33,10 @@ struct BackupService {
     for name in names where name.hasPrefix(Self.draftName + BackupDraft.suffix) { unlink(directory + "/" + name) }
   }
 
-  func make(of keychain: Keychain, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>) throws
-    -> BackupOutcome
+  func make(of keychain: Keychain, with machine: Data?, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>)
+    throws -> BackupOutcome
   {
-    let (file, outcome) = try turn.withLock { _ in try write(keychain) }
+    let (file, outcome) = try turn.withLock { _ in try write(keychain, [UInt8](machine ?? Data())) }
     logger.notice("backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     for offset in stride(from: 0, to: outcome.fileBytes, by: Self.pieceLength) {
       let piece = try file.read(at: offset, count: min(Self.pieceLength, outcome.fileBytes - offset))
@@ -45,12 +45,12 @@ struct BackupService {
     return outcome
   }
 
-  private func write(_ keychain: Keychain) throws -> (FileBytes, BackupOutcome) {
+  private func write(_ keychain: Keychain, _ machine: [UInt8]) throws -> (FileBytes, BackupOutcome) {
     try checkSpace()
     do {
       // Without its name when this returns.
       let draft = try BackupDraft(settings.store.path + "/" + Self.draftName, replacing: true)
-      let trailer = try keychain.backup(into: draft)
+      let trailer = try keychain.backup(into: draft, with: machine)
       return (draft.file, BackupOutcome(trailer, fileBytes: try draft.file.length(), settings))
     } catch { throw CommandFailure(backup: error) }
   }

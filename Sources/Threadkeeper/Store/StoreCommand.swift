@@ -1,5 +1,7 @@
 import ArgumentParser
+import FoundationEssentials
 import KeychainCore
+import Settings
 import ThreadkeeperSupport
 
 /// `threadkeeper store`
@@ -96,11 +98,13 @@ extension String {
 /// `threadkeeper store backup`
 struct StoreBackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    "backup", "Write a copy of the store into one file.",
+    "backup", "Write the store, and what makes the machine besides, into one file.",
     """
     The daemon makes the backup while it works, and needs free space for a second copy in the store's \
-    directory. The file opens with any key slot of the store: its key file, a passphrase, a \
-    recovery code. Keep them in another place. What is for this device only opens nowhere else.
+    directory. Beside the store the file has the settings, the page's token and, with the package, the files of \
+    the agents on this machine; run it as root, who can read all of them. It opens with any key slot of the store: \
+    its key file, a passphrase, a recovery code. Keep them in another place. What is for this device only opens \
+    nowhere else.
 
     Examples:
       threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
@@ -124,6 +128,10 @@ struct StoreBackupCommand: AsyncParsableCommand {
     let bytes: Int
     /// Files that a restore on another machine takes besides.
     let notIncluded: [String]
+    /// Files beside the store that are in it.
+    let files: [String]
+    /// Those that should be and are not.
+    let leftOut: [MachineFiles.LeftOut]
   }
 
   func run() async throws {
@@ -131,34 +139,42 @@ struct StoreBackupCommand: AsyncParsableCommand {
       do throws(KeychainError) { try BackupDraft.checkIsFree(file, replacing: force) } catch {
         throw CommandFailure(backup: error)
       }
-      let made = try await Interruptible.run { [file, force] in try await Self.receive(file, replacing: force, daemon) }
+      let environment = ProcessInfo.processInfo.environment
+      let configuration = SettingsLoader.file(named: options.settings.config, environment: environment)
+      let (machine, paths, leftOut) = MachineFiles.read(
+        daemon.settings, configuration: configuration, SystemPlaces(environment: environment))
+      let made = try await Interruptible.run { [file, force] in
+        try await Self.receive(file, replacing: force, machine.encoded(), daemon)
+      }
       return Report(
         file: file, storeID: made.storeId, records: made.records, items: made.items, bytes: made.bytes,
-        notIncluded: [made.keyFile, made.deviceKeyFile])
+        notIncluded: [made.keyFile, made.deviceKeyFile], files: paths, leftOut: leftOut)
     } text: {
-      """
-      \(String.contents(records: $0.records, items: $0.items)), \($0.bytes / 1024) KiB, are in \
-      \(file.printable)
+      let besides = $0.files.map { "  \($0.printable)\n" }.joined()
+      let leftOut = $0.leftOut.map { "Not in it: \($0.path.printable): \($0.reason)\n" }.joined()
+      return """
+        \(String.contents(records: $0.records, items: $0.items)), \($0.bytes / 1024) KiB, are in \
+        \(file.printable)
+        \(besides.isEmpty ? "" : "and sealed with them:\n\(besides)")\(leftOut)
+        It opens with any key slot of the store: keep a copy of \($0.notIncluded[0].printable),
+          a passphrase or a recovery code in another place.
+        Never in it: \($0.notIncluded[1].printable), so what is for this device only
+          opens on this machine only.
 
-      It opens with any key slot of the store: keep a copy of \($0.notIncluded[0].printable),
-        a passphrase or a recovery code in another place.
-      Never in it: \($0.notIncluded[1].printable), so what is for this device only
-        opens on this machine only.
-
-      """
+        """
     }
   }
 
   /// - Returns: when the backup is in its place.
-  private static func receive(_ file: String, replacing isReplacing: Bool, _ client: DaemonClient) async throws
-    -> BackupOutcome
+  private static func receive(_ file: String, replacing isReplacing: Bool, _ machine: Data, _ client: DaemonClient)
+    async throws -> BackupOutcome
   {
     do {
       return try await client.askRunning {
         let draft = try BackupDraft(file, replacing: isReplacing)
         let written = draft.file
         var length = 0
-        let last = try await client.followIfThere(BackupStore(), firstWithin: firstWithin) {
+        let last = try await client.followIfThere(BackupStore(machine: machine), firstWithin: firstWithin) {
           guard let data = $0.data else { return }
           try await SystemThread.result { [length] in try written.write([UInt8](data), at: length) }
           length += data.count

@@ -1,17 +1,19 @@
 import ArgumentParser
 import Bridge
 import Broker
+import FoundationEssentials
 import Home
 import HomeStore
 import KeychainCore
 import SQLiteDatabase
 import Settings
+import ThreadkeeperSupport
 import Wire
 
 /// `threadkeeper store restore`
 struct StoreRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "restore", "Put the store of a backup in place.",
+    "restore", "Put the store of a backup in place, and what makes the machine besides.",
     """
     Stop the daemon first. Every byte of the backup is checked with the key before anything is \
     replaced. Interrupted at any moment, the store is the old one or the new one, whole.
@@ -21,6 +23,10 @@ struct StoreRestoreCommand: ParsableCommand {
     it was typed, or --key-file was used, the key file of this machine gets a key slot, and is made if there is \
     none: the daemon starts with it. On another machine than that of the backup, items for that device only \
     are left out.
+
+    The settings, the page's token and the agents' files come back where nothing is there; --force replaces what is. \
+    They are shown first. On a machine that had no store root starts the units that were enabled; else the commands are \
+    printed. Run it as root for that. Nothing of the broker is in a backup.
 
     What was stored since the backup is lost; routers announce themselves again.
 
@@ -34,6 +40,7 @@ struct StoreRestoreCommand: ParsableCommand {
     Examples:
       threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
       threadkeeper store restore --yes /var/backups/threadkeeper.tkbackup
+      sudo threadkeeper store restore /media/stick/threadkeeper-monday.tkbackup
       threadkeeper store restore --key-file old/store.key home.tkbackup
       threadkeeper store restore --in-place
     """)
@@ -45,6 +52,8 @@ struct StoreRestoreCommand: ParsableCommand {
     completion: .file()) var keyFile: String?
 
   @Flag(help: "Also when there is a store, which goes.") var yes = false
+
+  @Flag(help: "Also in place of settings, token and files of agents that are there.") var force = false
 
   @Flag(help: "Take the older store that is there: you copied it back yourself.") var inPlace = false
 
@@ -74,33 +83,88 @@ struct StoreRestoreCommand: ParsableCommand {
     let backupMade: String
     /// Who may have what is in the store, as of that time; nil where it could not be opened to look.
     let access: RestoredAccess?
+    /// What was done beside the store; nil where the backup has nothing else.
+    let machine: MachineRestore.Report?
   }
 
   func validate() throws {
     guard inPlace != (file != nil) else { throw ValidationError("Name the file of a backup, or say --in-place.") }
-    guard !inPlace || (keyFile == nil && !yes) else {
-      throw ValidationError("--in-place takes the store as it is: without --key-file and --yes.")
+    guard !inPlace || (keyFile == nil && !yes && !force) else {
+      throw ValidationError("--in-place takes the store as it is: without --key-file, --yes and --force.")
     }
   }
 
   func run() throws {
-    guard let file else { return try accept() }
-    let settings = try options.settings.load()
+    guard let path = file else { return try accept() }
+    guard FleetHome.target == nil else { throw FleetHome.notForOne }
+    let place = try SetupPlace.find(options.settings)
+    // A file that is named need not be there: the backup may have it.
+    var settings =
+      try place.text == nil
+      ? SetupDraft.load("", place, stateDirectory: options.settings.stateDirectory).usable() : options.settings.load()
+    try check(settings, place, isSaid: place.text != nil)
+    do {
+      let backup = try BackupFile(path)
+      // Root's copy is of no use to the store's owner.
+      var secrets = keyFile.map { [(try? KeySlotSecret.readKeyFile($0)) ?? .keyFile(path: $0)] }
+      var machine: MachineRestore?
+      if backup.trailer.attachmentLength > 0 {
+        guard yes || !OpenStore.exists(settings) else {
+          let there = OpenStore.location(settings).databasePath
+          throw KeychainError(.duplicateKeychain, "there is a store at \(there) already")
+        }
+        let (files, secret) = try StoreOwner.runNow(settings) {
+          try opening(settings, secrets) { try $0.attachment(of: backup, with: $1) }
+        }
+        secrets = [secret]
+        machine = MachineRestore(
+          try MachineFiles(decoding: files), place, SystemPlaces(environment: ProcessInfo.processInfo.environment),
+          replacing: force)
+        let plan = machine?.plan ?? ""
+        if !plan.isEmpty { try StandardStream.error.write("In the backup beside the store:\n\(plan)") }
+      }
+      do {
+        try machine?.putFiles()
+        if place.text == nil || machine?.hasPutSettings == true {
+          settings = try options.settings.load(assuming: PageTokenCommand.onLoopback)
+          try check(settings, place, isSaid: machine?.hasPutSettings == true)
+        }
+        if place.isService { try StoreOwner.prepareDirectory(settings) }
+        try restore(backup, secrets, settings, &machine)
+      } catch {
+        machine?.undo()
+        throw error
+      }
+    } catch let error as KeychainError { throw failure(error, lacksAnswer: false) }
+  }
+
+  /// - Parameter isSaid: whether a configuration file says where the store is.
+  /// - Throws: `CommandFailure` where this user is not the one who makes a store there.
+  private func check(_ settings: Settings, _ place: SetupPlace, isSaid: Bool) throws(CommandFailure) {
     guard settings.store.url == nil else {
       throw CommandFailure(
         .usage, "a fleet has its store in PostgreSQL",
         remedy: "restore the database, then run `threadkeeper fleet accept SHARD`")
     }
+    let system = SystemPlaces(environment: ProcessInfo.processInfo.environment)
+    let isService =
+      place.isService && options.settings.stateDirectory == nil
+      && (isSaid || FilePath.directory(of: settings.store.path) == system.stateDirectory)
+    // Root makes it as the service's user.
+    guard !isService else { return }
     try OpenStore.checkMaking(settings)
+  }
+
+  /// Opens a backup as the settings open the store, or by what is known to open it.
+  private func opening<R>(
+    _ settings: Settings, _ known: [KeySlotSecret]?, _ body: (inout BackupRestore, [KeySlotSecret]) throws -> R
+  ) throws -> R {
     var isBrokenOff = false
     var lacksAnswer = false
-    var access: RestoredAccess?
-    var keyFileOpens = false
     var restore = BackupRestore(to: OpenStore.location(settings))
     restore.isReplacing = yes
     restore.options = OpenStore.audited(KeychainOptions())
-    if settings.store.passphrase == nil { restore.keyFile = settings.store.keyFile }
-    if keyFile == nil {
+    if known == nil {
       restore.further = StoreWays.further(settings) { words in
         do {
           let typed = try StoreSecret.ask(words)
@@ -112,21 +176,37 @@ struct StoreRestoreCommand: ParsableCommand {
         }
       }
     }
-    restore.inspect = { store in
-      access = try? RestoredAccess(store)
-      keyFileOpens = try !store.slotsOpened(by: .keyFile(path: settings.store.keyFile)).isEmpty
+    do { return try body(&restore, known ?? StoreWays.first(settings)) } catch {
+      throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer)
     }
-    let done: RestoreReport
-    do {
-      done = try restore.run(file, with: try keyFile.map { [.keyFile(path: $0)] } ?? StoreWays.first(settings))
-    } catch { throw isBrokenOff ? CancellationError() : failure(error, lacksAnswer: lacksAnswer) }
+  }
+
+  private func restore(
+    _ backup: BackupFile, _ secrets: [KeySlotSecret]?, _ settings: Settings, _ machine: inout MachineRestore?
+  ) throws {
+    var access: RestoredAccess?
+    var keyFileOpens = false
+    let done = try StoreOwner.runNow(settings) {
+      try machine?.putToken(at: settings.http.tokenFile(besideStore: settings.store.path))
+      return try opening(settings, secrets) { restore, secrets in
+        if settings.store.passphrase == nil { restore.keyFile = settings.store.keyFile }
+        restore.inspect = { store in
+          access = try? RestoredAccess(store)
+          keyFileOpens = try !store.slotsOpened(by: .keyFile(path: settings.store.keyFile)).isEmpty
+        }
+        return try restore.run(backup, with: secrets)
+      }
+    }
+    // From here on the store is in its place, and what is put stays.
+    let besides = machine?.start(isNew: !done.replaced, settings: settings)
     let report = Report(
       storeID: done.backup.store.description, records: Int(done.records), items: Int(clamping: done.items),
       replaced: done.replaced, changesLost: done.changesLost, leftOut: done.leftOut, locked: done.locked,
       damaged: done.damaged, newKeySlot: done.newSlot?.number, keyFile: settings.store.keyFile,
       keyFileMade: done.madeKeyFile, anchorProblem: done.anchorProblem,
-      backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access)
-    try options.output.show(report, text: report.text(keyFileOpens: keyFileOpens))
+      backupMade: WireTime(milliseconds: done.backup.created / 1_000).description, access: access, machine: besides)
+    machine?.forget()
+    try options.output.show(report, text: report.text(keyFileOpens: keyFileOpens) + (besides?.text ?? ""))
   }
 
   private func accept() throws {

@@ -55,6 +55,15 @@ package struct SystemPlaces: Sendable {
   /// Where members of that daemon's group look.
   package var readersSocket: String { root + "/run/threadkeeper/readers.sock" }
   package var configuration: String { root + "/etc/threadkeeper/threadkeeper.yaml" }
+  /// What the package puts there first.
+  package var packagedConfiguration: String { root + "/usr/share/threadkeeper/threadkeeper.yaml" }
+  /// Options, keys and passwords of the agents on this machine, and what they keep.
+  package var agentDirectory: String { root + "/etc/threadkeeper-agent" }
+  package var agentState: String { root + "/var/lib/threadkeeper-agent" }
+  /// Where systemd has a link for each unit that it starts.
+  package var enabledUnits: String { root + "/etc/systemd/system/multi-user.target.wants" }
+  /// Whether systemd runs on the machine that this is about.
+  package var hasSystemd: Bool { root.isEmpty && access("/run/systemd/system", F_OK) == 0 }
   /// What that daemon's unit has besides, for a store that lies elsewhere.
   package var storeDropIn: String { root + "/etc/systemd/system/threadkeeper.service.d/store.conf" }
 }

@@ -119,8 +119,8 @@ import Testing
     let end = whole.count
     // Of the database a sample, of its head and of the trailer all with SOAK_ROUNDS=all in the environment.
     let step = Soak.triesAll ? 1 : 7
-    var places = Array(stride(from: 0, to: 100, by: step)) + stride(from: end - 96, to: end, by: step)
-    places += stride(from: 101, to: end - 96, by: 797 * step)
+    var places = Array(stride(from: 0, to: 100, by: step)) + stride(from: end - 104, to: end, by: step)
+    places += stride(from: 101, to: end - 104, by: 797 * step)
     for place in places {
       var altered = whole
       altered[place] ^= 1 << (place % 8)
@@ -129,7 +129,7 @@ import Testing
       #expect(error.map { [.decode, .notAvailable, .authFailed].contains($0.status) } == true)
       #expect(error?.message.contains("backup") == true, "byte \(place)")
     }
-    for length in [0, 50, 96, 4096, end - 4096, end - 1] {
+    for length in [0, 50, 104, 4096, end - 4096, end - 1] {
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: path))
       refuses(.decode) { try restore(path, store) }
     }
@@ -157,11 +157,11 @@ import Testing
     for isPutRight in [true, false] {
       try put("the lie!!")
       restore.progress = { if isPutRight, $0 == $1 { try? put("the truth") } }
-      refuses(.decode) { try restore.run(path, with: [store.keyFile]) }
+      refuses(.decode) { try restore.run(BackupFile(path), with: [store.keyFile]) }
     }
     #expect(!Keychain.exists(at: location))
     try put("the truth")
-    _ = try restore.run(path, with: [store.keyFile])
+    _ = try restore.run(BackupFile(path), with: [store.keyFile])
     #expect(Keychain.exists(at: location))
   }
 
