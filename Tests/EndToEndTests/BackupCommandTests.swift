@@ -113,6 +113,186 @@ import Testing
     #expect(try new.verify().matchesManifest)
   }
 
+  /// A machine with the package, below a directory that stands for `/`.
+  private struct Machine {
+    let root: TemporaryDirectory
+    let environment: [String: String]
+
+    init() throws {
+      root = try TemporaryDirectory()
+      environment = [
+        "HOME": root.file("home"), "TMPDIR": root.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+        "THREADKEEPER_SYSTEM_ROOT": root.path, "THREADKEEPER_STATE_DIRECTORY": root.file("var/lib/threadkeeper"),
+      ].merging(TestSandbox.uncounted) { $1 }
+    }
+
+    var configuration: String { root.file("etc/threadkeeper/threadkeeper.yaml") }
+
+    func put(_ text: String, _ name: String) throws {
+      try FileManager.default.createDirectory(
+        atPath: (root.file(name) as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try root.put(text, name)
+      #expect(chmod(root.file(name), 0o600) == 0)
+    }
+
+    func text(_ name: String) -> String? { try? String(contentsOfFile: root.file(name), encoding: .utf8) }
+
+    func link(_ name: String, to target: String) throws {
+      let path = root.file(name)
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    }
+
+    func command(_ arguments: String..., code: String? = nil) async throws -> ThreadkeeperBinary.Outcome {
+      let opened = code.map { ["THREADKEEPER_STORE_PASSPHRASE_FILE": $0] } ?? [:]
+      return try await ThreadkeeperBinary.run(
+        arguments + ["--config", configuration], environment: environment.merging(opened) { $1 })
+    }
+
+    func json(_ arguments: String..., code: String? = nil) async throws -> JSON {
+      let opened = code.map { ["THREADKEEPER_STORE_PASSPHRASE_FILE": $0] } ?? [:]
+      let outcome = try await ThreadkeeperBinary.run(
+        arguments + ["--json", "--config", configuration], environment: environment.merging(opened) { $1 })
+      #expect(outcome.status == 0, "\(arguments): \(outcome.error)")
+      return try #require(JSON(outcome.output))
+    }
+
+    func start() async throws -> DaemonProcess {
+      let daemon = try DaemonProcess(
+        ["run", "--config", configuration], environment: environment, errorFile: root.file("daemon.log"))
+      try await eventually("the daemon to run") {
+        let status = try await command("status", "--json")
+        return JSON(status.output)?["intake"]?["state"] == "running"
+      }
+      return daemon
+    }
+  }
+
+  private static let agentPassword = "etc/threadkeeper-agent/password"
+  /// What a backup of `oldMachine` has, and what is in each file.
+  private static let files = [
+    "etc/threadkeeper/ca.pem": "of an authority\n", agentPassword: "Sesame-41aa-of-the-agent\n",
+    "etc/threadkeeper-agent/otbr.env": "AGENT_OPTIONS=\"--host 127.0.0.1\"\n",
+    "var/lib/threadkeeper-agent/agent-client-id": "00112233445566778899aabbccddeeff\n",
+    "var/lib/threadkeeper/store.http-token": String(repeating: "t", count: 43) + "\n",
+  ]
+
+  /// A backup of a machine with agents, what opens it, and its broker.
+  private func oldMachine() async throws -> (
+    machine: Machine, broker: TestBroker, backup: String, code: String, settings: String
+  ) {
+    let (machine, broker) = (try Machine(), try TestBroker())
+    let settings = "mqtt: {host: 127.0.0.1, port: \(broker.port)}\nhttp: {enabled: false}\n"
+    try machine.put(settings, "etc/threadkeeper/threadkeeper.yaml")
+    let daemon = try await machine.start()
+    for (name, text) in Self.files { try machine.put(text, name) }
+    try machine.link("etc/threadkeeper-agent/passwd", to: "/etc/passwd")
+    #expect(mkfifo(machine.root.file("etc/threadkeeper-agent/pipe"), 0o600) == 0)
+    try machine.link(
+      "etc/systemd/system/multi-user.target.wants/threadkeeper-agent-otbr.service",
+      to: "/usr/lib/systemd/system/threadkeeper-agent-otbr.service")
+    #expect(try await machine.command("clients", "enroll", "hub", try Identity().keys.line).status == 0)
+    let code = try #require(try await machine.json("keys", "add", "--recovery-code")["recovery_code"]?.text)
+    let backup = machine.root.file("home.tkbackup")
+    let made = try await machine.json("store", "backup", backup)
+    let expected = (Array(Self.files.keys) + ["etc/threadkeeper/threadkeeper.yaml"]).map(machine.root.file)
+    #expect(made["files"]?.list.compactMap(\.text).sorted() == expected.sorted())
+    let leftOut = made["left_out"]?.list.compactMap { $0["path"]?.text }.sorted()
+    #expect(leftOut == ["passwd", "pipe"].map { machine.root.file("etc/threadkeeper-agent/" + $0) })
+    #expect(try await daemon.stop() == .exit(0))
+    return (machine, broker, backup, code, settings)
+  }
+
+  @Test("On a new machine the file and a recovery code bring back the store and all that made the old one")
+  func wholeMachine() async throws {
+    let (old, broker, backup, code, settings) = try await oldMachine()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
+    for text in Array(Self.files.values) + [settings] { #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text)") }
+
+    let new = try Machine()
+    let session = try TerminalSession(
+      ["store", "restore", backup, "--config", new.configuration], environment: new.environment)
+    try await session.until("Passphrase or recovery code")
+    try await session.untilHidden()
+    session.type(code + "\n")
+    #expect(try await session.end() == 0, "\(session.screen)")
+    for words in [
+      "In the backup beside the store", new.configuration, "are restored", "hub, home home", "127.0.0.1:",
+      "systemctl enable --now threadkeeper-agent-otbr",
+    ] { #expect(session.screen.contains(words), "\(words): \(session.screen)") }
+    for (name, text) in Self.files {
+      #expect(new.text(name) == text, "\(name)")
+      var status = stat()
+      #expect(stat(new.root.file(name), &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
+    }
+    #expect(new.text("etc/threadkeeper/threadkeeper.yaml") == settings)
+    let daemon = try await new.start()
+    #expect(try await new.json("clients", "list")["clients"]?.list.map { $0["user"]?.text } == ["hub"])
+    #expect(try await daemon.stop() == .exit(0))
+
+    // Again, over what is there: a file that differs stays, unless it may go.
+    let file = try new.root.putSecret(code, "code")
+    try new.put("changed", Self.agentPassword)
+    for (force, action, text) in [([], "kept", "changed"), (["--force"], "replaced", Self.files[Self.agentPassword])]
+      as [([String], String, String?)]
+    {
+      let outcome = try await ThreadkeeperBinary.run(
+        ["store", "restore", "--yes", "--json", backup, "--config", new.configuration] + force,
+        environment: new.environment.merging(["THREADKEEPER_STORE_PASSPHRASE_FILE": file]) { $1 })
+      #expect(outcome.status == 0, "\(outcome.error)")
+      let machine = JSON(outcome.output)?["machine"]
+      let actions = machine?["files"]?.list.map { ($0["path"]?.text, $0["action"]?.text) } ?? []
+      #expect(actions.count == Self.files.count + 1)
+      for (path, found) in actions {
+        #expect(found == (path == new.root.file(Self.agentPassword) ? action : "same"), "\(path ?? "")")
+      }
+      #expect(new.text(Self.agentPassword) == text)
+      // Who looks first who has access again starts it.
+      #expect(machine?["started"]?.list.isEmpty == true)
+    }
+    withExtendedLifetime((old, broker)) {}
+  }
+
+  @Test("A restore that fails leaves nothing beside the store, and writes through no link") func failedRestore()
+    async throws
+  {
+    let (old, _, backup, code, _) = try await oldMachine()
+    let right = try old.root.putSecret(code, "code")
+    var altered = [UInt8](try Data(contentsOf: URL(fileURLWithPath: backup)))
+    // In what is sealed beside the store.
+    altered[altered.count - 200] ^= 1
+    try Data(altered).write(to: URL(fileURLWithPath: backup + "-altered"))
+    let wrong = old.root.file("wrong")
+    try old.put("another passphrase", "wrong")
+    for (file, code, status) in [(backup, wrong, Int32(77)), (backup + "-altered", right, 65)] {
+      let new = try Machine()
+      let outcome = try await new.command("store", "restore", file, code: code)
+      #expect(outcome.status == status, "\(outcome.error)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: new.root.path).isEmpty, "\(outcome.error)")
+    }
+
+    // Where the store cannot be made, and where something else has the place of a file.
+    let precious = old.root.file("precious")
+    try old.put("precious", "precious")
+    for isLink in [false, true] {
+      let new = try Machine()
+      if isLink {
+        try new.link(Self.agentPassword, to: precious)
+      } else {
+        try new.put("no directory", "var/lib/threadkeeper/store")
+      }
+      let outcome = try await new.command("store", "restore", "--force", backup, code: right)
+      #expect(outcome.status != 0, "\(outcome.output)")
+      for name in Self.files.keys where name != Self.agentPassword || !isLink {
+        #expect(new.text(name) == nil, "\(name)")
+      }
+      #expect(new.text("etc/threadkeeper/threadkeeper.yaml") == nil)
+      #expect(!FileManager.default.fileExists(atPath: new.root.file("var/lib/threadkeeper/store/store.sqlite3")))
+    }
+    #expect(old.text("precious") == "precious")
+  }
+
   @Test("A signal ends a backup, also where the daemon says nothing") func silentDaemon() async throws {
     let installation = try Installation(try TestBroker())
     let daemon = try await installation.start()
