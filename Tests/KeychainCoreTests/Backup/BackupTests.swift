@@ -84,6 +84,31 @@ import Testing
     }
   }
 
+  @Test("What is given along with a backup is sealed, and read only with a key of the store, of a whole file")
+  func attachment() throws {
+    let (store, other) = (try TemporaryStore(), try TemporaryStore())
+    let path = store.path + "/backup"
+    let attachment = Array("the password of an agent".utf8)
+    let restore = BackupRestore(to: StoreLocation(directory: store.path + "/none"))
+    for given in [[], attachment, [UInt8](repeating: 7, count: Keychain.longestAttachment)] {
+      _ = try store.keychain.backup(to: path, replacing: true, with: given)
+      #expect(try given.isEmpty || Data(bytes(path)).range(of: Data(given)) == nil)
+      let found = try restore.attachment(of: BackupFile(path), with: [other.keyFile, store.keyFile])
+      #expect(found.attachment == given)
+      refuses(.authFailed) { try restore.attachment(of: BackupFile(path), with: [other.keyFile]) }
+    }
+    refuses(.param) {
+      try store.keychain.backup(
+        to: path, replacing: true, with: [UInt8](repeating: 7, count: Keychain.longestAttachment + 1))
+    }
+    _ = try store.keychain.backup(to: path, replacing: true, with: attachment)
+    var altered = try bytes(path)
+    altered[altered.count - 104 - 10] ^= 1
+    try Data(altered).write(to: URL(fileURLWithPath: path))
+    refuses(.decode) { try restore.attachment(of: BackupFile(path), with: [store.keyFile]) }
+    #expect(!FileManager.default.fileExists(atPath: store.path + "/none"))
+  }
+
   @Test func aFileIsReplacedOnlyWhenThatIsWanted() throws {
     let store = try TemporaryStore()
     let path = store.path + "/backup"
@@ -112,7 +137,7 @@ import Testing
     let store = try TemporaryStore()
     try store.add("anna")
     let path = store.path + "/backup"
-    _ = try store.keychain.backup(to: path)
+    _ = try store.keychain.backup(to: path, with: Array("given along".utf8))
     let whole = try bytes(path)
     store.keychain.close()
     let before = try bytes(store.location.databasePath)
