@@ -201,6 +201,9 @@ import Testing
     let leftOut = made["left_out"]?.list.compactMap { $0["path"]?.text }.sorted()
     #expect(leftOut == ["passwd", "pipe"].map { machine.root.file("etc/threadkeeper-agent/" + $0) })
     #expect(try await daemon.stop() == .exit(0))
+    // Without a daemon it is the same.
+    let again = try await machine.json("store", "backup", "--force", backup)
+    #expect(again["files"] == made["files"] && again["records"] == made["records"] && again["bytes"]?.number != 0)
     return (machine, broker, backup, code, settings)
   }
 

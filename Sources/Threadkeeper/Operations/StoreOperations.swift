@@ -72,7 +72,10 @@ struct BackupStore: StreamOperation {
   func perform(_ context: OperationContext, _ replies: VarlinkReplies<Reply>) throws -> Reply {
     let keychain = try context.store.keychain(
       instead: "make a backup of the database, as PostgreSQL does it, and keep it apart from the keys")
-    return Reply(made: try context.backups.make(of: keychain, with: machine, for: context.actor, replies))
+    let made = try context.backups.make(of: keychain, with: machine, for: context.actor) {
+      try replies.send(Reply(data: $0))
+    }
+    return Reply(made: made)
   }
 }
 

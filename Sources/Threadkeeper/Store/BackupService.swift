@@ -6,7 +6,7 @@ import Logging
 import Settings
 import SodiumCrypto
 
-/// Makes backups in the running daemon. Others use the store meanwhile.
+/// Makes backups, in the running daemon or without one. Others use the store meanwhile.
 ///
 /// A backup is first written into a file in the store's directory, which has no name by the time it is sent. So a
 /// client that reads slowly holds up no transaction, and nothing is left when it goes.
@@ -33,14 +33,14 @@ struct BackupService {
     for name in names where name.hasPrefix(Self.draftName + BackupDraft.suffix) { unlink(directory + "/" + name) }
   }
 
-  func make(of keychain: Keychain, with machine: Data?, for actor: String, _ replies: VarlinkReplies<BackupStore.Reply>)
-    throws -> BackupOutcome
+  /// - Parameter each: gets the next bytes of the file.
+  func make(of keychain: Keychain, with machine: Data?, for actor: String, each: (Data) throws -> Void) throws
+    -> BackupOutcome
   {
     let (file, outcome) = try turn.withLock { _ in try write(keychain, [UInt8](machine ?? Data())) }
     logger.notice("backup written", metadata: ["items": "\(outcome.items)", "by": "\(actor)"])
     for offset in stride(from: 0, to: outcome.fileBytes, by: Self.pieceLength) {
-      let piece = try file.read(at: offset, count: min(Self.pieceLength, outcome.fileBytes - offset))
-      try replies.send(BackupStore.Reply(data: Data(piece)))
+      try each(Data(file.read(at: offset, count: min(Self.pieceLength, outcome.fileBytes - offset))))
     }
     return outcome
   }

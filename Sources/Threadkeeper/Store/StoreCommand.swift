@@ -1,6 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
+import Glibc
 import KeychainCore
+import Logging
 import Settings
 import ThreadkeeperSupport
 
@@ -100,11 +102,11 @@ struct StoreBackupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     "backup", "Write the store, and what makes the machine besides, into one file.",
     """
-    The daemon makes the backup while it works, and needs free space for a second copy in the store's \
-    directory. Beside the store the file has the settings, the page's token and, with the package, the files of \
-    the agents on this machine; run it as root, who can read all of them. It opens with any key slot of the store: \
-    its key file, a passphrase, a recovery code. Keep them in another place. What is for this device only opens \
-    nowhere else.
+    The daemon makes the backup while it works, or the command where none runs; that needs free space for a \
+    second copy in the store's directory. Beside the store the file has the settings, the page's token and, with \
+    the package, the files of the agents on this machine; run it as root, who can read all of them. It opens with \
+    any key slot of the store: its key file, a passphrase, a recovery code. Keep them in another place. What is \
+    for this device only opens nowhere else.
 
     Examples:
       threadkeeper store backup /media/stick/threadkeeper-monday.tkbackup
@@ -169,8 +171,19 @@ struct StoreBackupCommand: AsyncParsableCommand {
   private static func receive(_ file: String, replacing isReplacing: Bool, _ machine: Data, _ client: DaemonClient)
     async throws -> BackupOutcome
   {
+    let settings = client.settings
+    let withoutDaemon: () async throws -> BackupOutcome = {
+      let draft = try BackupDraft(file, replacing: isReplacing)
+      let written = draft.file
+      let outcome = try await InterruptibleWork.result { stop in
+        try StoreOwner.runNow(settings) { try readStore(settings, machine, into: written, until: stop) }
+      }
+      try draft.place()
+      BackupNote.write(settings)
+      return outcome
+    }
     do {
-      return try await client.askRunning {
+      return try await client.askRunning(orStore: settings.store.url == nil ? withoutDaemon : nil) {
         let draft = try BackupDraft(file, replacing: isReplacing)
         let written = draft.file
         var length = 0
@@ -183,13 +196,30 @@ struct StoreBackupCommand: AsyncParsableCommand {
         guard let outcome = last.made, length == outcome.fileBytes else { throw DaemonClient.unreadable }
         try await SystemThread.result { try written.sync() }
         try draft.place()
-        BackupNote.write(client.settings)
+        BackupNote.write(settings)
         return outcome
       }
     } catch let error as KeychainError { throw CommandFailure(backup: error) } catch is DaemonClient.LeftOpen {
       // Whatever the daemon wrote, it has no name.
       throw CancellationError()
     }
+  }
+
+  /// What the daemon does, by the owner of the store, into a file that is open.
+  private static func readStore(_ settings: Settings, _ machine: Data, into file: FileBytes, until stop: StopFlag)
+    throws -> BackupOutcome
+  {
+    let keychain = try OpenStore.forReading(settings) { try StoreSecret.ask($0, until: stop) }
+    defer { keychain.close() }
+    let service = BackupService(settings, logger: Logger(label: "backup") { _ in SwiftLogNoOpLogHandler() })
+    var length = 0
+    let outcome = try service.make(of: keychain, with: machine, for: OpenStore.actor(user: getuid())) {
+      guard !stop.isUp else { throw CancellationError() }
+      try file.write([UInt8]($0), at: length)
+      length += $0.count
+    }
+    try file.sync()
+    return outcome
   }
 }
 
