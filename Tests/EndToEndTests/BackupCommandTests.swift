@@ -214,6 +214,10 @@ import Testing
     for text in Array(Self.files.values) + [settings] { #expect(bytes.range(of: Data(text.utf8)) == nil, "\(text)") }
 
     let new = try Machine()
+    // As the package leaves it.
+    for name in ["usr/share/threadkeeper/threadkeeper.yaml", "etc/threadkeeper/threadkeeper.yaml"] {
+      try new.put("{}\n", name)
+    }
     let session = try TerminalSession(
       ["store", "restore", backup, "--config", new.configuration], environment: new.environment)
     try await session.until("Passphrase or recovery code")

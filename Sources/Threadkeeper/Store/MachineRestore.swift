@@ -30,8 +30,6 @@ struct MachineRestore {
   /// Whether files that are there may go.
   let isReplacing: Bool
   private(set) var placed: [Placed] = []
-  /// Accounts that own some of the files, and that this machine does not have.
-  private(set) var missingAccounts: Set<String> = []
   private var former: [(path: String, file: Former?)] = []
 
   /// What a file was before.
@@ -40,9 +38,24 @@ struct MachineRestore {
     let status: stat
   }
 
-  init(_ machine: MachineFiles, _ configuration: SetupPlace, _ system: SystemPlaces, replacing isReplacing: Bool) {
+  /// - Throws: `CommandFailure` with status 69 where the package was on the other machine, and is not here: nobody would
+  ///   own its files.
+  init(_ machine: MachineFiles, _ configuration: SetupPlace, _ system: SystemPlaces, replacing isReplacing: Bool)
+    throws(CommandFailure)
+  {
     (self.machine, self.configuration, self.system, self.isReplacing) = (machine, configuration, system, isReplacing)
+    let isOfPackage =
+      !machine.units.isEmpty || machine.files.contains { $0.place == .agents || $0.place == .agentState }
+    guard isGivingAway, isOfPackage else { return }
+    for account in [StoreOwner.service, StoreOwner.agents] where SystemAccount.user(account) == nil {
+      throw CommandFailure(
+        .unavailable, "there is no user \(account) here, and the backup is of a machine with the package",
+        remedy: "install the package, and run it again")
+    }
   }
+
+  /// Whether files get the package's users: those of a system that is only prepared are not here.
+  private var isGivingAway: Bool { geteuid() == 0 && system.isRunning }
 
   /// What `putFiles` does, and the token, whose place the settings decide.
   var plan: String {
@@ -124,11 +137,7 @@ struct MachineRestore {
         throw CommandFailure(.cannotCreate, "\(path) is no ordinary file", remedy: "move it away, and try again")
       }
       try makeDirectory(FilePath.directory(of: path), file.place)
-      let isGivenAway =
-        geteuid() == 0 && file.place != .pageToken
-        && (configuration.isService || file.place == .agents || file.place == .agentState)
-      let user = isGivenAway ? account(file.owner) : geteuid()
-      let group = isGivenAway ? group(of: file.place) : getegid()
+      let (user, group) = owner(file.owner, in: file.place)
       try Self.write(Array(file.contents), to: path, replacing: isThere) { (user, group, file.mode & 0o755) }
       former.append((path, before))
     }
@@ -151,32 +160,26 @@ struct MachineRestore {
     } catch { throw CommandFailure(.cannotCreate, error.message, remedy: "nothing was changed") }
   }
 
-  private mutating func makeDirectory(_ path: String, _ place: MachineFiles.Place) throws(CommandFailure) {
+  private func makeDirectory(_ path: String, _ place: MachineFiles.Place) throws(CommandFailure) {
     guard access(path, F_OK) != 0 else { return }
     try PrivateDirectory.make(path)
-    guard geteuid() == 0, place != .pageToken else { return }
-    let owner = place == .agentState ? account(.agent) : 0
-    guard chown(path, owner, group(of: place)) == 0, chmod(path, place == .agentState ? 0o700 : 0o750) == 0 else {
+    guard isGivingAway, place != .pageToken else { return }
+    let (user, group) = owner(place == .agentState ? .agent : .root, in: place)
+    guard chown(path, user, group) == 0, chmod(path, place == .agentState ? 0o700 : 0o750) == 0 else {
       throw CommandFailure(.cannotCreate, "\(path) cannot be given away: \(String(cString: strerror(errno)))")
     }
   }
 
-  /// Root's where this machine has no such user.
-  private mutating func account(_ owner: MachineFiles.Owner) -> uid_t {
-    guard owner != .root else { return 0 }
-    if let user = SystemAccount.user(owner.account) { return user }
-    missingAccounts.insert(owner.account)
-    return 0
-  }
-
-  private func group(of place: MachineFiles.Place) -> gid_t {
-    let name: String? =
+  /// Who gets a file of a place; this user where nothing is given away, and for what has no such user here.
+  private func owner(_ owner: MachineFiles.Owner, in place: MachineFiles.Place) -> (user: uid_t, group: gid_t) {
+    let account: String? =
       switch place {
       case .settings, .besideSettings: configuration.isService ? StoreOwner.service : nil
       case .agents, .agentState: StoreOwner.agents
       case .pageToken: nil
       }
-    return name.flatMap(SystemAccount.group) ?? getegid()
+    guard isGivingAway, let account else { return (geteuid(), getegid()) }
+    return (SystemAccount.user(owner.account) ?? 0, SystemAccount.group(account) ?? 0)
   }
 }
 
@@ -190,8 +193,6 @@ extension MachineRestore {
     let started: [String]
     /// Commands for a person.
     let next: [String]
-    /// Users of files that this machine does not have: root has those.
-    let missingUsers: [String]
     /// Why the unit does not know where the store is, if so.
     let problem: String?
   }
@@ -207,7 +208,7 @@ extension MachineRestore {
       if configuration.isService, try dropIn.write() { left = [["systemctl", "daemon-reload"]] }
     } catch { problem = error.message }
     if !machine.units.isEmpty { left.append(["systemctl", "enable", "--now"] + machine.units) }
-    if isNew, problem == nil, StoreOwner.isRoot, system.hasSystemd, missingAccounts.isEmpty {
+    if isNew, problem == nil, StoreOwner.isRoot, system.hasSystemd {
       while let command = left.first {
         let tool = ToolProcess(command, mostOutput: 64 << 10, timeout: .seconds(120), showsErrors: true)
         guard (try? tool.output(until: nil)) != nil else { break }
@@ -216,8 +217,7 @@ extension MachineRestore {
     }
     return Report(
       files: placed, broker: machine.broker, started: left.isEmpty ? machine.units : [],
-      next: left.map { (["sudo"] + $0).joined(separator: " ") }, missingUsers: missingAccounts.sorted(),
-      problem: problem)
+      next: left.map { (["sudo"] + $0).joined(separator: " ") }, problem: problem)
   }
 
   fileprivate static func words(_ placed: Placed) -> String {
@@ -235,11 +235,6 @@ extension MachineRestore.Report {
   var text: String {
     var text = files.isEmpty ? "" : "Beside the store:\n"
     for file in files { text += "  \(MachineRestore.words(file))\n" }
-    for account in missingUsers {
-      text +=
-        "There is no user \(account) here, so root has its files: install the package, and run this again with"
-        + " --yes --force.\n"
-    }
     if let broker {
       text +=
         "Nothing of the broker \(broker.printable) is in the backup. It needs the logins and the access list that it"

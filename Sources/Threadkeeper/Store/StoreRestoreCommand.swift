@@ -117,7 +117,7 @@ struct StoreRestoreCommand: ParsableCommand {
           try opening(settings, secrets) { try $0.attachment(of: backup, with: $1) }
         }
         secrets = [secret]
-        machine = MachineRestore(
+        machine = try MachineRestore(
           try MachineFiles(decoding: files), place, SystemPlaces(environment: ProcessInfo.processInfo.environment),
           replacing: force)
         let plan = machine?.plan ?? ""

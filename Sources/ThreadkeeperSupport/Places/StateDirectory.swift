@@ -62,8 +62,9 @@ package struct SystemPlaces: Sendable {
   package var agentState: String { root + "/var/lib/threadkeeper-agent" }
   /// Where systemd has a link for each unit that it starts.
   package var enabledUnits: String { root + "/etc/systemd/system/multi-user.target.wants" }
-  /// Whether systemd runs on the machine that this is about.
-  package var hasSystemd: Bool { root.isEmpty && access("/run/systemd/system", F_OK) == 0 }
+  /// Whether this is the machine that runs, with its users.
+  package var isRunning: Bool { root.isEmpty }
+  package var hasSystemd: Bool { isRunning && access("/run/systemd/system", F_OK) == 0 }
   /// What that daemon's unit has besides, for a store that lies elsewhere.
   package var storeDropIn: String { root + "/etc/systemd/system/threadkeeper.service.d/store.conf" }
 }

@@ -45,6 +45,12 @@ import ThreadkeeperSupport
     #expect(try MachineFiles(decoding: [UInt8](machine.encoded())) == machine)
   }
 
+  @Test("A file of another user is left out", .enabled(if: geteuid() == 0, "gives files away")) func others() throws {
+    try put("a", "etc/threadkeeper-agent/key")
+    #expect(chown(root.file("etc/threadkeeper-agent/key"), 12_345, 12_345) == 0)
+    #expect(read().leftOut == [root.file("etc/threadkeeper-agent/key")])
+  }
+
   @Test("More files or bytes than there is room for are left out, and what is taken fits") func bounded() throws {
     try put(String(repeating: "a", count: MachineFiles.mostBytes), "etc/threadkeeper-agent/large")
     for number in 0..<MachineFiles.mostFiles { try put("\(number)", "etc/threadkeeper-agent/small-\(number)") }
