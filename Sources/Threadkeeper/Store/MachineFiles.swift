@@ -78,7 +78,12 @@ extension MachineFiles {
       }
   }
 
-  func encoded() throws -> Data { try JSONEncoder().encode(self) }
+  func encoded() throws -> Data {
+    let encoder = JSONEncoder()
+    // In base64 there may be as many slashes as letters.
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return try encoder.encode(self)
+  }
 }
 
 extension MachineFiles {

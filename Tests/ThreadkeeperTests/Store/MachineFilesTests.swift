@@ -61,7 +61,9 @@ import ThreadkeeperSupport
     try FileManager.default.removeItem(atPath: root.file("etc/threadkeeper-agent"))
     try FileManager.default.createDirectory(
       atPath: root.file("etc/threadkeeper-agent"), withIntermediateDirectories: false)
-    try put(String(repeating: "a", count: MachineFiles.mostBytes - 2), "etc/threadkeeper-agent/large")
+    // Slashes in base64.
+    try Data(repeating: 0xFF, count: MachineFiles.mostBytes - 2).write(
+      to: URL(fileURLWithPath: root.file("etc/threadkeeper-agent/large")))
     #expect(try read().machine.encoded().count <= Keychain.longestAttachment)
     #expect(read().leftOut.isEmpty)
   }
