@@ -236,7 +236,7 @@ extension Home {
   private mutating func move(_ stored: Router, _ advertisement: Advertisement) -> Bool {
     guard routers[stored.agent] != nil, routers[advertisement.agents[0]] == nil, refusal(of: advertisement, nil) == nil,
       stored.team == nil, let endpoint = stored.endpoint, advertisement.endpoint == endpoint,
-      stored.keptName != nil || advertisement.name == stored.name
+      advertisement.name == stored.ownName
     else { return false }
     var router = stored
     if let network = advertisement.network, network != router.network { dropReading(of: &router) }

@@ -247,15 +247,16 @@ extension Home {
     for user in [stored.user, gone.user].compactMap(\.self) { endPlaintext(of: user) }
   }
 
-  /// What is kept of a router that is off the list: whose it is, and its numbers. Nothing, where it has neither: else a
+  /// What is kept of a router that is off the list: whose it is, its numbers and its given name. Nothing, where it has none: else a
   /// login could fill the limit of its team with ids that it makes up. While its record is on the local network, the
   /// login stays known, so that this does not bring it back.
   mutating func keepAbsent(_ router: Router) {
     guard
-      router.owner != nil || router.dataset != nil || !router.order.isEmpty || router.user != nil && router.isAdvertised
+      router.owner != nil || router.dataset != nil || !router.order.isEmpty || router.givenName != nil
+        || router.user != nil && router.isAdvertised
     else { return drop(router) }
     var absent = Router(router.agent, at: now)
-    absent.name = router.name
+    (absent.ownName, absent.givenName) = (router.ownName, router.givenName)
     absent.user = router.user
     absent.owner = router.owner
     absent.team = router.owner ?? router.team
@@ -349,7 +350,7 @@ extension Router {
     }
     isKnown = true
     resetFrom = nil
-    name = message.name ?? name
+    ownName = message.name ?? ownName
     vendor = message.vendor ?? vendor
     model = message.model ?? model
     extendedAddress = message.extendedAddress ?? extendedAddress

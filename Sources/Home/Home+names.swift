@@ -116,7 +116,7 @@ extension Home {
 
   /// A router that has left under this id is there under another one: its login publishes for one of the same name.
   func successor(of left: Router) -> Router? {
-    guard !left.isPresent, let user = left.user, let one = SeenName(left.name, left.agent) else { return nil }
+    guard !left.isPresent, let user = left.user, let one = SeenName(left.ownName, left.agent) else { return nil }
     return routers.counts.names.alike(one.look, atMost: 8).lazy.compactMap {
       routers[BorderAgentID(high: $0.id.high, low: $0.id.low)]
     }.first { $0.user == user && $0.agent != left.agent }

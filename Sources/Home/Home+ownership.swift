@@ -129,6 +129,16 @@ extension Home {
     return .accepted(isChange: true, isKnown: true)
   }
 
+  /// Gives a router a name, or, by nil, its own again.
+  mutating func rename(_ agent: BorderAgentID, _ name: String?) -> HomeAnswer {
+    guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
+    guard stored.givenName != name else { return .accepted(isChange: false, isKnown: true) }
+    var router = stored
+    router.givenName = name
+    write(router, before: stored, RouterEvent(), trigger: .request)
+    return .accepted(isChange: true, isKnown: true)
+  }
+
   /// A code that was asked for here is no alert.
   mutating func expectCredentialSharing(of agent: BorderAgentID) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }

@@ -144,6 +144,7 @@ package struct Home: Sendable {
     case .notSent(let message): noteNotSent(message)
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
+    case .renameRouter(let agent, let name): step.output.answer = rename(agent, name)
     case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
     case .confirmAlerts(let isConfirmed): step.output.answer = confirmAlerts(isConfirmed)
     case .recoveryCode(let isThere): noteRecoveryCode(isThere)

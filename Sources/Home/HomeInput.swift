@@ -31,6 +31,8 @@ package enum HomeInput: Sendable {
   case remove(BorderAgentID)
   /// A person says that a router is there on purpose.
   case acceptRouter(BorderAgentID)
+  /// A person names a router; nil: it is shown as it calls itself.
+  case renameRouter(BorderAgentID, String?)
   /// A person has asked a router for a code with which others get its credentials.
   case codeAsked(BorderAgentID)
   /// A person says that routers are on a network on purpose, or takes that back.

@@ -20,9 +20,10 @@ package struct Router: Hashable, Sendable {
 
   // MARK: How it describes itself
 
-  package var name: String?
-  /// The name that a person has let it keep, whatever its record says.
-  @Boxed var keptName: String?
+  /// What it calls itself.
+  package var ownName: String?
+  /// The name that a person has given it, or has let it keep after a reset.
+  @Boxed package internal(set) var givenName: String?
   /// Where its record was last on the local network.
   var endpoint: String?
   package var vendor: String?
@@ -128,6 +129,9 @@ package struct Router: Hashable, Sendable {
 }
 
 extension Router {
+  /// By which it is shown everywhere.
+  package var name: String? { givenName ?? ownName }
+
   /// Whether a login of the broker has announced it, and it has not left.
   var isAnnounced: Bool { isPresent && source == .mqtt }
 
@@ -389,7 +393,7 @@ extension Router {
     (offMeshPrefix, sharesByCode) = (advertisement.offMeshPrefix, advertisement.sharesByCode)
     switch source {
     case .mdns:
-      name = keptName ?? advertisement.name ?? name
+      ownName = advertisement.name ?? ownName
       vendor = advertisement.vendor ?? vendor
       model = advertisement.model ?? model
       extendedAddress = advertisement.extendedAddress ?? extendedAddress
@@ -445,8 +449,7 @@ extension Router {
   mutating func endReset() {
     guard let former = resetFrom else { return }
     resetFrom = nil
-    keptName = former.name
-    name = former.name ?? name
+    if givenName == nil, former.name != ownName { givenName = former.name }
     memberOf = memberOf ?? former.memberOf
   }
 

@@ -18,6 +18,8 @@ package enum PageChange: Sendable, Equatable {
   /// Gets a network's credentials by the code that a border router shows.
   case join(code: String, router: String?, anyway: Bool)
   case readRouter(router: String)
+  /// - name: empty: as it calls itself.
+  case renameRouter(home: String, router: String, name: String)
   case prefer(home: String, network: String)
   /// Decides a dispute about the keys of the preferred network: the current ones stay. Not where others are preferred
   /// since then.
@@ -44,13 +46,14 @@ package enum PageChange: Sendable, Equatable {
     var anyway: Bool?
     var code: String?
     var id: String?
+    var name: String?
     var always: Bool?
   }
 
   static let paths = [
     "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
-    "/routers/accept", "/routers/forget", "/routers/read", "/consent/approve", "/consent/deny", "/consent/ask",
-    "/alerts/test", "/alerts/confirm", "/keys/recovery-code", "/keys/confirm",
+    "/routers/accept", "/routers/forget", "/routers/read", "/routers/rename", "/consent/approve", "/consent/deny",
+    "/consent/ask", "/alerts/test", "/alerts/confirm", "/keys/recovery-code", "/keys/confirm",
   ]
 
   /// Nil where the body does not say what the path needs.
@@ -66,6 +69,10 @@ package enum PageChange: Sendable, Equatable {
       self = .confirmRecoveryCode(group: group)
       return
     default: break
+    }
+    if path == "/routers/rename", let home = fields.home, let router = fields.borderAgentId, let name = fields.name {
+      self = .renameRouter(home: home, router: router, name: name)
+      return
     }
     switch (path, fields.home, fields.extPanId, fields.borderAgentId, fields.id) {
     case ("/keys/recovery-code", _, _, _, _): self = .makeRecoveryCode

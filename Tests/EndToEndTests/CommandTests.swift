@@ -31,9 +31,10 @@ import Testing
       ("credentials get \(hub.agent) --show-secrets", try home.hex()), ("preferred show", "home"),
       ("preferred check @\(dataset)", "match"), ("networks accept \(guests.extendedPANID)", "is accepted"),
       ("preferred set \(guests.extendedPANID)", "is changed"), ("preferred show --history", home.extendedPANID),
-      ("routers accept \(hub.agent)", "accept"), ("networks forget \(home.extendedPANID)", "home"),
-      ("preferred forget", "is kept as p-"), ("clients enroll phone \(line)", "phone is enrolled"),
-      ("clients list", "phone"), ("clients revoke phone", "forgotten"), ("consent list", "Nothing waits"),
+      ("routers accept \(hub.agent)", "accept"), ("routers rename \(hub.agent) Hall", #"called "Hall" now"#),
+      ("routers", "Hall"), ("networks forget \(home.extendedPANID)", "home"), ("preferred forget", "is kept as p-"),
+      ("clients enroll phone \(line)", "phone is enrolled"), ("clients list", "phone"),
+      ("clients revoke phone", "forgotten"), ("consent list", "Nothing waits"),
       ("credentials delete \(hub.agent)", "deleted"), ("routers remove \(stray.agent)", "removed"),
       ("audit", "router_removed \(stray.agent)"), ("keys list", "key_file"), ("store verify", "are as they were left"),
     ] as [(String, String)] {

@@ -184,6 +184,8 @@ import Testing
     #expect(scene.alarms == [] && scene.router(3)?.name == "Attic")
     scene.see(Self.box(3))
     #expect(scene.router(3)?.name == "Attic")
+    scene.handle(.renameRouter(3, nil))
+    #expect(scene.router(3)?.name == "seen 3")
   }
 
   @Test("What is another router in the place of one that has gone is not taken for it") func noReset() {

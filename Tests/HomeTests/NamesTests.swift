@@ -64,6 +64,21 @@ import ThreadDataset
     #expect(Self.mismatch(scene)?.routerNeedsID == false)
   }
 
+  @Test("The name that a person gives counts in alerts and events, and for who looks named so") func givenName() {
+    var scene = Self.scene()
+    scene.announce(2, Self.home) { $0.name = "Cellar" }
+    _ = scene.home.takeChanges()
+    #expect(scene.handle(.renameRouter(1, "Cellar")).alerts == [.preferredNetworkMismatch: .updated])
+    #expect(Self.mismatch(scene)?.routerName == "Cellar" && Self.mismatch(scene)?.routerNeedsID == true)
+    #expect(scene.home.takeChanges().routers == [1, 2])
+    // What it calls itself is not shown, and no other one is mistaken for it.
+    #expect(!scene.home.hasNamesake(2, "Attic"))
+    scene.announce(1, .of(2)) { $0.name = "Loft" }
+    #expect(scene.home.shownName(1) == #""Cellar" (0000000000000001)"#)
+    #expect(scene.handle(.renameRouter(1, nil)).alerts == [.preferredNetworkMismatch: .updated])
+    #expect(scene.home.shownName(1) == #""Loft""# && !scene.home.hasNamesake(2, "Cellar"))
+  }
+
   /// What brings another network of the name that the one of router 1 has.
   private static let sources: [(String, @Sendable (inout HomeScene) -> Void)] = [
     ("a router", { $0.announce(3, .of(7, name: "net-2"), from: "b") }),

@@ -6,7 +6,7 @@ import ThreadDataset
 @Suite struct RouterTableTests {
   private static func router(_ agent: UInt64, _ name: String? = nil) -> Router {
     var router = Router(.number(agent), at: WireTime(milliseconds: 0))
-    router.name = name
+    router.ownName = name
     return router
   }
 

@@ -159,6 +159,44 @@ import Testing
     #expect(scene.handle(.remove(3)).answer == .refused(.unknownRouter(3)))
   }
 
+  @Test(
+    "A given name stays when a router leaves and comes back, and goes when a person removes it",
+    arguments: [true, false]) func givenName(isAnnounced: Bool)
+  {
+    var scene = HomeScene()
+    func come(_ name: String, _ scene: inout HomeScene) {
+      if isAnnounced { scene.announce(1, .of(1)) { $0.name = name } } else { scene.see(.of(1) { $0.name = name }) }
+    }
+    #expect(scene.handle(.renameRouter(1, "Attic")).answer == .refused(.unknownRouter(1)))
+    come("hub", &scene)
+    #expect(scene.handle(.renameRouter(1, "Attic")).answer == .accepted(isChange: true, isKnown: true))
+    #expect(scene.handle(.renameRouter(1, "Attic")).answer == .accepted(isChange: false, isKnown: true))
+    come("hub 2", &scene)
+    #expect(scene.router(1)?.name == "Attic" && scene.router(1)?.ownName == "hub 2")
+    if isAnnounced { scene.publish(.leave, 1) } else { scene.handle(.discoveryEnded) }
+    #expect(scene.router(1)?.isPresent == false)
+    #expect(scene.handle(.renameRouter(1, nil)).answer == .refused(.unknownRouter(1)))
+    come("hub 3", &scene)
+    #expect(scene.router(1)?.name == "Attic" && scene.router(1)?.isPresent == true)
+    #expect(scene.handle(.renameRouter(1, nil)).answer == .accepted(isChange: true, isKnown: true))
+    #expect(scene.router(1)?.name == "hub 3")
+    scene.handle(.renameRouter(1, "Attic"))
+    scene.handle(.remove(1))
+    #expect(scene.router(1) == nil)
+  }
+
+  @Test("Of a router that has left, and of which nothing but a given name is kept, that goes after 30 days")
+  func forgottenName() {
+    var scene = HomeScene()
+    scene.see(.of(1))
+    scene.handle(.renameRouter(1, "Attic"))
+    scene.handle(.discoveryEnded)
+    #expect(scene.router(1)?.givenName == "Attic")
+    scene.wait(seconds: 30 * 86_400 + 60)
+    scene.tick()
+    #expect(scene.router(1) == nil)
+  }
+
   @Test("Only a listed router can be accepted, and a second time changes nothing") func accept() {
     var scene = HomeScene()
     #expect(scene.handle(.acceptRouter(1)).answer == .refused(.unknownRouter(1)))

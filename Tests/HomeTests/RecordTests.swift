@@ -22,7 +22,7 @@ import Testing
     router.team = "hub"
     router.formerKey = FormerKey(key: Hash128(high: 1, low: 2), until: now)
     router.credentialsGoneAt = now
-    router.name = "Hall"
+    router.ownName = "Hall"
     router.endpoint = "router.local, 49152"
     router.vendor = "Vendor"
     router.model = "Model"
@@ -65,7 +65,7 @@ import Testing
     router.isKnown = false
     router.isOpenForCode = true
     router.codeAskedAt = now
-    (router.keptName, router.endpoint) = ("kept", "10.0.0.7, 49154")
+    (router.givenName, router.endpoint) = ("kept", "10.0.0.7, 49154")
     router.resetFrom = .init(agent: 8, name: "was", memberOf: 3)
     var terms = Adoption.Terms(
       user: "otbr", team: "hub", fingerprint: "one", preferred: .of(1), reported: .of(2), consent: ConsentID(5))

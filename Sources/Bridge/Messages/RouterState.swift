@@ -47,7 +47,7 @@ package struct RouterState: WireObject {
     c.needed("first_seen", router.firstSeenAt, "When it came to the home.")
     c.needed("home", home, .home)
     c.field("model", router.model, .label("As it reported."))
-    c.field("name", router.name, .label("As it reported."))
+    c.field("name", router.name, .label("As a person has named it, else as it reported."))
     c.field("network_name", name?.isEmpty == true ? nil : name, .networkName(dataset))
     c.field(
       "offline_reason", router.offlineReason, "As the `reason` of [`offline`](#events-from-routers), or `silent`.")
@@ -56,6 +56,9 @@ package struct RouterState: WireObject {
       .text(
         "Off-mesh routable prefix, by its record: other hosts reach the devices of its network below it.",
         pattern: "^([0-9a-f]{1,4}:){1,4}:/64$"))
+    c.field(
+      "own_name", router.ownName == router.name ? nil : router.ownName,
+      .label("As it reported, where a person has named it otherwise."))
     c.field("pan_id", parameters?.panID, .panID(dataset))
     c.field(
       "partition_id", router.shownPartition,

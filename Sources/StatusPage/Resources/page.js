@@ -86,7 +86,11 @@ function confirmation({label, path}) {
   return form;
 }
 async function change(path, body, question, place) {
-  if (question && !confirm(question)) return;
+  if (path === "/routers/rename") {
+    const name = prompt(question, body.name);
+    if (name === null) return;
+    body = {...body, name: name.trim()};
+  } else if (question && !confirm(question)) return;
   const outcome = place || byId("outcome");
   if (path === "/routers/read") {
     outcome.className = "";
@@ -159,13 +163,23 @@ function remark(home, item) {
   if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body));
   return line;
 }
-function facts(item) {
+function renaming(home, item) {
+  const element = button("Rename", fullName(item), "/routers/rename",
+    {home, border_agent_id: item.id, name: item.name === item.id ? "" : item.name},
+    "What is " + fullName(item) + " called? Leave it empty for its own name.");
+  // The same button under the new name.
+  if (element) element.dataset.key = "rename " + home + " " + item.id;
+  return element;
+}
+function facts(home, item) {
   return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
     make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
-      item.only_seen ? ", on the local network only" : "", item.omr ? ", off-mesh prefix " + item.omr : "",
+      item.own_name ? ", calls itself " + item.own_name : "", item.only_seen ? ", on the local network only" : "",
+      item.omr ? ", off-mesh prefix " + item.omr : "",
       item.shares_by_code ? ", can share by code" : "",
       ...(item.read ? [", dataset ", when(item.read, "read")] : [])),
-    item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null);
+    item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null,
+    renaming(home, item));
 }
 function network(home, item, heading) {
   const head = make("div", "head",
@@ -187,7 +201,7 @@ function network(home, item, heading) {
   details.firstElementChild.dataset.key = "details " + JSON.stringify(body);
   details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
   if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
-  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(facts)));
+  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(one => facts(home, one))));
   // What is done seldom is among the details.
   if (item.id && item.preferred)
     details.append(button("Share by code", named, "/networks/share", body),

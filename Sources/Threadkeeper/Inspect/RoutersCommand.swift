@@ -2,11 +2,12 @@ import ArgumentParser
 import Broker
 import ThreadDataset
 import ThreadRequests
+import ThreadkeeperSupport
 
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "routers", "List the border routers, read one, remove one, or accept one that is new.",
+    "routers", "List the border routers, read one, name or remove one, or accept one that is new.",
     """
     Without a subcommand it lists them, with the options of `list`.
 
@@ -14,11 +15,13 @@ struct RoutersCommand: ParsableCommand {
       threadkeeper routers
       threadkeeper routers --json
       threadkeeper routers read a1b2c3d4e5f60718
+      threadkeeper routers rename a1b2c3d4e5f60718 "Living room"
       threadkeeper routers remove a1b2c3d4e5f60718
       threadkeeper routers accept a1b2c3d4e5f60718
     """,
     subcommands: [
-      RoutersListCommand.self, RoutersReadCommand.self, RoutersRemoveCommand.self, RoutersAcceptCommand.self,
+      RoutersListCommand.self, RoutersReadCommand.self, RoutersRenameCommand.self, RoutersRemoveCommand.self,
+      RoutersAcceptCommand.self,
     ], defaultSubcommand: RoutersListCommand.self)
 }
 
@@ -117,6 +120,41 @@ extension ReadRouter.Reply {
       lines.append("Its network changes \(what) in \(pending.seconds) s.")
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+}
+
+/// `threadkeeper routers rename`
+struct RoutersRenameCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "rename", "Give a border router a name, or its own again.",
+    """
+    It is shown by this name everywhere: in lists, alerts and Home Assistant, whatever it calls itself. It \
+    keeps the name when it leaves and comes back within 30 days, not when you remove it. An empty name \
+    takes it back, as `--undo` does.
+
+    Ends with 66 for an unknown id.
+
+    Examples:
+      threadkeeper routers rename a1b2c3d4e5f60718 "Living room"
+      threadkeeper routers rename a1b2c3d4e5f60718 --undo
+    """)
+
+  @OptionGroup var argument: CredentialArgument
+  @Argument(help: "At most 128 characters.") var name: String?
+  @Flag(help: "Show it as it calls itself.") var undo = false
+
+  @OptionGroup var options: CommandOptions
+
+  func validate() throws { guard undo == (name == nil) else { throw ValidationError("Give a name, or --undo.") } }
+
+  func run() async throws {
+    try await options.perform {
+      try RenameRouter(home: argument.home.name($0), borderAgentId: argument.agent().description, name: name ?? "")
+    } text: {
+      let name = $0.name.flatMap(ShownName.quoted) ?? "by its id"
+      return $0.changed
+        ? "\($0.borderAgentId) is called \(name) now.\n" : "\($0.borderAgentId) is called \(name) already.\n"
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import Logging
 import MeshCoP
 import Settings
 import ThreadDataset
+import ThreadkeeperSupport
 
 /// Removes a router that is gone, with all that is stored of it. The next team that announces its id owns it.
 /// A second removal finds nothing.
@@ -56,9 +57,7 @@ struct AcceptRouter: Operation {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
     guard case .accepted(let isChange, _) = try context.perform(.acceptRouter(agent), in: home) else {
-      throw CommandFailure(
-        .noInput, "no border router is listed under the border agent id \(agent)",
-        remedy: "`threadkeeper routers` shows the ids")
+      throw CommandFailure.notListed(agent)
     }
     if isChange {
       context.logger.notice(
@@ -66,6 +65,54 @@ struct AcceptRouter: Operation {
         metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)"])
     }
     return Reply(home: home, borderAgentId: agent.description, changed: isChange)
+  }
+}
+
+/// Names a router, wherever it is shown.
+struct RenameRouter: Operation {
+  var home: String
+  /// 16 or 32 hexadecimal digits.
+  var borderAgentId: String
+  /// Empty: as it calls itself.
+  var name: String
+
+  /// Also what `routers rename --json` prints.
+  struct Reply: Codable {
+    var home: String
+    var borderAgentId: String
+    /// What it is called now; absent where it has no name.
+    var name: String?
+    var changed: Bool
+  }
+
+  func perform(_ context: OperationContext) throws -> Reply {
+    let agent = try BorderAgentID(parameter: borderAgentId)
+    let home = try context.settings.home(named: home)
+    // What no router may call itself.
+    guard name.unicodeScalars.count <= InboundLimits.textCharacters else {
+      throw CommandFailure(.usage, "a name has at most \(InboundLimits.textCharacters) characters")
+    }
+    guard name.isEmpty || ShownName.quoted(name) != nil else {
+      throw CommandFailure(.usage, "nothing of the name can be seen")
+    }
+    let answer = try context.perform(.renameRouter(agent, name.isEmpty ? nil : name), in: home)
+    guard case .accepted(let isChange, _) = answer else { throw CommandFailure.notListed(agent) }
+    if isChange {
+      context.logger.notice(
+        name.isEmpty ? "border router has its own name again" : "border router renamed",
+        metadata: ["border_agent_id": "\(agent)", "home": "\(home)", "by": "\(context.actor)"])
+    }
+    return try Reply(
+      home: home, borderAgentId: agent.description, name: context.home(named: home).home.routers[agent]?.name,
+      changed: isChange)
+  }
+}
+
+extension CommandFailure {
+  static func notListed(_ agent: BorderAgentID) -> CommandFailure {
+    CommandFailure(
+      .noInput, "no border router is listed under the border agent id \(agent)",
+      remedy: "`threadkeeper routers` shows the ids")
   }
 }
 

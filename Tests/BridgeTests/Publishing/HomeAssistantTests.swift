@@ -42,7 +42,7 @@ import ThreadDataset
             let name = random.pick([
               random.text(), "Living room 2", "x", " ", "!!", "Äpfel", "  A--b ", "HomePod (Küche)",
             ])
-            router.name = random.maybe(name)
+            router.ownName = random.maybe(name)
             router.vendor = random.maybe(random.text())
             router.model = random.maybe(random.text())
             router.source = random.pick([.mqtt, .mdns])

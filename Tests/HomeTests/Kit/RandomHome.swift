@@ -53,6 +53,7 @@ struct RandomHome: RandomNumberGenerator {
     case 90:
       return chance(50)
         ? .acceptRouter(agent()) : .acceptCredentials(chance(50) ? network() : nil, by: .commandLine(user: 0))
+    case 91 where chance(40): return .renameRouter(agent(), pick([nil, "Hall", "Attic", "Given"]))
     case 91: return .acceptNetwork(network(), isAccepted: chance(60))
     case 92..<95:
       let user = user()

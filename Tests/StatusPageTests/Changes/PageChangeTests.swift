@@ -47,6 +47,10 @@ import Testing
       ("/routers/read", #"{"border_agent_id":"b"}"#, .readRouter(router: "b")),
       ("/keys/recovery-code", "{}", .makeRecoveryCode),
       ("/keys/confirm", #"{"code":"A1B2C"}"#, .confirmRecoveryCode(group: "A1B2C")),
+      (
+        "/routers/rename", #"{"home":"a","border_agent_id":"b","name":""}"#,
+        .renameRouter(home: "a", router: "b", name: "")
+      ),
     ] as [(String, String, PageChange)]) func made(path: String, body: String, change: PageChange) async
   {
     let reply = await reply(post(path, Array(body.utf8)))

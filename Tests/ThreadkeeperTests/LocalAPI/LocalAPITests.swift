@@ -76,6 +76,7 @@ import ThreadkeeperSupport
     ListConsents(), ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(),
     ListNetworks(), ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
     RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),
+    RenameRouter(home: "home", borderAgentId: agent, name: "Attic"),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),
     ShareNetwork(), ShowCredential(home: "home", borderAgentId: agent, secret: false),
     ShowPreferred(home: "home", secret: false), StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"),

@@ -82,6 +82,21 @@ import ThreadDataset
     #expect(!RemoveRouter.isRepeatable)
   }
 
+  @Test("A router has the name that a person gives it; one that no router may have is refused") func naming() throws {
+    func rename(_ name: String) -> RenameRouter { RenameRouter(home: "home", borderAgentId: Self.agent, name: name) }
+    #expect(try context.failure(of: rename("Attic")).status == .noInput)
+    try announce(.home)
+    for name in [" ", "\u{200B}", String(repeating: "x", count: 129)] {
+      #expect(try context.failure(of: rename(name)).status == .usage, "\(name)")
+    }
+    for (name, shown, isChange) in [("Attic", "Attic", true), ("Attic", "Attic", false), ("", nil, true)]
+      as [(String, String?, Bool)]
+    {
+      let reply = try rename(name).perform(context)
+      #expect(reply.name == shown && reply.changed == isChange, "\(reply)")
+    }
+  }
+
   @Test("No code is shown without a network, for too long, or by what is no router; then it is said what helps")
   func sharing() throws {
     #expect(try context.failure(of: ShareNetwork()).status == .noInput)

@@ -326,6 +326,16 @@ import ThreadDataset
     #expect(networks.flatMap(\.routers).filter(\.isAlike).map(\.name) == ["Attic", "Attic"])
   }
 
+  @Test("A router that a person has named says what it calls itself") func named() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1, on: .home) { $0.name = "hub" }
+    func router() throws -> PageState.Router { try #require(try shown(sample).networks[0].routers.first) }
+    #expect(try router().name == "hub" && router().ownName == nil)
+    let agent = try #require(sample.home.routers.first { _ in true }?.agent)
+    sample.handle(.renameRouter(agent, "Attic"))
+    #expect(try router().name == "Attic" && router().ownName == "hub")
+  }
+
   @Test("A router has its remarks and its worst alert") func remarks() throws {
     let home = try shown(try sample())
     #expect(home.networks[0].routers[0].notes == [] && home.networks[0].routers[0].fault == nil)

@@ -117,6 +117,9 @@ struct PageChanges {
     case .forgetRouter(let home, let router):
       _ = try RemoveRouter(home: home, borderAgentId: router).perform(context)
       return "The border router is forgotten."
+    case .renameRouter(let home, let router, let name):
+      _ = try RenameRouter(home: home, borderAgentId: router, name: name).perform(context)
+      return name.isEmpty ? "The border router has its own name again." : "The border router is renamed."
     case .join(let code, let router, let isAnyway):
       return try join(JoinNetwork(code: code, borderAgentId: router, anyway: isAnyway))
     case .readRouter(let router): return PageOutcome(try ReadRouter(borderAgentId: router).perform(context).sentence)

@@ -22,6 +22,8 @@ struct PageState: Encodable {
   struct Router: Encodable {
     var id: String
     var name: String
+    /// What it calls itself, where a person has named it otherwise.
+    var ownName: String?
     /// Others look so named.
     var isAlike: Bool
     /// Vendor and model.
@@ -318,6 +320,7 @@ extension PageState.Router {
     id = router.agent.description
     self.isAlike = isAlike
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
+    ownName = router.ownName == router.name ? nil : router.ownName?.printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
     online = router.isOnline
