@@ -19,7 +19,8 @@ extension Home {
       let signed = clients.filter { $0.value.trust == .signed }.map(\.key).sorted()
       let on = accepted.sorted()
       return Self.bytes(
-        .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode)
+        .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode,
+        unwatched)
     case .router(let agent): return routers[agent].map { Self.bytes(.router, $0, routers.lastSeen(agent)) }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
     case .alert(let key): return alerts[key].map { Self.bytes(.alert, key, $0) }
@@ -54,10 +55,10 @@ extension Home {
     guard let kind = Kind(rawValue: try coder.byte(nil)), try coder.byte(nil) == Self.form else { throw RecordError() }
     switch kind {
     case .home:
-      let (network, isForgotten, on, since, signed, isConfirmed, hasCode):
-        (PreferredNetwork?, Bool, [ExtendedPANID], WireTime?, [ExactName], Bool, Bool?) = try coder.rest()
+      let (network, isForgotten, on, since, signed, isConfirmed, hasCode, gaps):
+        (PreferredNetwork?, Bool, [ExtendedPANID], WireTime?, [ExactName], Bool, Bool?, [Unwatched]) = try coder.rest()
       (preferred, isPreferredForgotten, accepted, discoveredSince) = (network, isForgotten, Set(on), since)
-      (areAlertsConfirmed, hasRecoveryCode) = (isConfirmed, hasCode)
+      (areAlertsConfirmed, hasRecoveryCode, unwatched) = (isConfirmed, hasCode, gaps)
       // The record of a client, where it opens, replaces this.
       for user in signed where clients[user] == nil {
         clients[user] = EnrolledClient(line: "", fingerprint: "", trust: .signed, at: WireTime(milliseconds: 0), by: "")
@@ -231,6 +232,7 @@ extension Router: Recorded {
     try coder(&router.isOpenForCode)
     try coder(&router.codeAskedAt)
     try coder(&router.resetFrom)
+    try coder(&router.past)
     try coder(&router.reading)
     try coder(&router.adoption)
     try coder(&router.order)

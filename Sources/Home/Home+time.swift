@@ -119,6 +119,7 @@ extension Home {
       noteRecord(.alert(key))
     }
     routers.seeNotLater(than: now)
+    if jump > 0 { noteUnwatched(since: WireTime(milliseconds: now.milliseconds - jump)) } else { endUnwatchedLater() }
     for user in askedUntil.keys { askedUntil[user] = now }
     for var agent in allAgents where agent.reportedAt > now {
       agent.reportedAt = now
@@ -136,6 +137,7 @@ extension Home {
       router.reading?.followClock(by: jump, now)
       if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
+      router.past.followClock(now)
       if router != stored { put(router) }
     }
     if let since = discoveredSince, since > now {

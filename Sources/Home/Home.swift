@@ -20,6 +20,8 @@ package struct Home: Sendable {
   package internal(set) var areAlertsConfirmed = false
   /// Whether a recovery code opens the store, as was last known; nil where it has none by design, as in a fleet.
   package internal(set) var hasRecoveryCode: Bool?
+  /// The oldest first.
+  var unwatched: [Unwatched] = []
   /// When the first list of the local network was complete; nil before, and while nothing is looked for there.
   var discoveredSince: WireTime?
   package internal(set) var alerts: [AlertKey: Alert] = [:]
@@ -135,6 +137,7 @@ package struct Home: Sendable {
     case .sightings(let sightings): see(sightings)
     case .reading(let result): step.output.answer = take(result)
     case .discoveryEnded: endDiscovery()
+    case .unwatched(let since): noteUnwatched(since: since)
     case .tick(let link): tick(link)
     case .clockJumped(let jump): followClock(by: jump)
     case .delivered(let message): noteDelivery(of: message)
@@ -194,9 +197,10 @@ extension Home: Equatable {
   package static func == (a: Home, b: Home) -> Bool {
     a.routers == b.routers && a.preferred == b.preferred && a.isPreferredForgotten == b.isPreferredForgotten
       && a.former == b.former && a.accepted == b.accepted && a.discoveredSince == b.discoveredSince
-      && a.areAlertsConfirmed == b.areAlertsConfirmed && a.hasRecoveryCode == b.hasRecoveryCode && a.alerts == b.alerts
-      && a.questions == b.questions && a.grants == b.grants && a.decisions == b.decisions && a.clients == b.clients
-      && a.signers == b.signers && a.shared == b.shared && a.agents == b.agents
+      && a.areAlertsConfirmed == b.areAlertsConfirmed && a.hasRecoveryCode == b.hasRecoveryCode
+      && a.unwatched == b.unwatched && a.alerts == b.alerts && a.questions == b.questions && a.grants == b.grants
+      && a.decisions == b.decisions && a.clients == b.clients && a.signers == b.signers && a.shared == b.shared
+      && a.agents == b.agents
   }
 }
 
@@ -294,6 +298,7 @@ extension Home {
       router.noteMember(of: preferred?.dataset.network, before: before)
     }
     router.awaySince = router.isAway ? router.awaySince ?? now : nil
+    notePast(of: &router)
     if router != before { put(router) }
     if let old = needs.preferredBefore,
       verdict(of: before, preferred: old) != verdict(of: router, preferred: preferred?.dataset)
@@ -369,7 +374,9 @@ extension Home {
   }
 
   /// Puts a router into the table, and notes what of it is to be written and published.
-  mutating func put(_ router: Router) {
+  mutating func put(_ changed: Router) {
+    var router = changed
+    notePast(of: &router)
     let before = routers[router.agent]
     noteNetworks(before, router)
     let hasNewName = !router.hasNames(of: before)

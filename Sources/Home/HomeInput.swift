@@ -15,6 +15,8 @@ package enum HomeInput: Sendable {
   indirect case reading(ReadingResult)
   /// Nothing is looked for on the local network any more: what that has brought goes.
   case discoveryEnded
+  /// The daemon did not run since then.
+  case unwatched(since: WireTime)
   /// Time has passed.
   case tick(Link)
   /// The clock was set by so many milliseconds, or the machine slept.

@@ -101,6 +101,7 @@ package struct Router: Hashable, Sendable {
   @Boxed var codeAskedAt: WireTime?
   /// What it was before it was reset, until a person has said that it is the same.
   @Boxed package var resetFrom: FormerRouter?
+  var past = RouterPast()
 
   // MARK: What is under way
 

@@ -65,6 +65,8 @@ import Testing
     router.isKnown = false
     router.isOpenForCode = true
     router.codeAskedAt = now
+    router.past.become(.otherNetwork, at: now)
+    router.past.become(.away, at: now.adding(seconds: 7_200))
     (router.givenName, router.endpoint) = ("kept", "10.0.0.7, 49154")
     router.resetFrom = .init(agent: 8, name: "was", memberOf: 3)
     var terms = Adoption.Terms(

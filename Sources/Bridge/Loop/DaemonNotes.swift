@@ -5,7 +5,7 @@ import SodiumCrypto
 
 /// What the daemon remembers of itself: the one record of home 0.
 ///
-///     0 | form 1 | flags | trial: 16 | its tries | dropped: 8 | prefixes: each its length, and its bytes
+///     0 | form 1 | flags | trial: 16 | its tries | dropped: 8 | ran: 4 | prefixes: each its length, and its bytes
 ///     flags: 1 it runs, 2 the broker has had its session, 4 `dropped` is known
 package struct DaemonNotes: Hashable, Sendable {
   /// Whether a process has not ended as it should.
@@ -14,6 +14,8 @@ package struct DaemonNotes: Hashable, Sendable {
   package var hasSession = false
   /// The broker's last count of dropped messages; nil: none was seen.
   package var dropped: Int64?
+  /// The last hour since 1970 in which it is known to have run; 0: none.
+  var ranIn: UInt32 = 0
   /// The message that is tried alone.
   var trial = MessageTrial()
   /// Prefixes of Home Assistant's discovery below which the broker may hold devices.
@@ -27,19 +29,21 @@ package struct DaemonNotes: Hashable, Sendable {
     let flags: UInt8 = (isRunning ? 1 : 0) | (hasSession ? 2 : 0) | (dropped == nil ? 0 : 4)
     return [0, Self.form, flags] + trial.hash + [trial.tries]
       + withUnsafeBytes(of: (dropped ?? 0).littleEndian) { Array($0) }
+      + withUnsafeBytes(of: ranIn.littleEndian) { Array($0) }
       + prefixes.flatMap { [UInt8(clamping: $0.text.utf8.count)] + $0.text.utf8.prefix(255) }
   }
 
   /// - Returns: nil for what this version cannot have written.
   init?(_ record: [UInt8]) {
-    let count = 4 + MessageTrial.hashLength + 8
+    let count = 4 + MessageTrial.hashLength + 8 + 4
     guard record.count >= count, record[0] == 0, record[1] == Self.form else { return nil }
     let flags = record[2]
     isRunning = flags & 1 != 0
     hasSession = flags & 2 != 0
     trial.hash = Array(record[3..<3 + MessageTrial.hashLength])
     trial.tries = record[3 + MessageTrial.hashLength]
-    if flags & 4 != 0 { dropped = record[count - 8..<count].reversed().reduce(0) { $0 << 8 | Int64($1) } }
+    if flags & 4 != 0 { dropped = record[count - 12..<count - 4].reversed().reduce(0) { $0 << 8 | Int64($1) } }
+    ranIn = record[count - 4..<count].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     var rest = record[count...]
     while let length = rest.popFirst() {
       guard length > 0, length <= rest.count, let text = String(validating: rest.prefix(Int(length)), as: UTF8.self)

@@ -113,12 +113,14 @@ extension LoopState {
   ///   - consent: that Home Assistant decides about everything, where it does.
   ///   - hasRecoveryCode: whether one opens the store; nil where none can.
   mutating func start(_ loaded: LoadedStore, discovers: Bool, consent: AlertFacts?, hasRecoveryCode: Bool?) throws {
-    records.notes.isRunning = true
+    let last = WireTime(milliseconds: Int64(records.notes.ranIn) * 3_600_000)
+    (isStarted, records.notes.isRunning, records.notes.ranIn) = (true, true, now.hour)
     for home in loaded.served {
       batch.others += home.replacedRecords.map { .init(id: $0, home: home.number, state: nil) }
     }
     for place in homes.indices {
       handle(.started, in: place)
+      if last.hour > 0 { handle(.unwatched(since: last), in: place) }
       if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
       // The first home of the settings has them now.
       if place > 0 { for name in Self.ofDaemon { handle(.condition(name, nil), in: place) } }
@@ -168,6 +170,7 @@ extension LoopState {
     if signs.isDue(at: now) { signs.collect(&homes, at: now) }
     let seen = signs.next
     save(seen)
+    if isStarted { records.notes.ranIn = now.hour }
     // So that several power cuts are not counted for the same heartbeat.
     if isTried { records.notes.trial = MessageTrial() }
     try commit(savesPublished: true)
@@ -182,6 +185,7 @@ extension LoopState {
   }
 
   mutating func stop() throws {
+    if isStarted { records.notes.ranIn = now.hour }
     records.notes.isRunning = false
     records.notes.trial = MessageTrial()
     signs.collect(&homes, at: now)

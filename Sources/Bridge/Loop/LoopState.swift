@@ -71,6 +71,8 @@ struct LoopState {
   /// It was handled, so that its note is not needed any more.
   var isTried = false
   var signs: SignsOfLife
+  /// Whether the homes have started: not where the store takes nothing.
+  var isStarted = false
 
   init(
     _ loaded: LoadedStore, _ daemon: DaemonRecords, _ settings: [ServedHome], _ committed: CommittedHomes,

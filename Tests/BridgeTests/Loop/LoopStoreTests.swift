@@ -269,11 +269,26 @@ import ThreadDataset
     #expect(try kit.restarted().loop.homes.recent == recent)
   }
 
+  @Test("Hours in which no daemon ran are unknown of each router, however it ended") func unwatched() throws {
+    let kit = try LoopKit()
+    try kit.receive(.announce(1))
+    try kit.pass(seconds: 5 * 3_600)
+    kit.time.advance(seconds: 4 * 3_600)
+    let second = try kit.restarted(cleanly: false)
+    kit.time.advance(seconds: 2 * 3_600)
+    try second.loop.stop()
+    kit.time.advance(seconds: 3 * 3_600)
+    let third = try second.restarted(cleanly: false)
+    let past = third.home.past(of: try #require(third.router(1)), at: kit.time.now).map { $0 == .unknown ? "?" : "o" }
+    #expect(past.suffix(15).joined() == "oooooo???ooo??o")
+  }
+
   @Test("What the daemon and homes remember is read as it was written") func notes() throws {
     var notes = DaemonNotes()
     #expect(DaemonNotes(notes.record) == notes)
     notes.isRunning = true
     notes.dropped = 1_000_000
+    notes.ranIn = 472_223
     _ = notes.trial.begin("a", [1], nil)
     notes.prefixes = ["homeassistant", "hö"]
     #expect(DaemonNotes(notes.record) == notes)

@@ -63,7 +63,8 @@ struct RandomHome: RandomNumberGenerator {
         user, by: .commandLine(user: 0))
     case 95: return .revoke(user(), forgets: chance(50), by: .commandLine(user: 0))
     case 96: return .clockJumped(by: pick([-86_400_000, -3_000, 5_000, 86_400_000]))
-    case 97: return .deliveriesAreDue
+    case 97:
+      return chance(50) ? .deliveriesAreDue : .unwatched(since: now.adding(seconds: -pick([60, 7_200, 9_000_000])))
     case 98 where chance(30): return chance(50) ? .confirmAlerts(chance(70)) : .recoveryCode(chance(70))
     case 98:
       let facts = chance(50) ? AlertFacts(.daemon) : nil
