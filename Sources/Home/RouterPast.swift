@@ -4,7 +4,7 @@
 /// it was and until which hour since 1970, which is not in it.
 package struct RouterPast: Hashable, Sendable {
   /// The worst last.
-  package enum Standing: UInt8, Sendable, CaseIterable {
+  package enum Standing: UInt8, Comparable, Sendable {
     /// Not on the list, or the daemon did not run.
     case unknown
     /// Online, where it should be.
@@ -12,6 +12,8 @@ package struct RouterPast: Hashable, Sendable {
     /// Online, on another network than the preferred one, which nobody has accepted.
     case otherNetwork
     case away
+
+    package static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
   }
 
   package static let hours = 720
@@ -33,7 +35,7 @@ package struct RouterPast: Hashable, Sendable {
     current = next
     // It came to the list.
     if was == .unknown, before.isEmpty { return }
-    let end = was.rawValue > next.rawValue ? hour + 1 : hour
+    let end = was > next ? hour + 1 : hour
     before.removeAll { $0 >> 2 + UInt32(Self.hours) <= hour }
     // It was something worse in the same hour.
     if let last = before.last, last >> 2 >= end { return }

@@ -171,6 +171,17 @@ function renaming(home, item) {
   if (element) element.dataset.key = "rename " + home + " " + item.id;
   return element;
 }
+// Its last 30 days.
+function past(item) {
+  const bar = make("div", "past", ...item.past.map(span => {
+    const part = make("span", span.state);
+    part.style.flexGrow = span.hours;
+    return part;
+  }));
+  bar.setAttribute("role", "img");
+  bar.setAttribute("aria-label", "Last 30 days of " + fullName(item) + ": " + item.past_words);
+  return [bar, make("div", "dim", "30 days: " + item.past_words)];
+}
 function facts(home, item) {
   return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
     make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
@@ -178,6 +189,7 @@ function facts(home, item) {
       item.omr ? ", off-mesh prefix " + item.omr : "",
       item.shares_by_code ? ", can share by code" : "",
       ...(item.read ? [", dataset ", when(item.read, "read")] : [])),
+    ...past(item),
     item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null,
     renaming(home, item));
 }

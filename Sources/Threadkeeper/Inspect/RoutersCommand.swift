@@ -7,21 +7,22 @@ import ThreadkeeperSupport
 /// `threadkeeper routers`
 struct RoutersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "routers", "List the border routers, read one, name or remove one, or accept one that is new.",
+    "routers", "List the border routers, show, read, name or remove one, or accept one that is new.",
     """
     Without a subcommand it lists them, with the options of `list`.
 
     Examples:
       threadkeeper routers
       threadkeeper routers --json
+      threadkeeper routers show a1b2c3d4e5f60718
       threadkeeper routers read a1b2c3d4e5f60718
       threadkeeper routers rename a1b2c3d4e5f60718 "Living room"
       threadkeeper routers remove a1b2c3d4e5f60718
       threadkeeper routers accept a1b2c3d4e5f60718
     """,
     subcommands: [
-      RoutersListCommand.self, RoutersReadCommand.self, RoutersRenameCommand.self, RoutersRemoveCommand.self,
-      RoutersAcceptCommand.self,
+      RoutersListCommand.self, RoutersShowCommand.self, RoutersReadCommand.self, RoutersRenameCommand.self,
+      RoutersRemoveCommand.self, RoutersAcceptCommand.self,
     ], defaultSubcommand: RoutersListCommand.self)
 }
 
@@ -71,6 +72,65 @@ struct RoutersListCommand: AsyncParsableCommand {
 extension JSONValue {
   /// A field of a state; empty where it is not there.
   func text(_ field: String) -> String { self[field]?.text ?? "" }
+}
+
+/// `threadkeeper routers show`
+struct RoutersShowCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "show", "Show all that is known of one border router.",
+    """
+    What is published of it, its alerts with those of the last day, and how it was in the last 30 days: of each \
+    hour the worst. Hours in which the daemon did not run are unknown. Nothing secret is shown.
+
+    Ends with 66 for an unknown id.
+
+    Examples:
+      threadkeeper routers show a1b2c3d4e5f60718
+      threadkeeper routers show a1b2c3d4e5f60718 --json | jq .past
+    """)
+
+  @OptionGroup var argument: CredentialArgument
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    try await options.perform {
+      try ShowRouter(home: argument.home.name($0), borderAgentId: argument.agent().description)
+    } text: {
+      $0.text
+    }
+  }
+}
+
+extension ShowRouter.Reply {
+  fileprivate var text: String {
+    var lines: [(String, String)] = []
+    if case .object(let fields) = router {
+      lines = fields.filter { $0.key != "version" }.sorted { $0.key < $1.key }.compactMap { name, value in
+        value.words.map { (name.replacing("_", with: " "), $0) }
+      }
+    }
+    lines.append(("last 30 days", past.words))
+    let width = (lines.map(\.0.count).max() ?? 0) + 2
+    let style = TerminalStyle(of: .output)
+    return lines.map { $0 + String(repeating: " ", count: width - $0.count) + $1.printable + "\n" }.joined()
+      + alerts.map { AlertsListCommand.text($0, style: style) }.joined()
+  }
+}
+
+extension JSONValue {
+  /// Nil where that is no single value.
+  fileprivate var words: String? {
+    switch self {
+    case .bool(let value): value ? "yes" : "no"
+    case .integer(let value): "\(value)"
+    case .text(let text): text
+    case .object(let fields):
+      fields.sorted { $0.key < $1.key }.compactMap { name, value in value.words.map { "\(name) \($0)" } }.joined(
+        separator: ", ")
+    case .array(let values): values.compactMap(\.words).joined(separator: ", ")
+    case .null: nil
+    }
+  }
 }
 
 /// `threadkeeper routers read`

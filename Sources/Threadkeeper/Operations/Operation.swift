@@ -60,8 +60,8 @@ let operations: [any Operation.Type] = [
   ForgetDamaged.self, JoinNetwork.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
   ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
   OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RenameRouter.self, RevokeClient.self,
-  RevokeGrant.self, RotateKeys.self, ShareNetwork.self, ShowCredential.self, ShowPreferred.self, StoreLogin.self,
-  TestAlert.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
+  RevokeGrant.self, RotateKeys.self, ShareNetwork.self, ShowCredential.self, ShowPreferred.self, ShowRouter.self,
+  StoreLogin.self, TestAlert.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.

@@ -79,12 +79,14 @@ import ThreadDataset
       [
         "networks accept \(guest)", "networks accept \(guest)", "networks", "networks accept \(guest) --undo --json",
         "networks accept \(guest) --undo", "networks accept \(Self.unknown)", "networks accept xyz",
-        "routers accept \(Self.hub)", "routers accept \(Self.unknown)", "routers remove \(Self.stray)",
-        "routers remove \(Self.stray) --json", "routers remove xyz", "routers remove",
-        "routers remove \(Self.hub) --home elsewhere", "credentials get \(Self.hub)",
-        "credentials get \(Self.hub) --show-secrets --json", "credentials get xyz", "credentials delete \(Self.hub)",
-        "credentials delete \(Self.hub)", "credentials get \(Self.hub)", "credentials list", "audit --last 4",
-        "audit --verify --json", "audit --last=-1", "audit --last=0", "audit --verify --follow",
+        "routers show \(Self.unknown)", "routers accept \(Self.hub)", "routers rename \(Self.hub)",
+        "routers rename \(Self.hub) Hall", "routers rename \(Self.hub) Hall", "routers rename \(Self.hub) --undo",
+        "routers accept \(Self.unknown)", "routers remove \(Self.stray)", "routers remove \(Self.stray) --json",
+        "routers remove xyz", "routers remove", "routers remove \(Self.hub) --home elsewhere",
+        "credentials get \(Self.hub)", "credentials get \(Self.hub) --show-secrets --json", "credentials get xyz",
+        "credentials delete \(Self.hub)", "credentials delete \(Self.hub)", "credentials get \(Self.hub)",
+        "credentials list", "audit --last 4", "audit --verify --json", "audit --last=-1", "audit --last=0",
+        "audit --verify --follow",
       ])
   }
 

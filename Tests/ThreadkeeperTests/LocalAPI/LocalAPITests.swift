@@ -79,8 +79,9 @@ import ThreadkeeperSupport
     RenameRouter(home: "home", borderAgentId: agent, name: "Attic"),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),
     ShareNetwork(), ShowCredential(home: "home", borderAgentId: agent, secret: false),
-    ShowPreferred(home: "home", secret: false), StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"),
-    TestAlert(home: "home"), VerifyAudit(), VerifyStore(), WatchConsents(),
+    ShowPreferred(home: "home", secret: false), ShowRouter(home: "home", borderAgentId: agent),
+    StoreLogin(broker: "mqtt://a:1883", username: "a", password: "b"), TestAlert(home: "home"), VerifyAudit(),
+    VerifyStore(), WatchConsents(),
   ]
 
   /// The rows of the page: who may have an operation done.

@@ -97,6 +97,26 @@ import ThreadDataset
     }
   }
 
+  @Test("A router is shown with its alerts and its last 30 days") func shown() throws {
+    let show = ShowRouter(home: "home", borderAgentId: Self.agent)
+    #expect(try context.failure(of: show).status == .noInput)
+    try announce(.home)
+    _ = try RenameRouter(home: "home", borderAgentId: Self.agent, name: "Attic").perform(context)
+    let reply = try show.perform(context)
+    #expect(reply.router.text("name") == "Attic" && reply.router.text("border_agent_id") == Self.agent)
+    #expect(reply.past.map(\.hours).reduce(0, +) == 720 && reply.past.last?.state == "online")
+    #expect(reply.alerts.allSatisfy { $0.text("border_agent_id") == Self.agent })
+  }
+
+  @Test(
+    "The last 30 days are said in days and hours",
+    arguments: [
+      ([.online], "online 1 hour"), ([], ""), (Array(repeating: .unknown, count: 47), "unknown 47 hours"),
+      (Array(repeating: .away, count: 20) + Array(repeating: .online, count: 700), "online 29 days, away 20 hours"),
+      ([.otherNetwork] + Array(repeating: .online, count: 50), "online 2 days, on another network 1 hour"),
+    ] as [([RouterPast.Standing], String)]) func past(_ hourly: [RouterPast.Standing], _ words: String)
+  { #expect(RouterSpan.all(hourly).words == words) }
+
   @Test("No code is shown without a network, for too long, or by what is no router; then it is said what helps")
   func sharing() throws {
     #expect(try context.failure(of: ShareNetwork()).status == .noInput)

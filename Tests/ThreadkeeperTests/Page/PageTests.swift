@@ -326,6 +326,19 @@ import ThreadDataset
     #expect(networks.flatMap(\.routers).filter(\.isAlike).map(\.name) == ["Attic", "Attic"])
   }
 
+  @Test("A router has its last 30 days, of each six hours the worst") func past() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1, on: .home)
+    sample.tick(after: 24 * 3_600)
+    try sample.publish(.offline, 1)
+    sample.tick(after: 2 * 3_600)
+    try sample.publish(.announce, 1, on: .home)
+    let router = try #require(try shown(sample).networks[0].routers.first)
+    #expect(router.past.map(\.hours).reduce(0, +) == 720)
+    #expect(router.past.map(\.state).suffix(2) == ["online", "away"])
+    #expect(router.pastWords == "online 24 hours, away 3 hours, unknown 28 days")
+  }
+
   @Test("A router that a person has named says what it calls itself") func named() throws {
     var sample = SampleHome()
     try sample.publish(.announce, 1, on: .home) { $0.name = "hub" }

@@ -49,6 +49,9 @@ struct PageState: Encodable {
     var isGone: Bool
     /// The severity of the worst alert about it; nil: there is none.
     var fault: String?
+    /// Its last 30 days, the oldest first: of each six hours the worst.
+    var past: [RouterSpan]
+    var pastWords: String
   }
 
   /// What the network of a router changes to.
@@ -232,21 +235,22 @@ extension PageState {
     self.alerts = alerts
     homes = all.map { name, home in
       let faults = alerts.filter { $0.home == name }.compactMap { alert in alert.router.map { ($0, alert.severity) } }
-      return Home(home, name: name, isDiscovering: isDiscovering, faults: Dictionary(faults) { worst, _ in worst })
+      return Home(
+        home, name: name, isDiscovering: isDiscovering, faults: Dictionary(faults) { worst, _ in worst }, at: now)
     }
   }
 }
 
 extension PageState.Home {
   /// - Parameter faults: the severity of the worst alert about each router that has one.
-  init(_ home: Home, name: String, isDiscovering: Bool, faults: [String: String]) {
+  init(_ home: Home, name: String, isDiscovering: Bool, faults: [String: String], at now: WireTime) {
     self.name = name
     var groups: [ExtendedPANID?: [PageState.Router]] = [:]
     for router in home.routers.lazy.filter(\.isPresent).prefix(PageState.routersShown) {
       groups[router.network, default: []].append(
         PageState.Router(
           router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
-          isGone: home.isGone(router), fault: faults[router.agent.description],
+          isGone: home.isGone(router), past: home.past(of: router, at: now), fault: faults[router.agent.description],
           seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
@@ -316,7 +320,13 @@ extension WireTime {
 
 extension PageState.Router {
   /// - Parameter seen: nil while it is seen on the local network.
-  init(_ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, fault: String?, seen: WireTime?) {
+  init(
+    _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, past hourly: [RouterPast.Standing],
+    fault: String?, seen: WireTime?
+  ) {
+    let worst = stride(from: 0, to: hourly.count, by: 6).compactMap { hourly.dropFirst($0).prefix(6).max() }
+    past = RouterSpan.all(worst, hours: 6)
+    pastWords = RouterSpan.all(hourly).words
     id = router.agent.description
     self.isAlike = isAlike
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
