@@ -36,6 +36,7 @@ package enum PageDocument {
     <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
     \(mayChange ? joining : "")<section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
+    <section id="ended" aria-labelledby="h-ended" hidden><h2 id="h-ended">Past alerts</h2><ul class="events"></ul></section>
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>

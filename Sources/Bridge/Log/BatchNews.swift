@@ -11,6 +11,8 @@ package struct BatchNews: Sendable {
     let metadata: Logger.Metadata
     /// The same for people who do not read logs.
     let sentence: String
+    /// Of an alert that has ended: when it began.
+    let since: WireTime?
     let matter: Matter
   }
 
@@ -50,16 +52,19 @@ package struct BatchNews: Sendable {
   /// A line that there is room for.
   mutating func append(
     _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata, of matter: Matter = .routers,
-    as sentence: String? = nil
+    as sentence: String? = nil, since: WireTime? = nil
   ) {
     kept.append(
       Line(
-        level: level, text: text, metadata: metadata, sentence: sentence ?? "\(text)".capitalizedFirst, matter: matter))
+        level: level, text: text, metadata: metadata, sentence: sentence ?? "\(text)".capitalizedFirst, since: since,
+        matter: matter))
   }
 
   /// The same lines for people who look at what happened last.
   func events(at now: WireTime) -> [RecentEvents.Event] {
-    kept.suffix(RecentEvents.kept).map { .init(at: now, severity: $0.level.rawValue, text: $0.sentence) }
+    kept.suffix(RecentEvents.kept).map {
+      .init(at: now, severity: $0.level.rawValue, text: $0.sentence, since: $0.since)
+    }
   }
 
   /// - Parameter pace: bounds the lines by time, however many batches there are.

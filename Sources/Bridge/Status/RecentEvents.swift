@@ -1,9 +1,11 @@
 import Broker
 import Home
 
-/// What happened last, in sentences: a record of no home, written with what happened.
+/// What happened last, in sentences, and the last alerts that have ended: a record of no home, written with what
+/// happened.
 ///
-///     2 | form 1 | of each, the oldest first: milliseconds: 8 | bytes of the severity | severity | of the text: 2 | text
+///     2 | form 1 | of each, the oldest first: milliseconds: 8 | began: 8 | bytes of the severity | severity |
+///     of the text: 2 | text
 package struct RecentEvents: Hashable, Sendable {
   package struct Event: Sendable, Hashable {
     package var at: WireTime
@@ -11,9 +13,15 @@ package struct RecentEvents: Hashable, Sendable {
     package var severity: String
     /// A sentence without its full stop.
     package var text: String
+    /// Of an alert that has ended: when it began.
+    package var since: WireTime?
+
+    package var sentence: String { (since == nil ? "" : "Resolved: ") + text }
   }
 
   package static let kept = 40
+  /// Of alerts that have ended.
+  package static let keptEnded = 20
   private static let kind: [UInt8] = [2, 1]
 
   private var events: [Event] = []
@@ -21,18 +29,24 @@ package struct RecentEvents: Hashable, Sendable {
   package init() {}
 
   /// The newest first.
-  package var newest: [Event] { events.reversed() }
+  package var newest: [Event] { events.suffix(Self.kept).reversed() }
+
+  /// Alerts that have ended, the newest first.
+  package var ended: [Event] { events.filter { $0.since != nil }.suffix(Self.keptEnded).reversed() }
 
   mutating func add(_ more: [Event]) {
     events += more
-    events.removeFirst(max(0, events.count - Self.kept))
+    let (old, ended) = (events.dropLast(Self.kept), events.suffix(Self.kept).count { $0.since != nil })
+    events.replaceSubrange(old.indices, with: old.filter { $0.since != nil }.suffix(max(0, Self.keptEnded - ended)))
   }
 
   var record: [UInt8] {
     func number(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
     return events.reduce(into: Self.kind) { record, event in
       let (severity, text) = (event.severity.utf8.prefix(255), event.text.utf8.prefix(65_535))
-      record += number(event.at.milliseconds) + number(UInt8(severity.count)) + severity
+      record +=
+        number(event.at.milliseconds) + number(event.since?.milliseconds ?? 0) + number(UInt8(severity.count))
+        + severity
       record += number(UInt16(text.count)) + text
     }
   }
@@ -52,8 +66,11 @@ package struct RecentEvents: Hashable, Sendable {
       return String(decoding: rest.prefix(count), as: UTF8.self)
     }
     while !rest.isEmpty {
-      guard let at = number(8), let severity = text(1), let text = text(2) else { return nil }
-      events.append(Event(at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text))
+      guard let at = number(8), let since = number(8), let severity = text(1), let text = text(2) else { return nil }
+      events.append(
+        Event(
+          at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text,
+          since: since == 0 ? nil : WireTime(milliseconds: Int64(bitPattern: since))))
     }
   }
 }

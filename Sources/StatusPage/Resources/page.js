@@ -290,6 +290,11 @@ function consent(item) {
     button("Deny", item.requester, "/consent/deny", {id: item.id}),
     looksOnly(true));
 }
+// An alert that is over.
+function over(item) {
+  return make("li", "", when(item.at, "ago", "dim small"), make("span", "", ...words(stop(item.text)),
+    make("span", "dim", " It lasted " + span(Math.max(1, (new Date(item.at) - new Date(item.since)) / 1000)) + ".")));
+}
 const parts = {broker: "MQTT broker", intake: "Events", store: "Store", discovery: "Local network"};
 function part(item) {
   const tone = item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "";
@@ -362,6 +367,7 @@ function show() {
   fill("consents", known.consents, item => item.id, consent);
   fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
   fill("notices", notices, item => item.id, alert);
+  fill("ended", known.ended, item => item.at + item.text, over);
   fill("protection", known.homes.filter(missing), home => home.name, protection);
   homes(known.homes);
   byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));

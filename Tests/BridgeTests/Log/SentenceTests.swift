@@ -32,7 +32,7 @@ import ThreadDataset
       log.lines[0] == "alert alertname=WellKnownNetworkKey remedy=Form a new network with a random "
         + "key: with this one, anybody nearby can join and listen. \(summary)")
     #expect(log.lines[4] == "alert resolved alertname=WellKnownNetworkKey \(summary)")
-    let texts = news.events(at: .init(milliseconds: 0)).map(\.text)
+    let texts = news.events(at: .init(milliseconds: 0)).map(\.sentence)
     #expect(texts.contains { $0.hasPrefix("Resolved: ") })
     #expect(texts.contains { $0.hasPrefix("otbr sends network keys") })
   }
@@ -72,6 +72,23 @@ struct RecentEventsTests {
     for count in [0, 1, 3, 11, record.count - 1] {
       #expect(RecentEvents(Array(record.prefix(count))) == nil, "\(count) bytes")
     }
+  }
+
+  @Test("Of alerts that have ended the last twenty stay, whatever else happens, and each says when it began")
+  func ended() {
+    func ended(_ number: Int) -> RecentEvents.Event {
+      var event = event(number)
+      event.since = WireTime(milliseconds: 1)
+      return event
+    }
+    var recent = RecentEvents()
+    recent.add((1...15).map(ended))
+    recent.add((16...100).map(event))
+    #expect(recent.newest.count == RecentEvents.kept && recent.newest.last?.text == "61")
+    #expect(recent.ended.map(\.text) == (1...15).reversed().map(String.init))
+    recent.add((101...110).map(ended))
+    #expect(recent.ended.map(\.text) == (Array(6...15) + (101...110)).reversed().map(String.init))
+    #expect(recent.newest.first?.sentence == "Resolved: 110" && RecentEvents(recent.record) == recent)
   }
 
   @Test("They are sentences with the names of routers and networks, and no fields of the log") func sentences() {

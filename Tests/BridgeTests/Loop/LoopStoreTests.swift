@@ -257,6 +257,18 @@ import ThreadDataset
     func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {}
   }
 
+  @Test("An alert that has ended is there after a restart, with how long it lasted") func ended() throws {
+    let kit = try LoopKit(following: Follower())
+    try kit.receive(.announce(1, .of(1)))
+    let began = kit.time.now
+    _ = try kit.loop.perform(.condition(.testAlert, .test), in: "home")
+    kit.time.advance(seconds: 90)
+    _ = try kit.loop.perform(.condition(.testAlert, nil), in: "home")
+    let ended = try #require(try kit.restarted().loop.homes.recent.ended.first)
+    #expect(ended.since == began && ended.at == began.adding(seconds: 90))
+    #expect(ended.sentence == "Resolved: \(ended.text)")
+  }
+
   @Test("What happened last is there after a restart, and what could not be written has not happened") func recent()
     throws
   {

@@ -289,8 +289,8 @@ import ThreadDataset
 
   private func state(_ sample: SampleHome) throws -> PageState {
     try PageState(
-      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [], events: [],
-      isDiscovering: true, at: sample.now)
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
+      recent: RecentEvents(), isDiscovering: true, at: sample.now)
   }
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home { try #require(try state(sample).homes.first) }

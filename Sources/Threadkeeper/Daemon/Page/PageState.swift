@@ -160,12 +160,21 @@ struct PageState: Encodable {
     var text: String
   }
 
+  /// An alert that has ended.
+  struct Ended: Encodable {
+    var since: String
+    var at: String
+    /// A sentence.
+    var text: String
+  }
+
   var version: String
   var health: [Part]
   var homes: [Home]
   var alerts: [Alert]
   var consents: [Consent]
   var events: [Event]
+  var ended: [Ended]
 }
 
 extension PageState.Part {
@@ -212,12 +221,15 @@ extension PageState {
   /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
   /// - Throws: where an alert cannot be shown.
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], events: [RecentEvents.Event], isDiscovering: Bool,
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents, isDiscovering: Bool,
     at now: WireTime
   ) throws {
     version = threadkeeperVersion
     self.health = health
-    self.events = events.map { Event($0) }
+    events = recent.newest.map { Event($0) }
+    ended = recent.ended.map {
+      Ended(since: ($0.since ?? $0.at).description, at: $0.at.description, text: $0.text.printable)
+    }
     let all = snapshot.inOrder(of: settings)
     consents = snapshot.waitingQuestions(at: now).map { question in
       Consent(
@@ -466,6 +478,6 @@ extension PageState.Event {
   init(_ event: RecentEvents.Event) {
     at = event.at.description
     severity = event.severity
-    text = event.text.printable
+    text = event.sentence.printable
   }
 }
