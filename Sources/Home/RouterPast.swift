@@ -37,6 +37,11 @@ package struct RouterPast: Hashable, Sendable {
     if was == .unknown, before.isEmpty { return }
     let end = was > next ? hour + 1 : hour
     before.removeAll { $0 >> 2 + UInt32(Self.hours) <= hour }
+    // The current hour becomes worse than what it was until now.
+    if let last = before.last, last >> 2 == hour + 1, Self.standing(last) < next {
+      before.removeLast()
+      if before.last.map({ $0 >> 2 < hour }) ?? true { before.append(Self.entry(Self.standing(last), until: hour)) }
+    }
     // It was something worse in the same hour.
     if let last = before.last, last >> 2 >= end { return }
     if let last = before.last, Self.standing(last) == was { before.removeLast() }

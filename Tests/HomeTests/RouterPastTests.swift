@@ -48,6 +48,28 @@ import ThreadDataset
     #expect(Self.past(scene) == ["otherNetwork 720"])
   }
 
+  @Test("Of each hour the worst is kept, however often it changes", arguments: 1...20 as ClosedRange<UInt64>)
+  func worst(_ seed: UInt64) {
+    var random = RandomHome(seed: seed)
+    let home = HomeScene().home
+    let start = WireTime(milliseconds: 1_700_000_000_000 / 3_600_000 * 3_600_000)
+    var router = Router(.number(1), at: start)
+    var (current, minutes) = (RouterPast.Standing.unknown, 0)
+    var expected: [Int: RouterPast.Standing] = [:]
+    for _ in 1...300 {
+      let next = [RouterPast.Standing.online, .otherNetwork, .away][Int.random(in: 0..<3, using: &random)]
+      router.past.become(next, at: start.adding(seconds: minutes * 60))
+      expected[minutes / 60] = max(expected[minutes / 60] ?? .unknown, current, next)
+      current = next
+      let passed = Int.random(in: 0...400, using: &random)
+      for hour in minutes / 60...(minutes + passed) / 60 { expected[hour] = max(expected[hour] ?? .unknown, current) }
+      minutes += passed
+    }
+    let last = minutes / 60
+    let hours = (0..<RouterPast.hours).map { expected[last - RouterPast.hours + 1 + $0] ?? .unknown }
+    #expect(home.past(of: router, at: start.adding(seconds: minutes * 60)) == hours)
+  }
+
   @Test("It is on another network as long as nobody accepts that one, or prefers it") func otherNetwork() {
     for change in [HomeInput.acceptNetwork(2, isAccepted: true), nil] {
       var scene = Self.scene()
