@@ -171,7 +171,7 @@ extension EmbeddedBroker {
   }
 
   /// 24 characters of 62: 142 bits from the system's generator.
-  static func randomPassword() -> String {
+  package static func randomPassword() -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     var generator = SystemRandomNumberGenerator()
     return String((0..<24).map { _ in letters[Int.random(in: 0..<62, using: &generator)] })

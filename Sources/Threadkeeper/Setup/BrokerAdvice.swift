@@ -30,6 +30,8 @@ struct BrokerAdvice {
   var isLoginRefused = false
   /// Whether threadkeeper goes to the broker without a login, which no list can allow it.
   var isAnonymous = false
+  /// Whether `changes` were made: what is left is a person's.
+  var isMade = false
 
   /// - Returns: with the access list, or what goes to the end of the one that is there; nil where nothing is to be added.
   /// - Throws: `AccessListError` for names that no list can have.
@@ -40,13 +42,10 @@ struct BrokerAdvice {
     var steps = logins
     guard !isDone else { return (steps, nil) }
     if list.isAddition { steps += removals }
-    let path = files?.options.accessList ?? "\(files?.directory ?? "/etc/mosquitto")/threadkeeper.acl"
-    let needsLines = !list.isAddition || gaps.contains { !$0.isExcess || list.kept.contains($0.who.login ?? "") }
-    let isListed = files?.options.accessList != nil
+    let needsLines = needsLines && !isMade
     if needsLines { steps.append(lines(in: path)) }
-    let configuration =
-      (newPasswordFile.map { ["password_file \($0)"] } ?? []) + (isListed ? [] : ["acl_file \(path)"])
-      + (files?.options ?? MosquittoOptions()).missing
+    let configuration = isMade ? [] : configuration
+    if isMade, steps.isEmpty { return ([], nil) }
     if configuration.isEmpty {
       steps.append(Step("Restart the broker", ["sudo systemctl restart mosquitto"]))
     } else {
@@ -62,6 +61,48 @@ struct BrokerAdvice {
       ]
     }
     return (steps, needsLines ? text : nil)
+  }
+
+  // MARK: What setup does itself
+
+  /// The files as they are to be: the login, the list, and what names them. Lines of others stay: `steps` has those that
+  /// a person has to change.
+  ///
+  /// - Parameter passwordLine: of the password file, for a login.
+  func changes(passwordLine: (String) throws -> String) throws -> [BrokerFile] {
+    guard let files, !isAnonymous else { return [] }
+    func file(
+      _ path: String, _ access: WholeFile.Access = .broker, isSecret: Bool = false, _ change: (String) -> String
+    ) -> BrokerFile {
+      let before = WholeFile.read(path)
+      let ended = before.map { $0.isEmpty || $0.hasSuffix("\n") ? $0 : $0 + "\n" } ?? ""
+      return BrokerFile(path: path, before: before, after: change(ended), access: access, isSecret: isSecret)
+    }
+    var changes: [BrokerFile] = []
+    let new = try list.daemons.filter { files.logins?.contains($0) != true }.map { try passwordLine($0) + "\n" }
+    if let passwords = files.options.passwordFile ?? newPasswordFile, !new.isEmpty {
+      changes.append(file(passwords, isSecret: true) { $0 + new.joined() })
+    }
+    guard !gaps.isEmpty else { return changes }
+    let text = try list.text()
+    if needsLines {
+      changes.append(file(path) { list.isAddition ? OwnLines.without($0) + OwnLines.marked(text) : text })
+    }
+    if !configuration.isEmpty {
+      changes.append(file(files.addition, .open) { $0 + configuration.map { "\($0)\n" }.joined() })
+    }
+    return changes.filter { $0.before != $0.after }
+  }
+
+  private var path: String { files?.options.accessList ?? "\(files?.directory ?? "/etc/mosquitto")/threadkeeper.acl" }
+
+  private var needsLines: Bool {
+    !list.isAddition || gaps.contains { !$0.isExcess || list.kept.contains($0.who.login ?? "") }
+  }
+
+  private var configuration: [String] {
+    (newPasswordFile.map { ["password_file \($0)"] } ?? [])
+      + (files?.options.accessList != nil ? [] : ["acl_file \(path)"]) + (files?.options ?? MosquittoOptions()).missing
   }
 
   private func command(_ words: [String]) -> String {
@@ -185,8 +226,6 @@ struct BrokerAdvice {
 
 /// A Mosquitto on this machine, as far as its files can be read.
 struct HouseBroker {
-  private static let limit = 1 << 22
-
   let options: MosquittoOptions
   /// Where its files are.
   let directory: String
@@ -195,7 +234,7 @@ struct HouseBroker {
   /// In the password file; nil when there is none, or it cannot be read.
   let logins: [String]?
   /// Nil when there is no access list, or it cannot be read.
-  let accessList: String?
+  private(set) var accessList: String?
   /// Files of it that are here, and that this user cannot read.
   let unreadable: [String]
 
@@ -207,7 +246,7 @@ struct HouseBroker {
     guard named != nil || BrokerCheck.isThisMachine(host) else { return nil }
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     let file = named ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
-    guard let text = Self.read(file) else { return nil }
+    guard let text = WholeFile.read(file) else { return nil }
     var options = MosquittoOptions()
     options.read(text)
     var parts: [String] = []
@@ -215,7 +254,7 @@ struct HouseBroker {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
       for name in names.sorted() where name.hasSuffix(".conf") {
         parts.append("\(directory)/\(name)")
-        if let text = Self.read("\(directory)/\(name)") { options.read(text) }
+        if let text = WholeFile.read("\(directory)/\(name)") { options.read(text) }
       }
     }
     unreadable = (parts + [options.passwordFile, options.accessList].compactMap { $0 }).filter {
@@ -226,8 +265,8 @@ struct HouseBroker {
     self.options = options
     directory = FilePath.directory(of: file)
     addition = options.includes.first.map { "\($0)/threadkeeper.conf" } ?? file
-    logins = options.passwordFile.flatMap(Self.read).map(MosquittoOptions.logins(inPasswordFile:))
-    accessList = options.accessList.flatMap(Self.read)
+    logins = options.passwordFile.flatMap(WholeFile.read).map(MosquittoOptions.logins(inPasswordFile:))
+    accessList = options.accessList.flatMap(WholeFile.read)
   }
 
   /// Whether the files say all about logins and access.
@@ -264,8 +303,32 @@ struct HouseBroker {
       allowsAnonymous: options.allowsAnonymous)
   }
 
-  private static func read(_ path: String) -> String? {
-    guard let bytes = try? InputFile.read(path, limit: limit) else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+  /// The same without the lines that setup has added to a list of others: they are written again whole.
+  var withoutOwnLines: HouseBroker {
+    var house = self
+    house.accessList = accessList.map(OwnLines.without)
+    return house
+  }
+
+  /// Whether this user can put files in place of those that are there.
+  var isWritable: Bool {
+    let files = [addition, options.accessList, options.passwordFile].compactMap { $0 }
+    return (files.map(FilePath.directory) + [directory]).allSatisfy { access($0, W_OK) == 0 }
+  }
+}
+
+/// The lines that setup adds to an access list of others.
+private enum OwnLines {
+  static let begin = "# Begin of threadkeeper's lines: `threadkeeper setup` writes all up to their end again."
+  static let end = "# End of threadkeeper's lines."
+
+  static func marked(_ lines: String) -> String { "\n\(begin)\(lines)\(end)\n" }
+
+  /// A text whose lines have no end stays as it is.
+  static func without(_ text: String) -> String {
+    guard let start = text.firstRange(of: "\n\(begin)\n"),
+      let stop = text[start.upperBound...].firstRange(of: "\(end)\n")
+    else { return text }
+    return String(text[..<start.lowerBound] + text[stop.upperBound...])
   }
 }

@@ -10,8 +10,8 @@ struct SetupCommand: AsyncParsableCommand {
     "setup", "Ask for the broker, try it, and write the settings.",
     """
     Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
-    ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and nothing on \
-    the broker. Running it again is safe: an answer that is there is the default.
+    ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and restarts \
+    the service. Running it again is safe: an answer that is there is the default.
 
     Without a terminal all answers are options. The password comes from a file or from standard \
     input, never from the command line.
@@ -20,11 +20,17 @@ struct SetupCommand: AsyncParsableCommand {
     the login: nothing is written then. 75: threadkeeper runs with another broker or login, or the \
     file was changed meanwhile; 78: the file cannot be changed here.
 
+    Where the broker is a Mosquitto on this machine, it can make its login and the access list there: it shows \
+    each difference and asks once, keeps copies, restarts the broker and tries the login. --undo puts the copies \
+    back where nothing else was changed since, and names the lines where it was.
+
     Examples:
       sudo threadkeeper setup
       threadkeeper setup --broker embedded
       threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
       threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
+      sudo threadkeeper setup --yes --broker 127.0.0.1 --login threadkeeper --make-login
+      sudo threadkeeper setup --undo
     """)
 
   @OptionGroup var flags: SetupFlags
@@ -33,9 +39,12 @@ struct SetupCommand: AsyncParsableCommand {
 
   @Flag(help: "Write nothing, and say what would be written.") var dryRun = false
 
+  @Flag(help: "Put back what --make-login has changed at the broker of this machine.") var undo = false
+
   @OptionGroup var options: CommandOptions
 
   func run() async throws {
+    guard !undo else { return try await takeBack() }
     let place = try SetupPlace.find(options.settings)
     let current = try SetupDraft.load(place.text ?? "", place, stateDirectory: options.settings.stateDirectory).usable {
       $0.severity == .error
@@ -44,11 +53,14 @@ struct SetupCommand: AsyncParsableCommand {
     let given = try flags.passwordFile.map { SecretText(try Password.fromFile($0)) }
     let prompt = PersonAtTerminal()
     let progress = SetupProgress()
+    let service = flags.noStart || dryRun ? nil : SystemdService.daemon(place)
+    let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
     let questions = SetupQuestions(
       flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
       isAsking: !yes && prompt.isPossible, given: given, known: { await SetupStore.password(for: $0, current) },
       checkDaemon: { [dryRun] mqtt in
-        guard !dryRun else { return }
+        // The service is stopped for a moment.
+        guard !dryRun, service == nil else { return }
         var settings = current
         settings.mqtt = mqtt
         try await SetupStore(settings: settings, isService: place.isService).checkDaemon()
@@ -56,15 +68,53 @@ struct SetupCommand: AsyncParsableCommand {
       makingLogin: { [file = flags.mosquittoConfig] mqtt in
         guard case .named(let host) = mqtt.host, let login = mqtt.username else { return nil }
         return HouseBroker(host: host, port: mqtt.port, file: file)?.makingLogin(login)
+      },
+      maker: { [file = flags.mosquittoConfig] mqtt in
+        var settings = current
+        settings.mqtt = mqtt
+        return LoginMaker(settings, file: file, restart: restart)
       })
     let session = SetupSession(
-      questions: questions, options: options.settings, place: place, isDryRun: dryRun, progress: progress)
+      questions: questions, options: options.settings, place: place, isDryRun: dryRun, service: service,
+      restart: restart, progress: progress)
     let report: SetupReport
     do { report = try await Interruptible.run { try await session.run() } } catch
       where error is CancellationError || error is DaemonClient.LeftOpen
     {
       try StandardStream.error.write("Stopped. \(progress.words)\n")
       throw ThreadkeeperCommand.stopped
+    }
+    try options.output.show(report, text: report.text)
+  }
+
+  /// `--undo`
+  private func takeBack() async throws {
+    let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
+    let directory =
+      flags.mosquittoConfig.map { FilePath.directory(of: SetupFlags.absolute($0)) }
+      ?? "\(root == "/" ? "" : root)/etc/mosquitto"
+    let place = BrokerUndo.Place(directory: directory)
+    let record = try place.load()
+    let steps = record.plan()
+    let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
+    let prompt = PersonAtTerminal()
+    let changes = steps.contains { $0.action != .left }
+    var report = UndoReport(files: steps, dryRun: dryRun)
+    if changes, !dryRun {
+      if !yes, prompt.isPossible {
+        prompt.say(UndoReport(files: steps, dryRun: true).text)
+        let answer = try await prompt.ask("Do it? [yes]: ", isHidden: false)
+        guard let answer, answer.isEmpty || answer.lowercased().hasPrefix("y") else {
+          throw ThreadkeeperCommand.stopped
+        }
+      }
+      try record.apply(steps, place)
+      try restart?.run()
+      report.restarted = restart != nil
+      report.next =
+        (restart == nil ? ["sudo systemctl restart mosquitto"] : []) + [
+          "sudo threadkeeper setup --broker embedded" + options.settings.words().map { " \($0)" }.joined()
+        ]
     }
     try options.output.show(report, text: report.text)
   }
@@ -109,6 +159,22 @@ struct SetupFlags: ParsableArguments {
   @Option(help: ArgumentHelp("A login of a border router, which is not kept. Repeatable.", valueName: "login"))
   var router: [String] = []
 
+  @Flag(
+    inversion: .prefixedNo,
+    help:
+      "Make threadkeeper's login, with a random password, and the access list, in the files of this machine's Mosquitto."
+  ) var makeLogin: Bool?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where kept logins publish that see threadkeeper's states, such as `zigbee2mqtt/#`. Repeatable.",
+      valueName: "filter")) var writes: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "How the broker is restarted, where that is not `systemctl restart mosquitto`.", valueName: "command"))
+  var restartBroker: String?
+
   @Option(help: ArgumentHelp("What all topics lie below.", valueName: "topic")) var baseTopic: String?
 
   @Option(
@@ -117,10 +183,13 @@ struct SetupFlags: ParsableArguments {
 
   @Flag(help: "Write the settings without asking the broker.") var noValidate = false
 
+  @Flag(help: "Do not start or restart the service.") var noStart = false
+
   func validate() throws {
     if noLogin, login != nil || passwordFile != nil {
       throw ValidationError("--no-login and --login or --password-file exclude each other.")
     }
+    if makeLogin == true, noLogin || noValidate { throw ValidationError("--make-login is for a login that is tried.") }
     if port == 0 { throw ValidationError("--port is from 1 to 65535.") }
     if broker == "embedded", port != nil || tls || caFile != nil || login != nil {
       throw ValidationError("The private broker makes its own port and login.")
@@ -161,6 +230,17 @@ struct SetupReport: Encodable {
     var steps: [BrokerAdvice.Step] = []
     /// What the steps add; nil where no lines are to be added.
     var accessList: String?
+    /// What setup itself changes, or has changed.
+    var files: [File] = []
+
+    struct File: Encodable {
+      let path: String
+      /// Lines that go (`-`) and come (`+`).
+      let difference: [String]
+    }
+
+    /// Of files as they were before.
+    var copies: [String] = []
   }
 
   let settings: String
@@ -176,6 +256,8 @@ struct SetupReport: Encodable {
   /// A file of systemd's that was written or removed, because the store lies elsewhere than the service expects.
   let dropIn: String?
   let broker: Broker
+  /// Whether the service was started, or restarted.
+  let serviceStarted: Bool
   let next: [String]
   /// What is found with these settings; nil where nothing was written, or the broker is not to be asked.
   let doctor: DoctorReport?
@@ -194,6 +276,7 @@ struct SetupReport: Encodable {
       lines.append("Back up its key, without which nobody can read it: \(keyFile)")
     }
     if let dropIn { lines.append("\(dropIn): changed, so that the service waits for the store's disk.") }
+    if serviceStarted { lines.append("The service runs with these settings, now and after each boot.") }
     lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
     let text = lines.joined(separator: "\n") + "\n"
     guard let doctor else { return text }
@@ -205,6 +288,14 @@ struct SetupReport: Encodable {
     if let problem = broker.problem { lines += ["warning: \(problem.printable)", ""] }
     guard broker.address != "embedded" else {
       return ["The private broker has its logins and its access list: nothing to add."]
+    }
+    for file in broker.files {
+      lines += ["\(file.path): \(dryRun ? "would be changed" : "written")."]
+      if dryRun { lines += file.difference.map { "  \($0.printable)" } }
+    }
+    if !broker.files.isEmpty, !dryRun {
+      lines += broker.copies.map { "As it was: \($0)" }
+      lines += ["To put the broker's files back: `threadkeeper setup --undo`", ""]
     }
     guard !broker.steps.isEmpty || broker.access != .complete else {
       return lines + ["The broker \(broker.address) allows what is needed: nothing to add."]

@@ -142,40 +142,15 @@ struct SetupPlace {
   ///
   /// - Throws: `CommandFailure` with status 73; 75 when it is not any more what was read.
   func write(_ text: String) throws(CommandFailure) {
-    let file = file
-    var status = stat()
-    let isThere = stat(file, &status) == 0
-    let group = isThere ? nil : serviceGroup
-    if !isThere { try makeDirectory(FilePath.directory(of: file), group) }
-    let draft = "\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw failure() }
-    defer { close(descriptor) }
-    do throws(CommandFailure) {
-      try StandardStream.write(text, to: descriptor)
-      if isThere || group != nil {
-        let owner = (isThere ? status.st_uid : geteuid(), group ?? status.st_gid)
-        // Only root can give a file away; without that it would not be the same file any more.
-        guard fchown(descriptor, owner.0, owner.1) == 0 else { throw failure() }
-      }
-      let mode = isThere ? status.st_mode & 0o777 : group == nil ? 0o600 : 0o640
-      guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw failure() }
+    let group = serviceGroup
+    if access(path, F_OK) != 0 { try makeDirectory(FilePath.directory(of: path), group) }
+    let new = WholeFile.Access(group: group ?? getegid(), mode: group == nil ? 0o600 : 0o640)
+    try WholeFile.write(text, to: path, new: new) { () throws(CommandFailure) in
       guard try SetupPlace(path).text == self.text else {
         throw CommandFailure(
           .temporary, "\(path) was changed meanwhile", remedy: "the settings were not written; run it again")
       }
-      guard rename(draft, file) == 0 else { throw failure() }
-    } catch {
-      unlink(draft)
-      throw error
     }
-  }
-
-  /// What is named may be a link: the file stays where it is.
-  private var file: String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   /// Whether these are the settings of the package's service, which reads them as a user of its own.
@@ -188,13 +163,6 @@ struct SetupPlace {
   private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {
     guard access(directory, F_OK) != 0 else { return }
     try PrivateDirectory.make(directory)
-    if let group, chown(directory, 0, group) != 0 || chmod(directory, 0o750) != 0 { throw failure(directory) }
-  }
-
-  private func failure(_ path: String? = nil) -> CommandFailure {
-    let code = errno
-    return CommandFailure(
-      .cannotCreate, "\(path ?? self.path) cannot be written: \(String(cString: strerror(code)))",
-      remedy: code == EACCES || code == EPERM ? "run it with sudo" : nil)
+    if let group, chown(directory, 0, group) != 0 || chmod(directory, 0o750) != 0 { throw WholeFile.failure(directory) }
   }
 }

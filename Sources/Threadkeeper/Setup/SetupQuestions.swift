@@ -2,6 +2,42 @@ import Broker
 import Glibc
 import Settings
 
+/// What setup can do itself at a broker.
+struct LoginMaker {
+  /// Why it cannot change the broker's files; nil where it can.
+  var obstacle: String?
+  /// Whether the broker lacks threadkeeper's login.
+  var lacksLogin = false
+  /// Whether anything of login and access list differs from what is needed.
+  var isNeeded = true
+
+  init(obstacle: String) { self.obstacle = obstacle }
+
+  /// - Parameters:
+  ///   - settings: with the broker and its login.
+  ///   - restart: how the broker is made to read its files.
+  init(_ settings: Settings, file: String?, restart: BrokerRestart?) {
+    guard case .named(let host) = settings.mqtt.host, let login = settings.mqtt.username,
+      let house = HouseBroker(host: host, port: settings.mqtt.port, file: file)
+    else {
+      obstacle = "no configuration of a Mosquitto on this machine was found for this broker"
+      return
+    }
+    if !house.isComplete {
+      obstacle = "the broker's files do not say all about logins and access, or this user cannot read them"
+    } else if !house.isWritable {
+      obstacle = "this user cannot write the broker's files"
+    } else if restart == nil {
+      obstacle = "how to restart the broker is not known: give --restart-broker"
+    }
+    lacksLogin = house.logins?.contains(login) != true
+    var list = AccessList(settings)
+    let isOwn = house.accessList.map { list.takeRoles(ofOwn: $0) } ?? false
+    list.addHomeAssistant(settings)
+    isNeeded = lacksLogin || !isOwn && house.accessList == nil || (try? house.gaps(list))?.isEmpty != true
+  }
+}
+
 /// Gathers the answers: from options, else by questions with a default in brackets, else it says which option is missing.
 struct SetupQuestions {
   static let tries = 3
@@ -23,6 +59,8 @@ struct SetupQuestions {
   let greet: @Sendable (Settings.MQTT) async -> MosquittoError?
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
   let makingLogin: @Sendable (Settings.MQTT) -> String?
+  /// What setup can do itself at a broker.
+  var maker: @Sendable (Settings.MQTT) -> LoginMaker = { _ in LoginMaker(obstacle: "not here") }
 
   struct Outcome {
     /// The settings with the answers. Their password is the former one, or none.
@@ -32,6 +70,8 @@ struct SetupQuestions {
     var problem: MosquittoError?
     /// Whether the broker was seen to let clients without a login in.
     var admitsAnonymous = false
+    /// Whether setup makes login and access list at the broker.
+    var makesLogin = false
   }
 
   func run() async throws -> Outcome {
@@ -39,7 +79,7 @@ struct SetupQuestions {
     var mqtt: Settings.MQTT
     (mqtt, outcome.admitsAnonymous) = try await broker()
     if mqtt.host != .embedded {
-      (mqtt, outcome.problem) = try await login(at: mqtt)
+      (mqtt, outcome.problem, outcome.makesLogin) = try await login(at: mqtt)
       outcome.password = mqtt.password
       if mqtt.password != current.mqtt.password { mqtt.password = nil }
     }
@@ -133,21 +173,42 @@ struct SetupQuestions {
 
   // MARK: The login
 
+  private typealias Login = (mqtt: Settings.MQTT, problem: MosquittoError?, isMade: Bool)
+
   /// - Returns: the connection with its login, and why the broker refuses it, where it is to be saved all the same.
-  private func login(at broker: Settings.MQTT) async throws -> (mqtt: Settings.MQTT, problem: MosquittoError?) {
+  private func login(at broker: Settings.MQTT) async throws -> Login {
     while true {
       var mqtt = broker
       mqtt.username = try await username(at: broker)
       if mqtt.username != nil {
-        if let outcome = try await password(for: mqtt) { return outcome }
+        let maker = maker(mqtt)
+        let makes = try await makesLogin(maker)
+        if makes, maker.lacksLogin {
+          mqtt.password = given ?? SecretText(EmbeddedBroker.randomPassword())
+          return (mqtt, nil, true)
+        }
+        if let outcome = try await password(for: mqtt) { return (outcome.mqtt, outcome.problem, makes) }
         continue
       }
-      guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil) }
+      guard let refusal = try await refusal(of: mqtt) else { return (mqtt, nil, false) }
       guard isAsking, !flags.noLogin else {
         throw CommandFailure(.notPermitted, refusal.message, remedy: "nothing was written; give --login")
       }
       prompt.say("\(refusal.message.printable)\n")
     }
+  }
+
+  private func makesLogin(_ maker: LoginMaker) async throws -> Bool {
+    if let obstacle = maker.obstacle {
+      guard flags.makeLogin == true else { return false }
+      throw CommandFailure(.usage, "--make-login: \(obstacle)", remedy: "leave it out: the steps are printed then")
+    }
+    guard maker.isNeeded else { return false }
+    return try await decide(
+      flags.makeLogin ?? (isAsking ? nil : false),
+      why: "The broker's files are on this machine. Setup can make the login and the access list itself: it shows what"
+        + " changes before it writes, keeps copies, and `threadkeeper setup --undo` puts them back.",
+      "Make the login and the access list", usual: true)
   }
 
   /// Asks for the password until the broker takes it.

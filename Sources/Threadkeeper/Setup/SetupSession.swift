@@ -11,6 +11,9 @@ struct SetupSession {
   let options: SettingsOptions
   let place: SetupPlace
   let isDryRun: Bool
+  /// That of the daemon, where setup starts it.
+  let service: SystemdService?
+  let restart: BrokerRestart?
   let progress: SetupProgress
 
   private var isAsking: Bool { questions.isAsking }
@@ -19,28 +22,57 @@ struct SetupSession {
     let outcome = try await questions.run()
     var doctor: DoctorReport?
     let draft = try SetupDraft(outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
-    let broker = try await look(outcome, draft.settings)
+    var (broker, advice) = try await look(outcome, draft.settings)
+    let change = try outcome.makesLogin ? change(advice) { login in "\(login):" } : nil
+    broker.files = (change?.files ?? []).map { .init(path: $0.path, difference: $0.difference) }
     let isWritten = draft.text != place.text
     var result = SetupStore.Result()
     var dropIn: String?
+    var isStarted = false
     if !isDryRun {
-      try await confirm(draft)
+      try await confirm(draft, change)
+      if change?.files.isEmpty == false {
+        var mqtt = draft.settings.mqtt
+        mqtt.password = mqtt.password ?? outcome.password
+        let copies = try await makeLogin(advice, mqtt)
+        var (made, remaining) = try await look(outcome, draft.settings, given: advice.list)
+        remaining.isMade = true
+        do { (made.steps, made.accessList) = try remaining.steps() } catch { throw CommandFailure(.usage, "\(error)") }
+        (made.files, made.copies) = (broker.files, copies)
+        broker = made
+      }
       let store = SetupStore(settings: draft.settings, isService: place.isService)
       let password = draft.settings.mqtt.password == nil ? outcome.password : nil
       // First the password: settings that name a login without one would stop a daemon that runs.
       progress.note("The settings were not written; the store may be. Run it again.")
-      result = try await store.fill(username: draft.settings.mqtt.username, password: password)
-      if isWritten { try write(draft, result) }
+      let wasActive = service?.isActive == true
+      var isStopped = false
+      if wasActive, (try? await store.checkDaemon()) == nil {
+        try service?.stop()
+        isStopped = true
+      }
+      do {
+        result = try await store.fill(username: draft.settings.mqtt.username, password: password)
+        if isWritten { try write(draft, result) }
+      } catch {
+        // With its settings as they were.
+        if isStopped { try? service?.start(isUnitChanged: false) }
+        throw error
+      }
       let unit = StoreDropIn(draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
       if place.isService, try unit.write() { dropIn = unit.path }
+      if let service, !wasActive || isWritten || isStopped || result.storedPassword || dropIn != nil {
+        try service.start(isUnitChanged: dropIn != nil)
+        isStarted = true
+      }
       if !questions.flags.noValidate { doctor = try await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
       store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,
-      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker,
-      next: (dropIn == nil ? [] : ["sudo systemctl daemon-reload"]) + next(draft.settings, isRunning: result.isRunning),
-      doctor: doctor)
+      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, serviceStarted: isStarted,
+      next: (dropIn == nil || isStarted ? [] : ["sudo systemctl daemon-reload"])
+        + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
   }
 
   /// What `threadkeeper doctor` finds now.
@@ -62,13 +94,23 @@ struct SetupSession {
 
   // MARK: The broker
 
-  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings) async throws -> SetupReport.Broker {
+  /// - Parameter given: what was asked for already.
+  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings, given: AccessList? = nil) async throws -> (
+    SetupReport.Broker, BrokerAdvice
+  ) {
     let mqtt = settings.mqtt
-    guard case .named(let host) = mqtt.host else { return SetupReport.Broker(address: "embedded", access: .complete) }
+    guard case .named(let host) = mqtt.host else {
+      return (SetupReport.Broker(address: "embedded", access: .complete), BrokerAdvice(list: AccessList(settings)))
+    }
     let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
     var advice = BrokerAdvice(
       list: AccessList(settings), files: house?.isComplete == true ? house : nil, options: options.words(),
       isRoot: StoreOwner.isRoot, isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
+    if let given { return try report(settings, house, advice, outcome, given) }
+    // Lines that setup itself has added are written again whole, unless they are right.
+    if outcome.makesLogin, let files = advice.files, try hasGaps(files, settings) {
+      advice.files = files.withoutOwnLines
+    }
     let files = advice.files
     // What was chosen for threadkeeper's own list stays.
     let isOwn = files?.accessList.map { advice.list.takeRoles(ofOwn: $0) } ?? false
@@ -93,13 +135,81 @@ struct SetupSession {
       if files?.accessList == nil {
         advice.list.keepsAnonymous = files?.options.allowsAnonymous ?? outcome.admitsAnonymous
       }
-      let (steps, list) = try advice.steps()
-      return SetupReport.Broker(
-        address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))", username: mqtt.username,
-        problem: outcome.problem?.message,
-        access: files == nil ? .unknown : advice.gaps.isEmpty ? .complete : .incomplete,
-        reasons: reasons(house) + AccessGap.words(advice.gaps), steps: steps, accessList: list)
+      if outcome.makesLogin { advice.list.keptWrites = try await writes(advice.list) }
+      return try report(settings, house, advice, outcome, advice.list)
     } catch let error as AccessListError { throw CommandFailure(.usage, "\(error)") }
+  }
+
+  private func hasGaps(_ files: HouseBroker, _ settings: Settings) throws -> Bool {
+    var list = AccessList(settings)
+    list.addHomeAssistant(settings)
+    do { return try !files.gaps(list).isEmpty } catch { throw CommandFailure(.usage, "\(error)") }
+  }
+
+  private func report(
+    _ settings: Settings, _ house: HouseBroker?, _ looked: BrokerAdvice, _ outcome: SetupQuestions.Outcome,
+    _ wanted: AccessList
+  ) throws -> (SetupReport.Broker, BrokerAdvice) {
+    var advice = looked
+    advice.list = wanted
+    let mqtt = settings.mqtt
+    guard case .named(let host) = mqtt.host else { throw CommandFailure(.software, "the private broker has no list") }
+    let files = advice.files
+    let (steps, list): ([BrokerAdvice.Step], String?)
+    do {
+      advice.gaps = try files?.gaps(wanted) ?? []
+      (steps, list) = try advice.steps()
+    } catch { throw CommandFailure(.usage, "\(error)") }
+    let report = SetupReport.Broker(
+      address: "\(BrokerAddress(host: host, port: mqtt.port, isEncrypted: false))", username: mqtt.username,
+      problem: outcome.problem?.message,
+      access: files == nil ? .unknown : advice.gaps.isEmpty ? .complete : .incomplete,
+      reasons: reasons(house) + AccessGap.words(advice.gaps), steps: steps, accessList: list)
+    return (report, advice)
+  }
+
+  // MARK: What setup does at the broker
+
+  private func change(_ advice: BrokerAdvice, passwordLine: (String) throws -> String) throws -> BrokerChange? {
+    guard let restart, let files = advice.files else { return nil }
+    let changes = try advice.changes(passwordLine: passwordLine)
+    return BrokerChange(files: changes, undo: BrokerUndo.Place(directory: files.directory), restart: restart)
+  }
+
+  /// - Parameter mqtt: with the password.
+  /// - Returns: copies of the files as they were.
+  private func makeLogin(_ advice: BrokerAdvice, _ mqtt: Settings.MQTT) async throws -> [String] {
+    let password = mqtt.password ?? SecretText("")
+    let change = try change(advice) { try BrokerChange.passwordLine($0, password) }
+    progress.note("The broker's files may be changed: `threadkeeper setup --undo` puts them back.")
+    return try await change?.apply {
+      let end = ContinuousClock.now + Self.restartLimit
+      while let refusal = await questions.greet(mqtt) {
+        guard ContinuousClock.now < end else {
+          throw CommandFailure(refusal.isRefusal ? .notPermitted : .unavailable, refusal.message)
+        }
+        try await Task.sleep(for: .milliseconds(250))
+      }
+    } ?? []
+  }
+
+  /// A broker on a small machine takes its time to start.
+  private static let restartLimit = Duration.seconds(20)
+
+  /// Where kept logins publish that see threadkeeper's topics: a new list lets them write there alone.
+  private func writes(_ list: AccessList) async throws -> [String] {
+    guard list.keptWrites.isEmpty, questions.flags.writes.isEmpty else {
+      return questions.flags.writes + list.keptWrites
+    }
+    let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
+    guard !readers.isEmpty, !list.isAddition else { return [] }
+    let usual = "\(list.discoveryPrefix)/#"
+    let words = try await questions.answer(
+      nil, usual: usual,
+      why: "Where does \(readers.map(\.printable).listed) publish? The list lets it write there alone: name all, with"
+        + " spaces between, such as \(usual) zigbee2mqtt/#", "Topics")
+    if !isAsking { questions.warn("\(readers.listed) may publish to \(usual) alone. Name other places with --writes.") }
+    return words.split { $0 == " " || $0 == "," }.map(String.init)
   }
 
   private func reasons(_ house: HouseBroker?) -> [String] {
@@ -165,11 +275,19 @@ struct SetupSession {
 
   // MARK: The rest
 
-  private func confirm(_ draft: SetupDraft) async throws {
-    guard isAsking, !draft.changes.isEmpty else { return }
-    let lines = draft.changes.map { "  \($0.line)\n" }
-    let isWanted = try await questions.decide(
-      nil, why: "\(place.path) gets:\n" + lines.joined().dropLast(), "Write it", usual: true)
+  /// The last question: nothing is written before it.
+  private func confirm(_ draft: SetupDraft, _ change: BrokerChange?) async throws {
+    let files = change?.files ?? []
+    guard isAsking, !draft.changes.isEmpty || !files.isEmpty else { return }
+    var parts = files.map { file in
+      ([file.before == nil ? "\(file.path) is made:" : "\(file.path) is changed:"]
+        + file.difference.map { "  \($0.printable)" }).joined(separator: "\n")
+    }
+    if let change, !files.isEmpty { parts.append("Then: `\(change.restart.command.joined(separator: " "))`") }
+    if !draft.changes.isEmpty {
+      parts.append((["\(place.path) gets:"] + draft.changes.map { "  \($0.line)" }).joined(separator: "\n"))
+    }
+    let isWanted = try await questions.decide(nil, why: parts.joined(separator: "\n\n"), "Write it", usual: true)
     guard isWanted else { throw CancellationError() }
   }
 
@@ -181,7 +299,7 @@ struct SetupSession {
       ? "sudo systemctl \(isRunning ? "restart" : "enable --now") threadkeeper"
       : isRunning ? "restart threadkeeper" : "threadkeeper run\(named)"
     let sudo = isService ? "sudo " : ""
-    return [start, "\(sudo)threadkeeper doctor\(named)"]
+    return (service == nil ? [start] : []) + ["\(sudo)threadkeeper doctor\(named)"]
       + (settings.http.isEnabled ? ["\(sudo)threadkeeper page token\(named)"] : [])
   }
 }

@@ -1,0 +1,69 @@
+import Glibc
+import ThreadkeeperSupport
+
+/// A file of text that setup replaces, or makes, in one step.
+enum WholeFile {
+  /// Owner and mode of a new one.
+  struct Access: Equatable {
+    var owner = geteuid()
+    var group = getegid()
+    var mode: mode_t
+
+    /// For whoever looks; only who makes it changes it.
+    static let open = Access(mode: 0o644)
+
+    /// For the broker alone, where root makes it.
+    static var broker: Access {
+      var access = Access(mode: 0o600)
+      if StoreOwner.isRoot, let user = SystemAccount.user("mosquitto"), let group = SystemAccount.group("mosquitto") {
+        (access.owner, access.group) = (user, group)
+      }
+      return access
+    }
+  }
+
+  /// Replaces the file, or makes it: it is there whole, or as it was. Owner and mode of a file stay.
+  ///
+  /// - Parameter check: looks once more before the file takes its place.
+  /// - Throws: `CommandFailure` with status 73, and what `check` throws.
+  static func write(_ text: String, to path: String, new access: Access, check: () throws(CommandFailure) -> Void)
+    throws(CommandFailure)
+  {
+    var status = stat()
+    // What is named may be a link: the file stays where it is.
+    let resolved = realpath(path, nil)
+    defer { free(resolved) }
+    let file = resolved.map { String(cString: $0) } ?? path
+    let isThere = stat(file, &status) == 0
+    let draft = "\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    do throws(CommandFailure) {
+      try StandardStream.write(text, to: descriptor)
+      let owner = isThere ? (status.st_uid, status.st_gid) : (access.owner, access.group)
+      // Only root can give a file away; without that it would not be the same file any more.
+      guard fchown(descriptor, owner.0, owner.1) == 0,
+        fchmod(descriptor, isThere ? status.st_mode & 0o777 : access.mode) == 0, fsync(descriptor) == 0
+      else { throw failure(path) }
+      try check()
+      guard rename(draft, file) == 0 else { throw failure(path) }
+    } catch {
+      unlink(draft)
+      throw error
+    }
+  }
+
+  static func failure(_ path: String) -> CommandFailure {
+    let code = errno
+    return CommandFailure(
+      .cannotCreate, "\(path) cannot be written: \(String(cString: strerror(code)))",
+      remedy: code == EACCES || code == EPERM ? "run it with sudo" : nil)
+  }
+
+  /// - Returns: nil for a file that is not there, or that this user cannot read.
+  static func read(_ path: String) -> String? {
+    guard let bytes = try? InputFile.read(path, limit: 1 << 22) else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
