@@ -214,6 +214,120 @@ import Testing
     #expect(try await daemon.stop() == .exit(0))
   }
 
+  // MARK: Login and list made by setup
+
+  /// Logins, and no list.
+  private func open() throws -> BrokerInUse {
+    try BrokerInUse(
+      house: ["allow_anonymous false", "password_file $/passwords"], addition: "",
+      logins: ["hub", "homeassistant", "nodered"])
+  }
+
+  private func making(_ broker: BrokerInUse, restart: String? = nil, _ more: String...) -> [String] {
+    [
+      "setup", "--broker", "127.0.0.1", "--port", "\(broker.port)", "--login", "threadkeeper", "--mosquitto-config",
+      broker.file("mosquitto.conf"), "--make-login", "--restart-broker", restart ?? broker.restart, "--router", "hub",
+      "--home-assistant-login", "homeassistant", "--writes", "homeassistant/#",
+    ] + more
+  }
+
+  /// All files of the broker that setup may change, by name.
+  private func files(_ broker: BrokerInUse) throws -> [String: String] {
+    var files: [String: String] = [:]
+    for directory in ["", "conf.d/"] {
+      for name in try FileManager.default.contentsOfDirectory(atPath: broker.file(directory)) {
+        let path = "\(directory)\(name)"
+        guard path == "passwords" || path.hasSuffix(".conf") || path.contains("threadkeeper") else { continue }
+        files[path] = try String(contentsOfFile: broker.file(path), encoding: .utf8)
+      }
+    }
+    return files
+  }
+
+  @Test("It makes login and list: both hold, again changes only what differs, and --undo puts all back") func makes()
+    async throws
+  {
+    let broker = try open()
+    let before = try files(broker)
+    let trial = try await report(making(broker, "--dry-run"))
+    #expect(try files(broker) == before && !hasStore)
+    let shown = (trial["broker"]?["files"]?.list ?? []).flatMap { $0["difference"]?.list ?? [] }.compactMap(\.text)
+    #expect(
+      shown.contains("+threadkeeper:…") && shown.contains("+acl_file \(broker.file("threadkeeper.acl"))"), "\(shown)")
+
+    let made = try await report(making(broker))
+    #expect(made["broker"]?["access"] == "complete" && made["password_stored"] == true, "\(made)")
+    #expect(made["broker"]?["steps"]?.list.isEmpty == true, "\(made)")
+    #expect(made["broker"]?["copies"]?.list.count == 2, "\(made)")
+    #expect(made["doctor"]?["findings"]?.list.contains { $0["result"] == "problem" && $0["part"] == "broker" } == false)
+    try await eventually("the new list") { broker.log.contains("Reloading config") }
+    for (login, topic, isAllowed) in [
+      ("homeassistant", "homeassistant/status", true), ("homeassistant", "threadkeeper/in/hub/announce", false),
+      ("nodered", "house/lamp/set", true), ("nodered", "threadkeeper/in/hub/announce", false),
+      ("hub", "threadkeeper/in/hub/announce", true),
+    ] {
+      let publisher = try await broker.publisher(login)
+      #expect(try await isTaken(topic, publisher) == isAllowed, "\(login) \(topic)")
+    }
+    let daemon = try await installation.start()
+    try await eventually("the connection") { try await installation.status()["broker"]?["connected"] == true }
+    #expect(try await daemon.stop() == .exit(0))
+
+    // Again: nothing. Where Home Assistant is to decide: the own list alone, whole.
+    let after = try files(broker)
+    #expect(try await report(making(broker))["broker"]?["files"]?.list.isEmpty == true)
+    #expect(try files(broker) == after)
+    try Data((try settings + "\nhome_assistant: {login: homeassistant}\n").utf8).write(
+      to: URL(fileURLWithPath: installation.configuration))
+    let changed = try await report(making(broker))
+    let written = (changed["broker"]?["files"]?.list ?? []).compactMap { $0["path"]?.text }
+    #expect(written == [broker.file("threadkeeper.acl")], "\(changed)")
+
+    let undone = try await report([
+      "setup", "--undo", "--mosquitto-config", broker.file("mosquitto.conf"), "--restart-broker", broker.restart,
+    ])
+    #expect(
+      (undone["files"]?.list ?? []).compactMap { $0["action"]?.text }.sorted() == ["removed", "restored", "restored"])
+    #expect(try files(broker) == before)
+    let none = try await installation.command("setup", "--undo", "--mosquitto-config", broker.file("mosquitto.conf"))
+    #expect(none.status == 0 && none.output.contains("nothing to undo"), "\(none)")
+  }
+
+  @Test("What was changed since stays, and its lines are named") func changedSince() async throws {
+    let broker = try open()
+    _ = try await report(making(broker))
+    let passwords = try #require(try files(broker)["passwords"])
+    try Data("\(passwords)attic:x\n".utf8).write(to: URL(fileURLWithPath: broker.file("passwords")))
+    let outcome = try await installation.command(
+      "setup", "--undo", "--mosquitto-config", broker.file("mosquitto.conf"), "--restart-broker", broker.restart)
+    #expect(outcome.status == 0 && outcome.output.contains("  +threadkeeper:…\n"), "\(outcome)")
+    let left = try files(broker)
+    #expect(left["passwords"]?.hasSuffix("attic:x\n") == true && left["threadkeeper.acl"] == nil)
+    #expect(left["conf.d/threadkeeper.conf"] == "")
+  }
+
+  @Test(
+    "A broker that does not take it, or cannot be restarted, has its files as before, and nothing is written",
+    arguments: ["exit 1", "true"]) func refuses(_ restart: String) async throws
+  {
+    let broker = try open()
+    let (before, settings) = (try files(broker), try settings)
+    let outcome = try await installation.command(making(broker, restart: restart))
+    #expect(outcome.status == (restart == "true" ? 77 : 69), "\(outcome)")
+    #expect(outcome.error.contains("as they were"), "\(outcome.error)")
+    #expect(try files(broker) == before && settings == self.settings && !hasStore)
+  }
+
+  @Test("Where the broker's files are not here, --make-login says so, and nothing is written") func notHere()
+    async throws
+  {
+    let broker = try open()
+    let outcome = try await installation.command(
+      making(broker).map { $0 == broker.file("mosquitto.conf") ? broker.file("none.conf") : $0 })
+    #expect(outcome.status == 64 && outcome.error.contains("--make-login: no configuration"), "\(outcome)")
+    #expect(!hasStore)
+  }
+
   @Test("TLS with the right authorities works; with others nothing is written, and it says why") func tls() async throws
   {
     let certificates = try TestCertificates()

@@ -245,7 +245,7 @@ struct HouseBroker {
   init?(host: String, port: UInt16, file named: String?) {
     guard named != nil || BrokerCheck.isThisMachine(host) else { return nil }
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
-    let file = named ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
+    let file = named.map(SetupFlags.absolute) ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
     guard let text = WholeFile.read(file) else { return nil }
     var options = MosquittoOptions()
     options.read(text)

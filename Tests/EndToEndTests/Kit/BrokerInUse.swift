@@ -72,6 +72,9 @@ final class BrokerInUse: Sendable {
     try await eventually("the reloaded files") { count() > before }
   }
 
+  /// The command by which it reads its files again.
+  var restart: String { "kill -HUP \(process.identifier)" }
+
   /// It does not answer any more.
   func kill() {
     process.signal(SIGKILL)

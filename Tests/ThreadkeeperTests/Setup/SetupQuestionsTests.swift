@@ -21,14 +21,14 @@ import Testing
   private func run(
     _ prompt: ScriptedPrompt?, _ current: Settings? = nil, flags: [String] = [], isFirst: Bool = true,
     given: String? = nil, known: String? = nil, making: String? = nil, running: CommandFailure? = nil,
-    greet: @escaping Greeting = { _ in nil }
+    maker: LoginMaker = LoginMaker(obstacle: "it is elsewhere"), greet: @escaping Greeting = { _ in nil }
   ) async throws -> SetupQuestions.Outcome {
     let nobody = ScriptedPrompt()
     let outcome = try await SetupQuestions(
       flags: try SetupFlags.parse(flags), current: try current ?? settings(), isFirst: isFirst,
       prompt: prompt ?? nobody, isAsking: prompt != nil, given: given.map { SecretText($0) },
       known: { _ in known.map { SecretText($0) } }, checkDaemon: { _ in if let running { throw running } },
-      greet: greet, makingLogin: { _ in making }
+      greet: greet, makingLogin: { _ in making }, maker: { _ in maker }
     ).run()
     #expect(nobody.questions.isEmpty && nobody.shown.isEmpty)
     return outcome
@@ -65,6 +65,33 @@ import Testing
     #expect(outcome.settings.mqtt.username == "threadkeeper")
     #expect(outcome.announces && outcome.settings.http.isEnabled)
     #expect(outcome.password == SecretText("sesame") && outcome.problem == nil)
+  }
+
+  @Test("A login that setup may make needs no password and no try") func makesLogin() async throws {
+    var maker = LoginMaker(obstacle: "")
+    (maker.obstacle, maker.lacksLogin) = (nil, true)
+    let prompt = ScriptedPrompt("", "", "", "", "", "")
+    let greet: Greeting = { [refused] _ in refused }
+    let outcome = try await run(prompt, maker: maker, greet: greet)
+    #expect(prompt.questions.map(\.text).contains("Make the login and the access list? [yes]: "))
+    #expect(!prompt.questions.contains { $0.isHidden })
+    #expect(outcome.makesLogin && outcome.password?.revealed.count == 24)
+
+    let own = try await run(ScriptedPrompt("", "", "", "no", "sesame", "", ""), maker: maker)
+    #expect(!own.makesLogin && own.password == SecretText("sesame"))
+    // A script says so, and may bring a password.
+    for (flags, isMade) in [([], false), (["--make-login"], true)] as [([String], Bool)] {
+      let outcome = try await run(nil, flags: ["--broker", "b", "--login", "tk"] + flags, given: "given", maker: maker)
+      #expect(outcome.makesLogin == isMade && outcome.password == SecretText("given"))
+    }
+    // Nobody is asked where nothing differs.
+    maker.isNeeded = false
+    let done = ScriptedPrompt("", "", "", "sesame", "", "")
+    #expect(try await run(done, maker: maker).makesLogin == false)
+    let failure = await #expect(throws: CommandFailure.self) {
+      try await run(nil, flags: ["--broker", "b", "--login", "tk", "--make-login"], given: "given")
+    }
+    #expect(failure?.status == .usage && failure?.message.contains("it is elsewhere") == true)
   }
 
   @Test("Beside a daemon that will not keep the password, nobody is asked for it") func besideDaemon() async throws {
