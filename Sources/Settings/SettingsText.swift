@@ -8,6 +8,8 @@ package struct SettingsText: Sendable, Equatable {
     case text(String)
     /// Never in quotes: a number, or a word such as `on` or `null`.
     case word(String)
+    /// On one line.
+    case list([String])
   }
 
   /// The key stands in a form that is not changed here, such as `mqtt: {host: broker.local}`.
@@ -126,7 +128,15 @@ package struct SettingsText: Sendable, Equatable {
       guard after == value.endIndex || value[after] == " " else { return nil }
       return start + value.distance(from: value.startIndex, to: after)
     }
-    guard !"|>[&*".contains(first), first != "{" || value.hasPrefix("{}") else { return nil }
+    if first == "[" {
+      guard let end = value.firstIndex(of: "]"), !value[..<end].contains(where: { "'\"#".contains($0) }) else {
+        return nil
+      }
+      let after = value.index(after: end)
+      guard after == value.endIndex || value[after] == " " else { return nil }
+      return start + value.distance(from: value.startIndex, to: after)
+    }
+    guard !"|>&*".contains(first), first != "{" || value.hasPrefix("{}") else { return nil }
     let end = value.firstRange(of: " #")?.lowerBound ?? value.endIndex
     var plain = value[..<end]
     while plain.last == " " { plain.removeLast() }
@@ -136,6 +146,7 @@ package struct SettingsText: Sendable, Equatable {
   private static func rendered(_ value: Value) -> String {
     switch value {
     case .word(let word): word
+    case .list(let texts): "[\(texts.map { rendered(.text($0)) }.joined(separator: ", "))]"
     case .text(let text): isSafe(text) ? text : "'" + text.replacing("'", with: "''") + "'"
     }
   }

@@ -270,7 +270,7 @@ import Testing
       #expect(try await isTaken(topic, publisher) == isAllowed, "\(login) \(topic)")
     }
     let daemon = try await installation.start()
-    try await eventually("the connection") { try await installation.status()["broker"]?["connected"] == true }
+    try await eventually("the connection") { try await installation.status()["broker"]?["state"] == "connected" }
     #expect(try await daemon.stop() == .exit(0))
 
     // Again: nothing. Where Home Assistant is to decide: the own list alone, whole.
@@ -372,6 +372,35 @@ import Testing
     let again = try await ThreadkeeperBinary.run(arguments + ["--json"], environment: environment)
     #expect(JSON(again.output)?["written"] == false && JSON(again.output)?["store_made"] == false)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
+  }
+
+  @Test("The page is opened with a token, and its link is drawn where there is a tool for it") func openPage()
+    async throws
+  {
+    let directory = try TemporaryDirectory()
+    let file = directory.file("threadkeeper.yaml")
+    try FileManager.default.createDirectory(atPath: directory.file("bin"), withIntermediateDirectories: false)
+    let tool = directory.file("bin/qrencode")
+    try Data("#!/bin/sh\necho \"[$*]\"\ncat\n".utf8).write(to: URL(fileURLWithPath: tool))
+    chmod(tool, 0o755)
+    let environment = [
+      "HOME": directory.path, "THREADKEEPER_SYSTEM_ROOT": directory.file("system"),
+      "PATH": "\(directory.file("bin")):/usr/sbin:/usr/bin:/sbin:/bin",
+    ]
+    let arguments = [
+      "setup", "--broker", "embedded", "--open-page", "--config", file, "--state-directory", directory.file("state"),
+    ]
+    let made = try await ThreadkeeperBinary.run(arguments, environment: environment)
+    #expect(made.status == 0, "\(made.error)")
+    let token = try String(contentsOfFile: directory.file("state/store.http-token"), encoding: .utf8)
+    #expect(made.output.contains("[-t UTF8 -o -]\nhttp://"), "\(made.output)")
+    #expect(made.output.hasSuffix("?token=\(token.dropLast())") || made.output.contains("?token=\(token.dropLast())\n"))
+    let check = try await ThreadkeeperBinary.run(
+      "check-config", "--config", file, "--state-directory", directory.file("state"), environment: environment)
+    #expect(check.status == 0, "\(check)")
+    let again = try await ThreadkeeperBinary.run(arguments + ["--json"], environment: environment)
+    #expect(JSON(again.output)?["written"] == false)
+    #expect(JSON(again.output)?["page"]?["link"]?.text?.hasSuffix("?token=\(token.dropLast())") == true)
   }
 
   @Test("Where the password cannot be stored, the settings stay as they were") func unusableStore() async throws {

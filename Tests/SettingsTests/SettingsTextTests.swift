@@ -63,6 +63,17 @@ struct SettingsTextTests {
         == "log:\nmqtt:\n  host: a\n  port: 1\n  tls:\n    ca_file: /a\nhttp:\n  enabled: false\n")
   }
 
+  @Test("A list stands on one line, and replaces one that does") func list() throws {
+    let names = ("http.names", SettingsText.Value.list(["pi.local", "on"]))
+    for (before, after) in [
+      ("", "http:\n  names: [pi.local, 'on']\n"), ("http:\n  names: []\n", "http:\n  names: [pi.local, 'on']\n"),
+      ("http:\n  names: [a, b] # x\n", "http:\n  names: [pi.local, 'on'] # x\n"),
+    ] { #expect(try changed(before, names) == after) }
+    for other in ["http:\n  names: [a,\n    b]\n", "http:\n  names: ['a]']\n", "http:\n  names:\n    - a\n"] {
+      #expect(throws: SettingsText.UnknownForm.self, "\(other)") { try changed(other, names) }
+    }
+  }
+
   @Test("Text is quoted where YAML would take it for something else") func quoted() throws {
     for (text, expected) in [
       ("on", "'on'"), ("1883", "'1883'"), ("it's", "'it''s'"), ("a b", "'a b'"), ("", "''"), ("127.0.0.1", "127.0.0.1"),

@@ -147,7 +147,10 @@ struct SetupFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Home Assistant's login at the broker, for the access list.", valueName: "login"))
   var homeAssistantLogin: String?
 
-  @Flag(inversion: .prefixedNo, help: "Serve the status page on this machine.") var page: Bool?
+  @Flag(inversion: .prefixedNo, help: "Serve the status page; without `--open-page`, on this machine alone.") var page:
+    Bool?
+
+  @Flag(help: "Serve it to the network of the home, by a link with a token, which is printed.") var openPage = false
 
   @Option(
     help: ArgumentHelp(
@@ -190,6 +193,7 @@ struct SetupFlags: ParsableArguments {
       throw ValidationError("--no-login and --login or --password-file exclude each other.")
     }
     if makeLogin == true, noLogin || noValidate { throw ValidationError("--make-login is for a login that is tried.") }
+    if openPage, page == false { throw ValidationError("--open-page and --no-page exclude each other.") }
     if port == 0 { throw ValidationError("--port is from 1 to 65535.") }
     if broker == "embedded", port != nil || tls || caFile != nil || login != nil {
       throw ValidationError("The private broker makes its own port and login.")
@@ -256,6 +260,8 @@ struct SetupReport: Encodable {
   /// A file of systemd's that was written or removed, because the store lies elsewhere than the service expects.
   let dropIn: String?
   let broker: Broker
+  /// Where the page is open to the network.
+  let page: PageLink?
   /// Whether the service was started, or restarted.
   let serviceStarted: Bool
   let next: [String]
@@ -278,7 +284,7 @@ struct SetupReport: Encodable {
     if let dropIn { lines.append("\(dropIn): changed, so that the service waits for the store's disk.") }
     if serviceStarted { lines.append("The service runs with these settings, now and after each boot.") }
     lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
-    let text = lines.joined(separator: "\n") + "\n"
+    let text = lines.joined(separator: "\n") + "\n" + (page.map { "\n" + $0.text() } ?? "")
     guard let doctor else { return text }
     return text + "\nthreadkeeper doctor, now:\n" + doctor.text(onlyProblems: true)
   }

@@ -48,8 +48,11 @@ struct SetupDraft {
         changes, "line \(form.line) of \(place.path) has `\(form.key)` in a form that is not changed here")
     }
     text = changes.isEmpty ? place.text ?? draft.text : draft.text
-    let result = Self.load(text, place, stateDirectory: stateDirectory)
-    guard let settings = result.settings else {
+    // A page for the network gets its token before the file is written.
+    let lacksToken = !HostName.isLoopback(wanted.http.address) && wanted.http.token == nil
+    let token = lacksToken ? ["THREADKEEPER_HTTP_TOKEN": "made-when-it-is-written"] : [:]
+    let result = Self.load(text, place, stateDirectory: stateDirectory, assuming: token)
+    guard var settings = result.settings else {
       let problems = result.problems.filter { $0.severity == .error }.map { "\($0)" }
       throw CommandFailure(
         .configuration, "these settings cannot be used: \(problems.joined(separator: "; "))",
@@ -59,13 +62,19 @@ struct SetupDraft {
       throw Self.byHand(
         changes, "\(place.path) would not say what was answered: perhaps a variable THREADKEEPER_… wins over it")
     }
+    if lacksToken { settings.http.token = nil }
     self.settings = settings
   }
 
   /// The settings that a text means as the configuration file.
-  static func load(_ text: String, _ place: SetupPlace, stateDirectory: String?) -> SettingsResult {
+  ///
+  /// - Parameter variables: set beside those that are.
+  static func load(
+    _ text: String, _ place: SetupPlace, stateDirectory: String?, assuming variables: [String: String] = [:]
+  ) -> SettingsResult {
     SettingsLoader.load(
-      text: text, as: place.path, environment: ProcessInfo.processInfo.environment, stateDirectory: stateDirectory)
+      text: text, as: place.path, environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
+      stateDirectory: stateDirectory)
   }
 
   /// The keys that setup asks about and that differ, in the order of the file.
@@ -80,7 +89,8 @@ struct SetupDraft {
         ("mqtt.password", mqtt.password.map { _ in "in the settings" }, false),
         ("mqtt.tls.ca_file", mqtt.tls?.caFile, false), ("mqtt.base_topic", mqtt.baseTopic, false),
         ("home_assistant.discovery", settings.homeAssistant.discovery.rawValue, true),
-        ("http.enabled", "\(settings.http.isEnabled)", true),
+        ("http.enabled", "\(settings.http.isEnabled)", true), ("http.address", settings.http.address, false),
+        ("http.names", settings.http.names.isEmpty ? nil : settings.http.names.listed, false),
       ]
     }
     return zip(values(current), values(wanted)).filter { old, new in
@@ -88,7 +98,8 @@ struct SetupDraft {
     }.map { old, new in
       Change(
         key: new.key, from: old.text ?? "none", to: new.text ?? "none",
-        value: new.text.map { new.isWord ? .word($0) : .text($0) } ?? .word("null"))
+        value: new.key == "http.names"
+          ? .list(wanted.http.names) : new.text.map { new.isWord ? .word($0) : .text($0) } ?? .word("null"))
     }
   }
 

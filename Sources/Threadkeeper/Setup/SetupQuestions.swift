@@ -90,9 +90,14 @@ struct SetupQuestions {
       why: "Home Assistant shows threadkeeper and each border router as devices, without any YAML.",
       "Announce them to Home Assistant", usual: current.homeAssistant.discovery == .on)
     outcome.settings.homeAssistant.discovery = announces ? .on : .off
-    outcome.settings.http.isEnabled = try await decide(
-      flags.page, why: "A status page in the browser, on this machine only: no keys are on it.",
-      "Serve the status page", usual: current.http.isEnabled)
+    let reach = try await answer(
+      flags.reach(current.http)?.rawValue, usual: PageReach(current.http).rawValue,
+      why:
+        "A status page in the browser: no keys are on it. `yes` is for this machine; `home` opens it to your network,"
+        + " by a link with a token. There is no TLS: trust the network, or put a proxy before it.",
+      "Serve the status page?"
+    ) { PageReach(answer: $0) == nil ? "Answer yes, home or no." : nil }
+    PageReach(answer: reach)?.apply(to: &outcome.settings.http)
     return outcome
   }
 

@@ -29,6 +29,7 @@ struct SetupSession {
     var result = SetupStore.Result()
     var dropIn: String?
     var isStarted = false
+    var page: PageLink?
     if !isDryRun {
       try await confirm(draft, change)
       if change?.files.isEmpty == false {
@@ -53,6 +54,8 @@ struct SetupSession {
       }
       do {
         result = try await store.fill(username: draft.settings.mqtt.username, password: password)
+        // Before the settings: those that open the page without a token would stop the daemon.
+        page = try await openPage(draft.settings)
         if isWritten { try write(draft, result) }
       } catch {
         // With its settings as they were.
@@ -70,9 +73,16 @@ struct SetupSession {
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
       store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,
-      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, serviceStarted: isStarted,
+      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, page: page, serviceStarted: isStarted,
       next: (dropIn == nil || isStarted ? [] : ["sudo systemctl daemon-reload"])
         + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
+  }
+
+  /// Makes the token of a page that is open to the network.
+  private func openPage(_ settings: Settings) async throws -> PageLink? {
+    guard PageReach(settings.http) == .home, settings.http.trustedProxy == nil else { return nil }
+    let token = try await StoreOwner.run(settings) { try PageToken.findOrMake(settings, replacing: false).text }
+    return PageLink(settings.http, token: token)
   }
 
   /// What `threadkeeper doctor` finds now.
@@ -300,7 +310,7 @@ struct SetupSession {
       : isRunning ? "restart threadkeeper" : "threadkeeper run\(named)"
     let sudo = isService ? "sudo " : ""
     return (service == nil ? [start] : []) + ["\(sudo)threadkeeper doctor\(named)"]
-      + (settings.http.isEnabled ? ["\(sudo)threadkeeper page token\(named)"] : [])
+      + (PageReach(settings.http) == .yes ? ["\(sudo)threadkeeper page token\(named)"] : [])
   }
 }
 

@@ -52,6 +52,12 @@ import ThreadkeeperSupport
     ) throws
   { #expect(try SettingsOptions.parse(arguments).words(environment) == words) }
 
+  @Test("A page for the network is written before its token is made, and has none of its own") func openPage() throws {
+    let draft = try draft("mqtt:\n  host: embedded\n") { PageReach.home.apply(to: &$0.http, host: "pi") }
+    #expect(draft.text.contains("http:\n  address: 0.0.0.0\n  names: [pi.local, pi]\n"), "\(draft.text)")
+    #expect(draft.settings.http.token == nil && draft.changes.map(\.key) == ["http.address", "http.names"])
+  }
+
   @Test("A new file names the broker and the login, and is for its user alone") func new() throws {
     let draft = try draft(nil)
     #expect(draft.text.hasSuffix("mqtt:\n  host: broker.local\n  username: keeper\n"), "\(draft.text)")

@@ -67,6 +67,18 @@ import Testing
     #expect(outcome.password == SecretText("sesame") && outcome.problem == nil)
   }
 
+  @Test("The page is opened to the network by an answer or an option, and stays so") func page() async throws {
+    let open = try await run(ScriptedPrompt("embedded", "", "home"))
+    #expect(PageReach(open.settings.http) == .home)
+    let flags = ["--broker", "embedded", "--open-page"]
+    #expect(PageReach(try await run(nil, flags: flags).settings.http) == .home)
+    let again = ScriptedPrompt("", "", "")
+    #expect(try await run(again, open.settings, isFirst: false).settings.http == open.settings.http)
+    #expect(again.questions.last?.text == "Serve the status page? [home]: ")
+    let closed = try await run(nil, open.settings, flags: ["--broker", "embedded", "--page"])
+    #expect(PageReach(closed.settings.http) == .yes)
+  }
+
   @Test("A login that setup may make needs no password and no try") func makesLogin() async throws {
     var maker = LoginMaker(obstacle: "")
     (maker.obstacle, maker.lacksLogin) = (nil, true)
