@@ -147,10 +147,11 @@ struct SetupFlags: ParsableArguments {
   @Option(help: ArgumentHelp("Home Assistant's login at the broker, for the access list.", valueName: "login"))
   var homeAssistantLogin: String?
 
-  @Flag(inversion: .prefixedNo, help: "Serve the status page; without `--open-page`, on this machine alone.") var page:
+  @Flag(inversion: .prefixedNo, help: "Serve the status page, on this machine unless it is open already.") var page:
     Bool?
 
-  @Flag(help: "Serve it to the network of the home, by a link with a token, which is printed.") var openPage = false
+  @Flag(inversion: .prefixedNo, help: "Serve it to the network of the home, by a link with a token, which is printed.")
+  var openPage: Bool?
 
   @Option(
     help: ArgumentHelp(
@@ -193,11 +194,17 @@ struct SetupFlags: ParsableArguments {
       throw ValidationError("--no-login and --login or --password-file exclude each other.")
     }
     if makeLogin == true, noLogin || noValidate { throw ValidationError("--make-login is for a login that is tried.") }
-    if openPage, page == false { throw ValidationError("--open-page and --no-page exclude each other.") }
+    if openPage == true, page == false { throw ValidationError("--open-page and --no-page exclude each other.") }
     if port == 0 { throw ValidationError("--port is from 1 to 65535.") }
     if broker == "embedded", port != nil || tls || caFile != nil || login != nil {
       throw ValidationError("The private broker makes its own port and login.")
     }
+  }
+
+  /// Who is to reach the page; nil where no option says so.
+  func reach(_ current: Settings.HTTP) -> PageReach? {
+    if let openPage { return openPage ? .home : .yes }
+    return page.map { !$0 ? .no : PageReach(current) == .no ? .yes : PageReach(current) }
   }
 
   /// Where TLS is asked for: an absolute path.

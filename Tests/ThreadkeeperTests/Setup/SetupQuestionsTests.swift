@@ -75,8 +75,10 @@ import Testing
     let again = ScriptedPrompt("", "", "")
     #expect(try await run(again, open.settings, isFirst: false).settings.http == open.settings.http)
     #expect(again.questions.last?.text == "Serve the status page? [home]: ")
-    let closed = try await run(nil, open.settings, flags: ["--broker", "embedded", "--page"])
-    #expect(PageReach(closed.settings.http) == .yes)
+    for (flag, reach) in [("--page", .home), ("--no-open-page", .yes), ("--no-page", .no)] as [(String, PageReach)] {
+      let outcome = try await run(nil, open.settings, flags: ["--broker", "embedded", flag])
+      #expect(PageReach(outcome.settings.http) == reach, "\(flag)")
+    }
   }
 
   @Test("A login that setup may make needs no password and no try") func makesLogin() async throws {
