@@ -145,7 +145,8 @@ struct BrokerUndo: Codable, Equatable {
       rest.entries.removeAll { $0.path == step.path }
       try place.save(rest)
     }
-    rest.entries.removeAll { entry in !steps.contains { $0.path == entry.path } }
+    // What is gone, or has nothing of setup's in it any more, is done.
+    rest.entries.removeAll { entry in !steps.contains { $0.path == entry.path && !$0.lines.isEmpty } }
     try place.save(rest)
   }
 }
@@ -163,6 +164,7 @@ struct UndoReport: Encodable {
       switch step.action {
       case .restored: ["\(step.path): \(dryRun ? "would be " : "")as before setup."]
       case .removed: ["\(step.path): \(dryRun ? "would be " : "")removed."]
+      case .left where step.lines.isEmpty: ["\(step.path): was changed since; nothing of setup's is in it."]
       case .left:
         ["\(step.path): was changed since, and stays. Remove these lines (+), and add those (-), yourself:"]
           + step.lines.map { "  \($0.printable)" } + (step.copy.map { ["  as it was: \($0)"] } ?? [])

@@ -119,7 +119,11 @@ import ThreadkeeperSupport
     #expect(try place.load() == record)
     // Without that line the list is nobody's.
     try write("listener 1883\n", "mosquitto.conf")
-    #expect(record.plan().map(\.action) == [.left, .removed])
+    let rest = record.plan()
+    #expect(rest.map(\.action) == [.left, .removed] && rest.first?.lines == [])
+    try record.apply(rest, place)
+    #expect(try place.load() == BrokerUndo())
+    #expect(UndoReport(files: rest, dryRun: false).text.contains("nothing of setup's is in it"))
   }
 
   @Test("A record that others could have written is refused", arguments: [0o644, 0o620]) func strange(_ mode: mode_t)
