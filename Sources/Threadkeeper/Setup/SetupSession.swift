@@ -48,7 +48,8 @@ struct SetupSession {
       progress.note("The settings were not written; the store may be. Run it again.")
       let wasActive = service?.isActive == true
       var isStopped = false
-      if wasActive, (try? await store.checkDaemon()) == nil {
+      // It keeps the password of its own login alone.
+      if wasActive, draft.settings.mqtt.host != .embedded, (try? await store.checkDaemon()) == nil {
         try service?.stop()
         isStopped = true
       }
