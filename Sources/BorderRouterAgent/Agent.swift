@@ -98,7 +98,7 @@ package final class AgentLoop {
   let stop: WakeSignal
   private let login: AgentLogin
   /// Of the agent, among those of its login.
-  private let name: String
+  let name: String
   private let link: BrokerLink
   private let start = ContinuousClock.now
   private var events: EventWriter

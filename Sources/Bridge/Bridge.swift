@@ -89,15 +89,6 @@ package final class Bridge: Service {
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), handler: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
-    follower.begin(.init(publisher: publisher, wake: wake))
-    intakeClient = MosquittoClient(
-      Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
-      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
-    ticker = Ticker(
-      .init(
-        loop: loop, publisher: publisher, health: health, follower: follower, status: statusConnection,
-        monitor: monitor, news: news, store: store, firstHome: homes.first?.name,
-        loginRemedy: configuration.loginRemedy, clock: clock, wake: wake, onTurn: onTurn, logger: logger))
     discovery = homes.first.flatMap { home in
       guard discovers else { return nil }
       let reads = configuration.settings.reading == .auto
@@ -106,6 +97,16 @@ package final class Bridge: Service {
         reader: reads ? RouterReader(loop, home: home.name, hashKey: hashKey, logger: logger) : nil,
         codes: CodeReader(loop, home: home.name, hashKey: hashKey), path: store.place, clock: clock, logger: logger)
     }
+    let seen = discovery.flatMap { intake in homes.first.map { (intake: intake, home: $0.name) } }
+    follower.begin(.init(publisher: publisher, discovery: seen, wake: wake))
+    intakeClient = MosquittoClient(
+      Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
+      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
+    ticker = Ticker(
+      .init(
+        loop: loop, publisher: publisher, health: health, follower: follower, status: statusConnection,
+        monitor: monitor, news: news, store: store, firstHome: homes.first?.name,
+        loginRemedy: configuration.loginRemedy, clock: clock, wake: wake, onTurn: onTurn, logger: logger))
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)
     self.configuration = configuration

@@ -8,6 +8,8 @@ final class BridgeFollower: LoopFollower {
   /// Who acts upon it, once there is a loop.
   struct Parts {
     let publisher: Publisher
+    /// Of the local network, and of which home that is; nil: none is looked at.
+    var discovery: (intake: DiscoveryIntake, home: String)?
     let wake: @Sendable () -> Void
   }
 
@@ -73,6 +75,12 @@ final class BridgeFollower: LoopFollower {
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
     news.note(batch)
+    if let (intake, home) = parts.discovery {
+      for outcome in batch.outcomes where outcome.home == home {
+        guard let seen = outcome.output.sightings, let user = outcome.origin?.user else { continue }
+        intake.receive(seen, of: user)
+      }
+    }
     let owed = requests.answer(batch, of: homes)
     if !owed.isEmpty { state.withLock { $0.owed += owed } }
     parts.wake()

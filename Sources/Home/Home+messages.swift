@@ -44,7 +44,7 @@ extension Home {
     case .leave:
       guard let router = try order(message, stored, agent, user) else { return }
       leave(stored, ordered: router)
-    case .credentials: return
+    case .credentials, .sightings: return
     case .heartbeat, .offline:
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
       guard let router = try order(message, stored, agent, user) else { return }

@@ -104,6 +104,8 @@ package struct RouterMessage: Hashable, Sendable {
     case ssid
     /// The sender, which is no border router, has credentials of a network.
     case credentials
+    /// A program sees these border routers on its local network.
+    case sightings
   }
 
   /// In any order, as long as it is always the same.
@@ -113,7 +115,7 @@ package struct RouterMessage: Hashable, Sendable {
     case accessPoint(ExactName)
     /// `credentials` are of the network of their dataset.
     case network(ExtendedPANID)
-    /// A `heartbeat`, `offline` or `leave` of a program may name that.
+    /// A `heartbeat`, `offline` or `leave` of a program may name that, and `sightings` do.
     case agent(ExactName)
   }
 
@@ -159,6 +161,8 @@ package struct RouterMessage: Hashable, Sendable {
   package var isPreferred = false
   /// Of the `offline` of a program: why it can't do its work.
   package var trouble: String?
+  /// Of `sightings`: all that are there.
+  package var sightings: [Advertisement] = []
 
   package init(_ kind: Kind, _ subject: Subject) {
     self.kind = kind
@@ -352,6 +356,34 @@ package struct Advertisement: Hashable, Sendable {
   package init?(_ agents: [BorderAgentID]) {
     guard !agents.isEmpty else { return nil }
     self.agents = agents
+  }
+
+  /// It may be listed under its id, the first 8 bytes of that, and its extended address, in this order.
+  package init?(id: BorderAgentID?, extendedAddress: UInt64?) {
+    let address = extendedAddress.map { BorderAgentID(high: $0, low: 0) }
+    let half = id.map { BorderAgentID(high: $0.numbers.high, low: 0) }
+    var agents: [BorderAgentID] = []
+    for case let agent? in [id, half, address] where !agent.isZero && !agents.contains(agent) { agents.append(agent) }
+    self.init(agents)
+    self.extendedAddress = extendedAddress
+  }
+
+  /// Text without control characters; nil for anything else, and for too many bytes.
+  package static func text(_ bytes: [UInt8]?, most: Int) -> String? {
+    guard let bytes, !bytes.isEmpty, bytes.count <= most, let text = String(validating: bytes, as: UTF8.self),
+      !text.unicodeScalars.contains(where: { $0.properties.generalCategory.isHidden })
+    else { return nil }
+    return text
+  }
+}
+
+extension Unicode.GeneralCategory {
+  /// Control and format characters, among them those that turn the direction of writing.
+  fileprivate var isHidden: Bool {
+    switch self {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: true
+    default: false
+    }
   }
 }
 

@@ -17,6 +17,8 @@ package struct HomeOutput: Equatable, Sendable {
   package var audit: [AuditNote] = []
   /// Which secrets are to be written, in order: each reads what was there before the later ones.
   package var secrets: [SecretMove] = []
+  /// Border routers that a program sees on its local network; nil: it has reported none.
+  @Boxed package var sightings: [Advertisement]?
 
   package init() {}
 }

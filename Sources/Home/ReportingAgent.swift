@@ -4,6 +4,7 @@
 /// | what comes | what follows |
 /// |---|---|
 /// | `heartbeat`: it can | the end of its alert |
+/// | `sightings`: it can, and sees border routers | the same; they are handed on |
 /// | `offline`: it cannot, and why | alert, where that lasts |
 /// | nothing for three minutes | alert |
 /// | nothing for three minutes, and none since another one of its kind reported first | it is forgotten, and its alert ends: the other one came in its place |
@@ -79,6 +80,7 @@ extension Home {
     }
     (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
     if agent.trouble == nil { agent.workedAt = now }
+    if message.kind == .sightings { step.output.sightings = message.sightings }
     put(agent)
     if stored == nil { forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) } }
   }

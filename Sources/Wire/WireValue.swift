@@ -162,7 +162,7 @@ extension ExactName: WireValue {
 }
 
 /// 8 bytes as 16 hexadecimal digits in lower case.
-public struct WireHex: WireReadable, Sendable {
+public struct WireHex: WireReadable, Hashable, Sendable {
   public let number: UInt64
 
   @inlinable public init(_ number: UInt64) { self.number = number }

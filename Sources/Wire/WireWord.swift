@@ -144,6 +144,7 @@ extension RouterMessage.Kind: WireWord {
     case .offline: "offline"
     case .ssid: "ssid"
     case .credentials: "credentials"
+    case .sightings: "sightings"
     }
   }
 }

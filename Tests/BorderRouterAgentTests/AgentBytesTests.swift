@@ -65,6 +65,13 @@ import enum Home.ThreadState
       (event.dataset, event.isPreferred) = (WireDataset(dataset.bytes), borderAgent == nil)
       text += try Self.line(writer.publication(of: event, now: 7))
     }
+    var seen = SightedRouter()
+    (seen.agent, seen.address, seen.network) = (agent, WireHex(7), dataset.extendedPANID)
+    (seen.name, seen.networkName) = (Self.awkward, dataset.networkName)
+    (seen.model, seen.vendor, seen.threadVersion) = ("M1", "Maker", "1.4.0")
+    var sightings = InboundEvent(.sightings, of: Self.awkward)
+    sightings.routers = [seen]
+    text += try Self.line(writer.publication(of: sightings, expiry: 60, now: 7))
     try Golden.check(text, "events.txt")
     for kind in RouterMessage.Kind.allCases { #expect(text.contains("/\(kind.word) {")) }
   }

@@ -1,4 +1,5 @@
 import Testing
+import ThreadDataset
 
 @testable import Home
 
@@ -42,6 +43,23 @@ import Testing
     #expect(facts.message == .agentNotWorking("no answer") && facts.since == worked)
     report(.heartbeat)
     #expect(alert?.phase == .resolved)
+  }
+
+  @Test("Border routers that it sees are handed on, each report once, and show that it works") mutating func sightings()
+    throws
+  {
+    let router = try #require(Advertisement(id: nil, extendedAddress: 7))
+    report(.offline, "no token")
+    scene.live(31)
+    func seen(_ message: inout RouterMessage) { (message.sightings, message.order) = ([router], .number(5)) }
+    #expect(report(.sightings, nil, of: "store", from: "ha", seen).sightings == [router])
+    #expect(alert?.phase == .resolved)
+    let again = report(.sightings, nil, of: "store", from: "ha", seen)
+    #expect(again.isDuplicate && again.sightings == nil)
+    #expect(report(.sightings) { $0.order = .number(6) }.sightings == [], "there are none")
+    #expect(report(.heartbeat) { $0.order = .number(7) }.sightings == nil)
+    #expect(
+      scene.home.routers[router.agents[0]] == nil, "what is listed of them is decided where records come together")
   }
 
   @Test("One that has never worked says so; several of a login are one alert") mutating func several() throws {

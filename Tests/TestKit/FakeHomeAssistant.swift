@@ -21,6 +21,8 @@ package final class FakeHomeAssistant: Sendable {
     var logins = 0
     /// Error codes by command.
     var errors: [String: String] = [:]
+    /// Events about border routers, one after the other; nil: it does not know them.
+    var routers: [String]?
     var lastID = 0
   }
 
@@ -44,7 +46,9 @@ package final class FakeHomeAssistant: Sendable {
         return peer.send(frame: [0x03, 0xE8], opcode: 8)
       }
       peer.send(#"{"type":"auth_ok","ha_version":"2025.4.4"}"#)
-      while let command = peer.receive() { peer.send(store.state.withLock { Self.answer(Self.object(command), &$0) }) }
+      while let command = peer.receive() {
+        for text in store.state.withLock({ Self.answers(Self.object(command), &$0) }) { peer.send(text) }
+      }
     }
   }
 
@@ -91,6 +95,22 @@ package final class FakeHomeAssistant: Sendable {
   /// From now on, a command is answered with this error; nil: as usual.
   package func refuse(_ command: String, _ code: String?) { store.state.withLock { $0.errors[command] = code } }
 
+  /// Events of `thread/discover_routers` from now on: `router` and `gone`.
+  package func see(_ events: [String]) { store.state.withLock { $0.routers = events } }
+
+  /// That a border router was discovered.
+  ///
+  /// - Parameter fields: more of what its record says.
+  package static func router(_ address: String, _ fields: [String: Any] = [:]) -> String {
+    let data = ["extended_address": address, "addresses": ["192.0.2.7"], "brand": NSNull()].merging(fields) { $1 }
+    let event: [String: Any] = ["type": "router_discovered", "key": address, "data": data]
+    let json = try? JSONSerialization.data(withJSONObject: event, options: .sortedKeys)
+    return String(decoding: json ?? Data(), as: UTF8.self)
+  }
+
+  /// That it has gone.
+  package static func gone(_ address: String) -> String { #"{"type":"router_removed","key":"\#(address)"}"# }
+
   // MARK: Answers
 
   /// A newer dataset of a network replaces the one that is there; others are ignored.
@@ -107,9 +127,19 @@ package final class FakeHomeAssistant: Sendable {
     return id
   }
 
+  private static func answers(_ command: [String: Any], _ state: inout State) -> [String] {
+    guard command["type"] as? String == "thread/discover_routers", let routers = state.routers else {
+      return [answer(command, &state)]
+    }
+    let id = command["id"] as? Int ?? 0
+    let events = routers.map { #"{"id":\#(id),"type":"event","event":\#($0)}"# }
+    // The first one may come before the result.
+    return events.prefix(1) + [#"{"id":\#(id),"type":"result","success":true,"result":null}"#] + events.dropFirst()
+  }
+
   private static func answer(_ command: [String: Any], _ state: inout State) -> String {
     let (type, id) = (command["type"] as? String ?? "", command["id"] as? Int ?? 0)
-    state.commands.append(type)
+    if type != "thread/discover_routers" { state.commands.append(type) }
     func result(_ json: String) -> String { #"{"id":\#(id),"type":"result","success":true,"result":\#(json)}"# }
     func error(_ code: String) -> String {
       #"{"id":\#(id),"type":"result","success":false,"error":{"code":"\#(code)","message":"No."}}"#

@@ -1,8 +1,10 @@
 import Broker
 import FoundationEssentials
+import Home
 import SodiumCrypto
 import ThreadDataset
 import ThreadkeeperSupport
+import Wire
 
 /// Home Assistant's WebSocket API, as far as its Thread store needs it, on the caller's thread.
 ///
@@ -21,6 +23,8 @@ final class HomeAssistantClient {
   private let timeout: Duration
   private var number = 0
   private var version: HomeAssistantVersion?
+  /// Events of the last command, which may come before its result.
+  private var events: [[UInt8]] = []
 
   /// Connects and logs in.
   ///
@@ -88,6 +92,36 @@ final class HomeAssistantClient {
     return (entry, try dataset(entry.id))
   }
 
+  /// The border routers that Home Assistant sees on its local network. Nothing can be asked afterwards.
+  ///
+  /// - Parameters:
+  ///   - quiet: after so long without news the list counts as complete.
+  ///   - limit: for all of it.
+  /// - Returns: nil where it does not look for any.
+  func routers(quiet: Duration, limit: Duration = .seconds(10)) throws(HomeAssistantTrouble) -> RouterSighting? {
+    do throws(HomeAssistantTrouble) { _ = try ask("thread/discover_routers") } catch {
+      guard case .unknownCommand = error else {
+        if case .refused = error { return nil }
+        throw error
+      }
+      return nil
+    }
+    let end = ContinuousClock.now + limit
+    var sighting = RouterSighting()
+    while true {
+      for event in events { sighting.take(event) }
+      events = []
+      do throws(HomeAssistantTrouble) { try note(receive(until: min(end, .now + quiet))) } catch {
+        guard error == .timeout else { throw error }
+        return sighting
+      }
+    }
+  }
+
+  private func note(_ message: Message) {
+    if message.type == "event", message.id == UInt64(number), let event = message.event { events.append(event) }
+  }
+
   /// Does nothing where the store has the network with the same or a later time.
   func add(_ dataset: OperationalDataset) throws(HomeAssistantTrouble) {
     _ = try ask("thread/add_dataset_tlv", ("source", "threadkeeper"), ("tlv", dataset.hex))
@@ -102,6 +136,7 @@ final class HomeAssistantClient {
     -> [UInt8]
   {
     number += 1
+    events = []
     var json = JSONWriter()
     defer { wipe(&json.bytes) }
     json.open()
@@ -116,6 +151,7 @@ final class HomeAssistantClient {
     try socket.send(json.bytes, until: deadline)
     while true {
       let answer = try receive(until: deadline)
+      note(answer)
       guard answer.type == "result", answer.id == UInt64(number) else { continue }
       if answer.isSuccess, let result = answer.result { return result }
       switch answer.errorCode {
@@ -133,6 +169,7 @@ final class HomeAssistantClient {
     var version: HomeAssistantVersion?
     var isSuccess = false
     var result: [UInt8]?
+    var event: [UInt8]?
     var errorCode: String?
   }
 
@@ -147,6 +184,7 @@ final class HomeAssistantClient {
       case "ha_version": message.version = RESTValue(member.value).text.flatMap { HomeAssistantVersion($0) }
       case "success": if case .bool(true) = member.value { message.isSuccess = true }
       case "result": message.result = Array(member.source)
+      case "event": message.event = Array(member.source)
       case "error":
         message.errorCode = UntrustedJSON.text("code", in: Array(member.source)).map { code in
           String(code.unicodeScalars.prefix(40).filter { $0 == "_" || ("a"..."z").contains($0) })
@@ -204,6 +242,72 @@ extension StoredDataset {
     (created, borderAgentText) = (text(.created), text(.borderAgentText))
     channel = try? fields.decode(Int.self, forKey: .channel)
     preference = try? fields.decode(Bool.self, forKey: .preference)
+  }
+}
+
+/// What events of `thread/discover_routers` say, by the extended addresses of the routers.
+///
+/// ```
+/// {"type":"router_discovered","key":"…","data":{"border_agent_id":"…","extended_address":"…",…}}
+/// {"type":"router_removed","key":"…"}
+/// ```
+struct RouterSighting: Equatable, Sendable {
+  private(set) var routers: [String: SightedRouter] = [:]
+  /// Those that have gone meanwhile.
+  private(set) var gone: Set<String> = []
+
+  init(_ routers: [String: SightedRouter] = [:], gone: Set<String> = []) { (self.routers, self.gone) = (routers, gone) }
+
+  private struct Event: Decodable {
+    var type: String
+    var key: String
+    var data: DiscoveredRouter?
+  }
+
+  fileprivate struct DiscoveredRouter: Decodable {
+    var borderAgentId: String?
+    var extendedAddress: String?
+    var extendedPanId: String?
+    var instanceName: String?
+    var modelName: String?
+    var networkName: String?
+    var server: String?
+    var threadVersion: String?
+    var unconfigured: Bool?
+    var vendorName: String?
+  }
+
+  /// One that cannot be read, and one too many, is not taken.
+  mutating func take(_ event: [UInt8]) {
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    guard let event = try? decoder.decode(Event.self, from: Data(event)) else { return }
+    switch (event.type, event.data) {
+    case ("router_removed", _):
+      routers[event.key] = nil
+      if gone.count < InboundLimits.routers { gone.insert(event.key) }
+    case ("router_discovered", let data?) where routers[event.key] != nil || routers.count < InboundLimits.routers:
+      gone.remove(event.key)
+      routers[event.key] = SightedRouter(data)
+    default: break
+    }
+  }
+}
+
+extension SightedRouter {
+  fileprivate init(_ data: RouterSighting.DiscoveredRouter) {
+    self.init()
+    func text(_ text: String?, _ most: Int) -> String? { Advertisement.text(text.map { Array($0.utf8) }, most: most) }
+    // Without the type of the service, and older versions have the name of the host alone.
+    let name = data.instanceName?.replacing("._meshcop._udp.local.", with: "")
+    self.name = text(name ?? data.server?.replacing(".local.", with: ""), 63)
+    agent = data.borderAgentId.flatMap { BorderAgentID(hex: $0) }
+    address = data.extendedAddress.flatMap { $0.count == 16 ? UInt64($0, radix: 16) : nil }.map { WireHex($0) }
+    (vendor, model) = (text(data.vendorName, 64), text(data.modelName, 64))
+    threadVersion = text(data.threadVersion, 16)
+    guard data.unconfigured != true else { return }
+    network = data.extendedPanId.flatMap { ExtendedPANID(hex: $0) }
+    networkName = text(data.networkName, 16)
   }
 }
 

@@ -1,4 +1,5 @@
 import Broker
+import Home
 import Logging
 import SodiumCrypto
 import ThreadDataset
@@ -25,6 +26,9 @@ import ThreadDataset
 /// | published | rejected for what it is, or as one too many | published again after `repeat`, or when it has changed |
 /// | published | rejected for another reason, or by the broker | published again after `retry`, or when it has changed |
 /// | published | accepted after a rejection | logged |
+/// | | border routers that it sees, others than before, or published `sight` ago | `sight`, all that are there |
+/// | | one is not seen for the first time | it counts as there: an answer may be lost |
+/// | | one has gone, or is not seen twice in a row | it is left out |
 /// | any | trouble | logged when it is another one; the next look after 5, 10, 20, 40 and then 60 s |
 /// | any | a look without trouble | the end of the trouble is logged |
 struct HomeAssistantMachine: Sendable {
@@ -32,6 +36,8 @@ struct HomeAssistantMachine: Sendable {
     case listed([StoredDataset])
     /// The TLVs of an entry; `none`: it was deleted after the list was made.
     case read(StoredDataset, RouterReport.Reading)
+    /// The border routers on its local network.
+    case sighted(RouterSighting)
     /// All of a look went well.
     case looked
     case troubled(HomeAssistantTrouble)
@@ -44,6 +50,7 @@ struct HomeAssistantMachine: Sendable {
   enum Effect: Equatable, Sendable {
     case read(StoredDataset)
     case publish(SharedDataset)
+    case sight([SightedRouter])
     case log(RouterNote)
   }
 
@@ -51,6 +58,7 @@ struct HomeAssistantMachine: Sendable {
     static let reread = Duration.seconds(600)
     static let `repeat` = Duration.seconds(3_600)
     static let retry = Duration.seconds(300)
+    static let sight = Duration.seconds(50)
     static let trouble = (shortest: Duration.seconds(5), longest: Duration.seconds(60))
   }
 
@@ -70,6 +78,10 @@ struct HomeAssistantMachine: Sendable {
 
   private let key: [UInt8]
   private var known: [String: Known] = [:]
+  /// Border routers that are there, and whether the last look has not seen them.
+  private var routers: [String: (router: SightedRouter, isMissed: Bool)] = [:]
+  private var sighted: (list: [SightedRouter], due: Duration)?
+  private var sightingRejection: String?
   private var trouble: HomeAssistantTrouble?
   private var troubles = 0
   /// What is there, once all of it was read.
@@ -95,6 +107,7 @@ struct HomeAssistantMachine: Sendable {
     switch event {
     case .listed(let entries): return listed(entries, at: now)
     case .read(let entry, let reading): return read(entry, reading, at: now)
+    case .sighted(let sighting): return sighted(sighting, at: now)
     case .looked:
       store = summary
       defer { (trouble, troubles) = (nil, 0) }
@@ -118,6 +131,18 @@ struct HomeAssistantMachine: Sendable {
       guard let known = known[entry.id] else { return true }
       return known.entry != entry || now - known.readAt >= Pause.reread || known.digest != nil && now >= known.due
     }.map { .read($0) }
+  }
+
+  private mutating func sighted(_ sighting: RouterSighting, at now: Duration) -> [Effect] {
+    let missed = routers.filter { key, one in
+      sighting.routers[key] == nil && !one.isMissed && !sighting.gone.contains(key)
+    }
+    routers = missed.mapValues { ($0.router, true) }
+    for (key, router) in sighting.routers { routers[key] = (router, false) }
+    let list = routers.sorted { $0.key < $1.key }.prefix(InboundLimits.routers).map(\.value.router)
+    if let sighted, sighted.list == list, now < sighted.due { return [] }
+    sighted = (list, now + Pause.sight)
+    return [.sight(list)]
   }
 
   private var summary: StoreSummary {
@@ -170,6 +195,13 @@ struct HomeAssistantMachine: Sendable {
   }
 
   private mutating func answered(_ outcome: EventOutcome, at now: Duration) -> [Effect] {
+    if outcome.kind == .sightings {
+      guard outcome.code != sightingRejection else { return [] }
+      sightingRejection = outcome.code
+      return outcome.code.map {
+        [.log(RouterNote(.warning, "the border routers that it sees are rejected (\($0)): \(outcome.message)"))]
+      } ?? []
+    }
     guard let id = outcome.subject, let old = known[id] else { return [] }
     // What the dataset is, or that there are too many, an hour changes nothing about.
     let isLasting = outcome.field == "dataset" || outcome.code == Rejection.Code.tooManyNetworks.rawValue

@@ -64,6 +64,8 @@ struct HomeAssistantSource: AgentSource {
       }
       decide(.looked)
       request(.networks)
+      // What goes wrong here goes wrong with the next look, too, which says so.
+      if let sighting = try? client.routers(quiet: configuration.quiet) { decide(.sighted(sighting)) }
     } catch {
       guard error != .stopped else { return }
       decide(.troubled(error))
@@ -132,6 +134,8 @@ struct HomeAssistantSource: AgentSource {
       case .read: break
       case .log(let note): agent.log(note)
       case .publish(let shared): agent.publish(configuration.event(shared), about: shared.id)
+      case .sight(let routers):
+        agent.publish(configuration.event(routers, by: agent.name), expiry: 60, about: "sightings")
       }
     }
   }
@@ -203,6 +207,8 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   package var deniedFile: String?
   /// After that, and an answer, a look is ended. What was not read is read with the next one.
   var lookLimit = Duration.seconds(60)
+  /// After so long without another border router its list of them is complete.
+  package var quiet = Duration.seconds(3)
   /// For so long the daemon may leave requests without an answer, before that is logged.
   var silence = Duration.seconds(300)
 
@@ -242,6 +248,16 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
     event.dataset = WireDataset(shared.dataset.bytes)
     event.isPreferred = shared.isPreferred
     event.message.name = name
+    return event
+  }
+
+  /// As many as an event can hold, also in an envelope.
+  func event(_ routers: [SightedRouter], by agent: String) -> InboundEvent {
+    var event = InboundEvent(.sightings, of: agent)
+    event.routers = routers
+    while let all = event.routers, !all.isEmpty, event.json().count > InboundLimits.payloadBytes * 2 / 3 {
+      event.routers = all.dropLast()
+    }
     return event
   }
 

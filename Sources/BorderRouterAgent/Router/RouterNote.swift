@@ -64,7 +64,7 @@ struct RouterNote: Equatable, Sendable {
       case .leave: "it has left the home"
       case .heartbeat: "heartbeat"
       case .offline: "it is offline" + (event.reason.map { ": \($0.word)" } ?? "")
-      case .ssid, .credentials: "\(event.kind.word)"
+      case .ssid, .credentials, .sightings: "\(event.kind.word)"
       }
     self.init(event.kind == .offline || event.flaw != nil ? .warning : .info, "\(event.agent): \(news)\(place)")
   }

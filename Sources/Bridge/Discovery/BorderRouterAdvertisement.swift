@@ -22,21 +22,13 @@ extension Advertisement {
   /// That of TREL, see `TRELPeers`.
   package static let peerServiceType = "_trel._udp"
 
-  /// It may be listed under `id`, its first 8 bytes, and `xa`, in this order. Its name is that of the service instance,
-  /// which people see in apps.
+  /// Its name is that of the service instance, which people see in apps.
   ///
   /// - Returns: nil for a record without an id.
   package init?(_ record: ServiceRecord) {
     let text = record.text
     let id = text["id"].flatMap { $0.count == 16 ? $0 : nil }
-    let address = text["xa"].flatMap { $0.count == 8 ? $0 : nil }
-    let candidates = [id, id.map { Array($0.prefix(8)) }, address]
-    var agents: [BorderAgentID] = []
-    for case let bytes? in candidates where bytes.contains(where: { $0 != 0 }) {
-      if let agent = BorderAgentID(bytes: bytes), !agents.contains(agent) { agents.append(agent) }
-    }
-    self.init(agents)
-    extendedAddress = Self.extendedAddress(text)
+    self.init(id: id.flatMap { BorderAgentID(bytes: $0) }, extendedAddress: Self.extendedAddress(text))
     name = Self.text(Array(record.name.utf8), most: 63)
     endpoint = record.address.map { "\($0), \(record.port)" }
     vendor = Self.text(text["vn"], most: 64)
@@ -78,14 +70,6 @@ extension Advertisement {
 
   static func extendedAddress(_ text: TXTRecord) -> UInt64? { text["xa"].flatMap { $0.count == 8 ? number($0) : nil } }
 
-  /// Text without control characters; nil for anything else, and for too many bytes.
-  private static func text(_ bytes: [UInt8]?, most: Int) -> String? {
-    guard let bytes, !bytes.isEmpty, bytes.count <= most, let text = String(validating: bytes, as: UTF8.self),
-      !text.unicodeScalars.contains(where: { $0.properties.generalCategory.isHidden })
-    else { return nil }
-    return text
-  }
-
   /// Thread has none but of 64 bits, global (2000::/3) or unique local ones (fc00::/7).
   private static func prefix(_ bytes: [UInt8]) -> UInt64? {
     guard bytes.count == 9, bytes[0] == 64, bytes[1] >> 5 == 0b001 || bytes[1] >> 1 == 0xFC >> 1 else { return nil }
@@ -93,14 +77,4 @@ extension Advertisement {
   }
 
   private static func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-}
-
-extension Unicode.GeneralCategory {
-  /// Control and format characters, among them those that turn the direction of writing.
-  fileprivate var isHidden: Bool {
-    switch self {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: true
-    default: false
-    }
-  }
 }

@@ -48,13 +48,18 @@ package final class DiscoveryIntake: Sendable {
   package var current: DiscoveryState {
     let now = clock.now()
     return state.withLock { state in
-      if let obstacle = state.obstacle { return .unavailable(message: obstacle.message, remedy: obstacle.remedy) }
+      let isReported = state.isReported(at: now)
+      if let obstacle = state.obstacle, !isReported {
+        return .unavailable(message: obstacle.message, remedy: obstacle.remedy)
+      }
       if let failure = state.failure {
         return .unavailable(
           message: "What is found cannot be stored: \(failure).", remedy: "It is tried again each minute.")
       }
-      guard state.isComplete else { return .starting }
-      return .running(routers: state.listed, unlisted: state.unlisted(at: now))
+      guard state.isComplete || isReported else { return .starting }
+      var current = DiscoveryState.running(routers: state.listed, unlisted: state.unlisted(at: now))
+      current.reporter = isReported ? state.reporter : nil
+      return current
     }
   }
 
@@ -99,6 +104,14 @@ package final class DiscoveryIntake: Sendable {
   package func receivePeer(_ update: ServiceUpdate) {
     let now = clock.now()
     state.withLock { $0.peers.take(update, at: now) }
+  }
+
+  /// Takes what an agent sees on the local network. Returns at once.
+  ///
+  /// - Parameter user: its login.
+  func receive(_ list: [Advertisement], of user: String) {
+    let now = clock.now()
+    schedule(state.withLock { $0.take(list, of: user, at: now) })
   }
 
   private func schedule(_ delay: Int?) {

@@ -2,7 +2,16 @@ import Home
 import ServiceDiscovery
 import ThreadDataset
 
-/// What border routers advertise on the local network now, and how far it is written.
+/// What border routers advertise on the local network now, and how far it is written. One source decides at a time:
+///
+/// | the daemon's own search | an agent | whose list it is |
+/// |---|---|---|
+/// | has found a router since it runs | any | its own |
+/// | has found none, or is not possible | reported within three minutes | the agent's, whole |
+/// | has found none, or is not possible | has fallen silent | nobody's: what is listed stays as it was |
+/// | runs and has found none | none has reported | its own |
+///
+/// Of two agents the first one counts until it falls silent.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
@@ -14,6 +23,18 @@ struct DiscoveryRecords {
 
   /// Services that are there while a code opens their routers, by their names.
   private var codes: [String: Code] = [:]
+  /// What an agent sees of the local network.
+  private struct Report {
+    let user: String
+    let list: [BorderRouterAdvertisement]
+    let at: WireTime
+
+    /// Three of its intervals, as for `ReportingAgent`. A clock that was set back makes no report later.
+    func isRecent(at now: WireTime) -> Bool { at <= now && now < at.adding(seconds: 180) }
+  }
+
+  private var report: Report?
+  private var hasFound = false
   /// Seconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
   private static let codeLifetime = 600
   var peers = TRELPeers()
@@ -36,8 +57,16 @@ struct DiscoveryRecords {
   var isStopped = false
   private var pace = DiscoveryPace()
 
+  /// The agent that decides: a login. Nil: the daemon's own search does.
+  var reporter: String? { hasFound ? nil : report?.user }
+
+  func isReported(at now: WireTime) -> Bool { reporter != nil && report?.isRecent(at: now) == true }
+
   /// What is to be written; nil where nothing is known.
   mutating func look(at now: WireTime) -> Sightings? {
+    if !isStopped, reporter != nil, let report {
+      return report.isRecent(at: now) ? Sightings(report.list, lastSeen: lastSeen) : nil
+    }
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
     comparePeers(at: now)
     let open = openRecords(at: now)
@@ -94,6 +123,16 @@ struct DiscoveryRecords {
     failure = nil
   }
 
+  /// Takes what an agent sees, which is all that is there.
+  ///
+  /// - Returns: as `take`.
+  mutating func take(_ list: [BorderRouterAdvertisement], of user: String, at now: WireTime) -> Int? {
+    if let report, report.user != user, report.isRecent(at: now) { return nil }
+    let isNews = report.map { $0.list != list || !$0.isRecent(at: now) } ?? true
+    report = Report(user: user, list: list, at: now)
+    return isNews && reporter != nil ? schedule(at: now) : nil
+  }
+
   /// - Returns: milliseconds after which it is to be written; nil where that is due already, or there is nothing.
   mutating func take(_ update: ServiceUpdate, at now: WireTime) -> Int? {
     switch update {
@@ -104,6 +143,7 @@ struct DiscoveryRecords {
       }
       unusable[record.name] = nil
       obstacle = nil
+      hasFound = true
       if let index = records.firstIndex(where: { $0.name == record.name }) {
         guard records[index].router != advertisement || records[index].host != record.host else { return nil }
         (records[index].host, records[index].router) = (record.host, advertisement)
@@ -124,7 +164,7 @@ struct DiscoveryRecords {
       // Nothing is known now. That is no sign that the routers have gone.
       records = []
       unusable = [:]
-      isComplete = false
+      (isComplete, hasFound) = (false, false)
       self.obstacle = obstacle
       return nil
     }

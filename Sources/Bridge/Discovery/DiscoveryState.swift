@@ -21,6 +21,8 @@ package struct DiscoveryState: WirePart, WireMessage, WireReadable, Equatable, S
   package var unlisted: [UnlistedRecord]?
   package var problem: String?
   package var remedy: String?
+  /// The login of an agent that sees them, where the daemon sees none itself.
+  package var reporter: String?
 
   package init() {}
 
@@ -47,6 +49,7 @@ package struct DiscoveryState: WirePart, WireMessage, WireReadable, Equatable, S
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.field("problem", &problem)
     c.field("remedy", &remedy)
+    c.field("reporter", &reporter)
     c.field("routers", &routers)
     c.needed("state", &state)
     c.field("unlisted", &unlisted)

@@ -336,6 +336,6 @@ extension HomeOutput {
   /// Whether nothing follows from the input but that it was received.
   fileprivate var isQuiet: Bool {
     events.isEmpty && rejection == nil && answer == nil && settled.isEmpty && orders.isEmpty && audit.isEmpty
-      && secrets.isEmpty
+      && secrets.isEmpty && sightings == nil
   }
 }

@@ -106,7 +106,7 @@ extension DaemonStatus {
     let check = Check(.system, "avahi")
     return switch discovery.state {
     case .running:
-      [check.ok("avahi-daemon answers: \(discovery.words)")]
+      [check.ok((discovery.reporter == nil ? "avahi-daemon answers" : "Border routers") + ": \(discovery.words)")]
         + (discovery.unlisted ?? []).map { check.note($0.sentence) }
     case .starting: [check.note("The search for border routers is only starting")]
     case .off: [check.note("Border routers are not searched for (setting `discovery.mdns`)")]

@@ -192,7 +192,8 @@ extension DiscoveryState {
     case .running:
       let count = routers ?? 0
       let left = unlisted.flatMap { $0.isEmpty ? nil : "; records not listed: \($0.count)" } ?? ""
-      return "mDNS, \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
+      let source = reporter.map { "reported by the agent of \($0.printable)" } ?? "mDNS"
+      return "\(source), \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
     }
   }
 }

@@ -112,6 +112,32 @@ import Wire
     #expect(!log.lines.contains { $0.contains(home.networkKey) || $0.contains("token") })
   }
 
+  @Test("Border routers that Home Assistant sees are published by the name of the agent, as many as an event can hold")
+  func sightings() async throws {
+    var configuration = try configuration()
+    configuration.quiet = .milliseconds(100)
+    func seen() throws -> [[[String: Any]]] {
+      try subscriber.messages.filter { $0.topic == "threadkeeper/in/ha/sightings" }.map { message in
+        let event = try #require(try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
+        #expect(event["agent"] as? String == "home_assistant \(fake.url)")
+        return try #require(event["routers"] as? [[String: Any]])
+      }
+    }
+    fake.see([FakeHomeAssistant.router("0011223344556677", ["network_name": "home"])])
+    try await run(configuration) {
+      try await eventually("the router") { try seen().last?.count == 1 }
+      #expect(try seen().last?.first?["ext_address"] as? String == "0011223344556677")
+      fake.see([FakeHomeAssistant.gone("0011223344556677")])
+      try await eventually("none") { try seen().last?.isEmpty == true }
+      let long = ["network_name": "a longer network", "vendor_name": String(repeating: "v", count: 64)]
+      fake.see((1...200).map { FakeHomeAssistant.router(String(format: "%016x", $0), long) })
+      try await eventually("the first ones") { try seen().last?.isEmpty == false }
+      #expect(try seen().last?.count ?? 0 > 20)
+      #expect(subscriber.messages.allSatisfy { $0.payload.count <= InboundLimits.payloadBytes })
+    }
+    #expect(log.levels.allSatisfy { $0 < .warning })
+  }
+
   @Test("After a broken connection to the broker only what is new is published") func again() async throws {
     fake.add(try home.dataset(at: 1))
     try await run(configuration()) {

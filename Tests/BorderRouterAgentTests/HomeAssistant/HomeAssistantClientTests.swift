@@ -1,3 +1,4 @@
+import Broker
 import Foundation
 import SodiumCrypto
 import Synchronization
@@ -130,6 +131,50 @@ import ThreadkeeperSupport
       }
       #expect(dataset.extendedPANID == entry.network && dataset.networkName == entry.name)
     }
+  }
+
+  private func routers(_ events: [String]?) async throws -> RouterSighting? {
+    let fake = try FakeHomeAssistant()
+    if let events { fake.see(events) }
+    return try await SystemThread.result { try Self.client(fake.url).routers(quiet: .milliseconds(200)) }
+  }
+
+  @Test("Border routers are read with what their records say, but for what is odd; who has gone is none") func routers()
+    async throws
+  {
+    let whole: [String: Any] = [
+      "border_agent_id": "230c6a1ac57f6f4be262acf32e5ef52c", "extended_pan_id": "1111111122222222",
+      "instance_name": "Attic._meshcop._udp.local.", "model_name": "M1", "network_name": "home",
+      "thread_version": "1.4.0", "vendor_name": "Maker",
+    ]
+    let sighting = try #require(
+      try await routers([
+        FakeHomeAssistant.router("0011223344556677", whole), FakeHomeAssistant.router("0000000000000008"),
+        #"{"type":"router_discovered"}"#, FakeHomeAssistant.gone("0000000000000008"),
+        FakeHomeAssistant.router(
+          "0000000000000009", ["extended_pan_id": "1111111122222222", "server": "hub.local.", "unconfigured": true]),
+        FakeHomeAssistant.router("000000000000000a", ["network_name": "longer than 16 bytes", "model_name": ""]),
+      ]))
+    #expect(sighting.gone == ["0000000000000008"])
+    #expect(sighting.routers.keys.sorted() == ["0000000000000009", "000000000000000a", "0011223344556677"])
+    let read = try #require(sighting.routers["0011223344556677"])
+    #expect(read.agent?.description == "230c6a1ac57f6f4be262acf32e5ef52c")
+    #expect(read.address?.number == 0x0011_2233_4455_6677 && read.network?.description == "1111111122222222")
+    #expect([read.name, read.model, read.networkName, read.vendor] == ["Attic", "M1", "home", "Maker"])
+    let unconfigured = try #require(sighting.routers["0000000000000009"])
+    #expect(unconfigured.network == nil && unconfigured.name == "hub")
+    #expect(sighting.routers["000000000000000a"]?.networkName == nil)
+  }
+
+  @Test("Where Home Assistant does not look for border routers there is no list; with none it is empty")
+  func noRouters() async throws {
+    #expect(try await routers(nil) == nil)
+    #expect(try await routers([]) == RouterSighting())
+  }
+
+  @Test("No more border routers are read than an event may have") func tooManyRouters() async throws {
+    let events = (1...InboundLimits.routers + 1).map { FakeHomeAssistant.router(String(format: "%016x", $0)) }
+    #expect(try await routers(events)?.routers.count == InboundLimits.routers)
   }
 
   @Test("One odd entry, or an odd field, hides no other entry of the list") func oddEntries() async throws {

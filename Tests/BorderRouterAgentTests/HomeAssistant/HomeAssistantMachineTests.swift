@@ -1,3 +1,4 @@
+import Broker
 import TestKit
 import Testing
 import ThreadDataset
@@ -36,6 +37,42 @@ import ThreadDataset
     }
     handle(.looked)
     return published
+  }
+
+  private func router(_ name: String) -> SightedRouter {
+    var router = SightedRouter()
+    router.name = name
+    return router
+  }
+
+  private mutating func sees(_ routers: [String: SightedRouter], gone: Set<String> = [], after seconds: Int = 60)
+    -> [String?]?
+  {
+    for case .sight(let list) in handle(.sighted(RouterSighting(routers, gone: gone)), after: seconds) {
+      return list.map(\.name)
+    }
+    return nil
+  }
+
+  @Test("Border routers are published when they change, and each minute; one is missed twice before it is left out")
+  mutating func sighted() {
+    let both = ["a": router("Attic"), "b": router("Bath")]
+    #expect(sees(both) == ["Attic", "Bath"])
+    #expect(sees(both, after: 10) == nil)
+    #expect(sees(both) == ["Attic", "Bath"])
+    #expect(sees(["b": router("Bath")]) == ["Attic", "Bath"])
+    #expect(sees(both) == ["Attic", "Bath"], "it is back, and may be missed again")
+    #expect(sees([:], gone: ["b"]) == ["Attic"])
+    #expect(sees([:], after: 10) == [])
+  }
+
+  @Test("That the daemon rejects them is logged once") mutating func sightingRejected() {
+    let rejected = HomeAssistantMachine.Event.answered(
+      EventOutcome(kind: .sightings, token: 1, subject: "sightings", code: "not_sealed", message: "no"))
+    #expect(handle(rejected).count == 1)
+    #expect(handle(rejected).isEmpty)
+    #expect(handle(.answered(EventOutcome(kind: .sightings, token: 2, subject: "sightings"))).isEmpty)
+    #expect(handle(rejected).count == 1)
   }
 
   @Test("What is listed for the first time is read and published, the preferred one first") mutating func first() throws

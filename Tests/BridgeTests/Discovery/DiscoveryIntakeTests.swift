@@ -212,6 +212,68 @@ import ThreadDataset
     #expect(log.lines.contains { $0.contains("Install it.") })
   }
 
+  private func reported(_ network: SampleNetwork = .home) -> [Advertisement] {
+    [BorderRouterAdvertisement(Advert(network: network).service)].compactMap(\.self)
+  }
+
+  private func sees(_ network: SampleNetwork) -> Bool { router?.network?.description == network.extendedPANID }
+
+  @Test("What an agent sees is listed where avahi-daemon is away, and what it sees no more is offline") func reported()
+    async throws
+  {
+    defer { intake.stop() }
+    intake.receive(.unavailable(obstacle))
+    intake.receive(reported(), of: "ha")
+    try await eventually("the router is listed") { router?.isOnline == true }
+    #expect(router?.source == .mdns && router?.owner == nil)
+    try await eventually("its number is known") { intake.current.routers == 1 }
+    #expect(intake.current.state == .running && intake.current.reporter == "ha")
+    intake.receive([], of: "ha")
+    try await eventually("the router is offline") { router?.isOnline == false }
+  }
+
+  @Test("When the agent falls silent, the list stays as it was, and another agent may report") func silentAgent()
+    async throws
+  {
+    defer { intake.stop() }
+    intake.receive(.unavailable(obstacle))
+    intake.receive(reported(), of: "ha")
+    try await eventually("the router is listed") { router != nil }
+    intake.receive([], of: "other")
+    intake.write()
+    #expect(router?.isOnline == true, "one agent counts at a time")
+    kit.time.advance(seconds: 180)
+    #expect(intake.current == .unavailable(message: "nobody answers", remedy: "Install it."))
+    intake.write()
+    #expect(router?.isOnline == true)
+    intake.receive([], of: "other")
+    try await eventually("the router is offline") { router?.isOnline == false }
+  }
+
+  @Test("What the daemon has found itself outranks what an agent sees, until avahi-daemon goes away") func ownRecords()
+    async throws
+  {
+    defer { intake.stop() }
+    intake.receive(.listed)
+    intake.receive(reported(.guest), of: "ha")
+    try await eventually("the agent's record is listed") { sees(.guest) }
+    try await find()
+    try await eventually("its own record counts") { sees(.home) }
+    intake.receive([], of: "ha")
+    intake.write()
+    #expect(router?.isOnline == true && intake.current.reporter == nil)
+    // Its own list becomes empty, which an agent does not fill.
+    intake.receive(.lost(name: "Kitchen"))
+    try await eventually("the router is offline") { router?.isOnline == false }
+    intake.receive(reported(), of: "ha")
+    intake.write()
+    #expect(router?.isOnline == false)
+    intake.receive(.unavailable(obstacle))
+    intake.receive(reported(), of: "ha")
+    intake.write()
+    #expect(router?.isOnline == true)
+  }
+
   @Test("A store that cannot be written is a warning once, and the list follows when it can") func failure()
     async throws
   {

@@ -83,6 +83,8 @@ import ThreadRequests
       "http_status": message.httpStatus?.description, "adoption": message.adoptionFailure.map { "\($0.word)" },
       "border_agent": message.borderAgent?.description, "preferred": message.isPreferred ? "yes" : nil,
       "trouble": message.trouble?.debugDescription,
+      "sees": message.kind == .sightings
+        ? "\(message.sightings.map { "\($0.agents) \($0.network?.description ?? "-") \($0.name ?? "-")" })" : nil,
     ])
   }
 
@@ -145,6 +147,11 @@ import ThreadRequests
           "dataset": "\"\(dataset.hex)\"", "name": #""Home Assistant""#, "border_agent_id": agent, "preferred": "true",
           "seq": "1",
         ], needs: ["dataset"])
+    case .sightings:
+      let router =
+        #"{"border_agent_id":\#(agent),"ext_address":"0102030405060708","ext_pan_id":"0000000000000007","name":"Attic"}"#
+      return MessageTemplate(
+        ["agent": #""home_assistant""#, "routers": "[\(router)]", "seq": "1"], needs: ["agent", "routers"])
     }
   }
 

@@ -87,7 +87,7 @@ private struct SchemaFile {
     let tables = [
       ("event kinds", FieldTable.kinds()), ("fields of events", FieldTable.events()),
       ("credentials", FieldTable.fields(InboundEvent(.credentials))), ("programs", FieldTable.programs()),
-      ("requests", FieldTable.requests()),
+      ("sightings", FieldTable.sightings()), ("requests", FieldTable.requests()),
     ]
     let files = Self.files.filter {
       ["alert", "bridge-consent", "bridge-health", "bridge-info", "network", "router"].contains($0.name)

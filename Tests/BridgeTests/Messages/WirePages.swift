@@ -51,6 +51,8 @@ enum FieldTable {
     return merged(events, all: kinds.count, without: ["border_agent_id"])
   }
 
+  static func sightings() -> String { merged([("", WireDescriber(InboundEvent(.sightings)))], all: 1) }
+
   private static func merged(_ messages: [(String, WireDescriber)], all: Int, without left: [String] = []) -> String {
     var rows: [(name: String, meaning: String, events: [String])] = []
     for (event, message) in messages {
@@ -174,6 +176,13 @@ enum AsyncAPIParts {
     var event = event
     event.sequence = 1
     let kind = event.message.kind
+    guard kind != .sightings else {
+      var router = SightedRouter()
+      (router.agent, router.address, router.network) = (agent, WireHex(0x0011_2233_4455_6677), network)
+      (router.name, router.networkName, router.vendor) = ("Living room", "home", "Example")
+      (event.program, event.routers) = ("home_assistant http://192.0.2.7:8123", [router])
+      return event
+    }
     guard event.program == nil else {
       event.message.trouble = kind == .offline ? "it does not accept the token" : nil
       return event
@@ -189,7 +198,7 @@ enum AsyncAPIParts {
       event.sequence = nil
       (event.message.ssid, event.message.previousSSID) = ("attic", "cellar")
     case .credentials: (event.dataset, event.isPreferred, event.message.name) = (dataset, true, "Home Assistant")
-    case .leave: break
+    case .leave, .sightings: break
     }
     return event
   }

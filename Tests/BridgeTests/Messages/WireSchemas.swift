@@ -20,16 +20,17 @@ enum ReceivedSchema {
       case .dataset: ["border_agent_id", "dataset"]
       case .ssid: ["ssid"]
       case .credentials: ["dataset"]
+      case .sightings: ["agent", "routers"]
       }
     var plain = counting(router, needed)
     switch kind {
     case .ssid: plain += #", "anyOf": [\#(given("border_agent_id")), \#(given("access_point"))]"#
     case .heartbeat, .offline, .leave:
       plain = #""if": \#(given("border_agent_id")), "then": {\#(plain)}, "else": {\#(counting(program, ["agent"]))}"#
-    case .announce, .dataset, .credentials: break
+    case .announce, .dataset, .credentials, .sightings: break
     }
     // Also beside an envelope each is of its type.
-    let typed = router.fields.filter { $0.use != .anyType && $0.name != "preferred" }.map {
+    let typed = router.fields.filter { $0.use != .anyType && !["preferred", "routers"].contains($0.name) }.map {
       member($0.name, type(of: $0))
     }
     let sealed =
@@ -125,7 +126,8 @@ enum ReceivedSchema {
     let about = field.meaning.isEmpty ? "" : #""description": "\#(field.meaning)", "#
     // Of another type it counts as absent.
     if field.use == .anyType, !isNeeded { return "{\(about.dropLast(2))}" }
-    var members = members(of: field, in: message).replacing("[0-9a-f]", with: "[0-9A-Fa-f]")
+    var members = members(of: field, in: message).replacing("[0-9a-f]", with: "[0-9A-Fa-f]").replacing(
+      #", "additionalProperties": false"#, with: "")
     // One without a name says nothing.
     if field.use == .anyType { members += #", "minLength": 1"# }
     return "{\(about)\(isNeeded ? members : nullable(members))}"

@@ -76,7 +76,7 @@ import ThreadDataset
   @Test("The kinds of events are those of the protocol") func kinds() {
     #expect(
       RouterMessage.Kind.allCases.map(\.word.description) == [
-        "announce", "dataset", "leave", "heartbeat", "offline", "ssid", "credentials",
+        "announce", "dataset", "leave", "heartbeat", "offline", "ssid", "credentials", "sightings",
       ])
   }
 

@@ -15,7 +15,7 @@ import ThreadDataset
 
   init() async throws {
     Recorder.current?.allPublishersAreEnrolled()
-    running = try await RunningHome()
+    running = try await RunningHome(variables: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/dev/null/none"])
     home = try ThreadNetwork("home")
     guest = try ThreadNetwork("guest")
     fake = try FakeHomeAssistant(token: Self.token)
@@ -61,6 +61,25 @@ import ThreadDataset
     #expect(running.audience.look { $0.events("message_rejected").isEmpty })
     #expect(agent.end() == .exit(0))
     #expect(!agent.output.contains("warning"), "\(agent.output)")
+    try await running.stop()
+  }
+
+  @Test(
+    "Border routers that Home Assistant sees are listed as those of the local network, and one that goes is offline")
+  func watched() async throws {
+    let address = "a1b2c3d4e5f60718"
+    let seen = FakeHomeAssistant.router(
+      address, ["extended_pan_id": home.extendedPANID, "network_name": "home", "instance_name": "Attic"])
+    fake.see([seen])
+    let agent = try await agent()
+    let topic = "threadkeeper/router/\(address)"
+    try await running.until("the router") { $0.state(topic)?["availability"] == "online" }
+    #expect(running.state(topic)?["source"] == "mdns" && running.state(topic)?["name"] == "Attic")
+    #expect(running.state(topic)?["ext_pan_id"]?.text == home.extendedPANID)
+    fake.see([FakeHomeAssistant.gone(address)])
+    try await running.until("it has gone") { $0.state(topic)?["availability"] == "offline" }
+    #expect(running.audience.look { $0.events("message_rejected").isEmpty })
+    #expect(agent.end() == .exit(0))
     try await running.stop()
   }
 

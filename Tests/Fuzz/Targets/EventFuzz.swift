@@ -41,6 +41,7 @@ enum EventFuzz {
     try expect(message.kind == kind && !event.isSealed, "an event is of its kind")
     let texts = [message.name, message.vendor, message.model, message.accessPoint, message.ssid, message.previousSSID]
     try expect(texts.allSatisfy { $0?.count ?? 0 <= InboundLimits.textCharacters }, "its texts are short")
+    try expect(message.sightings.count <= InboundLimits.routers, "it has not too many routers")
     if let bytes = event.dataset?.bytes {
       let dataset = try OperationalDataset(bytes: bytes)
       try expect(dataset.kind == .complete, "its dataset is complete and active")

@@ -16,6 +16,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   package var identifier: String?
   package var isPreferred: Bool?
   package var program: String?
+  package var routers: [SightedRouter]?
   package var sequence: UInt64?
   /// Its fields are in an envelope. What lies beside that is for others on the broker, and counts for nothing: it must
   /// say the same.
@@ -28,7 +29,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   package init(_ kind: RouterMessage.Kind, of program: String? = nil) {
     message = RouterMessage(kind, .router(BorderAgentID(high: 0, low: 0)))
     self.program = program
-    isOfProgram = program != nil
+    isOfProgram = program != nil || kind == .sightings
   }
 
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
@@ -39,7 +40,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     let ofDataset: WireUse = isAnnounced || isOfStore ? .counts : .typeOnly
     c.field("access_point", &message.accessPoint, kind == .ssid ? .accessPoint : .ownAccessPoint, ofRouter)
     if isOfProgram { c.field("agent", &program, .program, .anyType) }
-    c.field("border_agent_id", &agent, isOfStore ? .namedAgent : .agent)
+    c.field("border_agent_id", &agent, isOfStore ? .namedAgent : .agent, kind == .sightings ? .typeOnly : .counts)
     if let shownDataset { c.field("dataset", shownDataset) }
     c.field("dataset", &dataset, isOfStore ? .sharedDataset : .dataset, ofDataset)
     c.field("ext_address", &extendedAddress, .extendedAddress, ofRouter)
@@ -58,6 +59,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     } else {
       c.field("reason", &message.trouble, .trouble, kind == .offline ? .counts : .typeOnly)
     }
+    if kind == .sightings { c.field("routers", &routers, .routers) }
     c.field("seq", &sequence, .sequence)
     c.field("ssid", &message.ssid, kind == .ssid ? .newName : .ownName, ofRouter)
     c.field("thread_state", &message.thread.state, .threadState, ofThread)
@@ -93,6 +95,8 @@ extension RouterMessage.Kind {
       "The Wi-Fi of its access point has another name, which is remembered; a change is checked against the preferred network."
     case .credentials:
       "What a sender that is no border router [shares](#shared-credentials) of a network, as Home Assistant's Thread store."
+    case .sightings:
+      "All border routers that a program [sees](#sightings) on its local network, each minute. Counts while the daemon sees none itself; what is not in it has gone."
     }
   }
 }
@@ -164,6 +168,11 @@ extension WireForm {
       "At most 512 characters: why it cannot do its work, and what to do about it.",
       most: UInt64(InboundLimits.sentenceCharacters))
   }
+  fileprivate static var routers: WireForm {
+    WireForm(
+      "At most 200, each with what its mDNS record says: `border_agent_id`, `ext_address`, `ext_pan_id`, `model`, `name`, `network_name`, `thread_version`, `vendor`. One without the first two is left out.",
+      most: UInt64(InboundLimits.routers))
+  }
   fileprivate static var sequence: WireForm {
     "0 to 2^64−1, rising for one user and router, program or network over all events."
   }
@@ -233,7 +242,7 @@ extension InboundEvent {
     isSealed = reader.has("sealed")
     switch message.kind {
     case .heartbeat, .offline, .leave: isOfProgram = reader.member("border_agent_id") == nil
-    case .announce, .dataset, .ssid, .credentials: break
+    case .announce, .dataset, .ssid, .credentials, .sightings: break
     }
     fields(&reader)
     guard !reader.problems.isEmpty else { return }
@@ -244,7 +253,7 @@ extension InboundEvent {
   /// Of several wrong values the first of these is named.
   static let order = [
     "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address", "dataset", "ext_pan_id",
-    "thread_state", "reason",
+    "thread_state", "reason", "routers",
   ]
   static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
 
@@ -261,6 +270,12 @@ extension InboundEvent {
         }
         if name == "dataset" { try checkDataset() }
       }
+    }
+    if message.kind == .sightings {
+      guard let routers else {
+        throw Rejection(.missingField, field: "routers", message: "expected the list of border routers in `routers`")
+      }
+      message.sightings = routers.compactMap(\.advertisement)
     }
     if message.kind == .ssid, message.ssid == nil {
       throw Rejection(.missingField, field: "ssid", message: "an ssid event needs the new network name in `ssid`")
@@ -287,6 +302,8 @@ extension InboundEvent {
       message.subject = .accessPoint(ExactName(name))
     } else if let program, !program.isEmpty {
       message.subject = .agent(ExactName(program))
+    } else if message.kind == .sightings {
+      throw Rejection(.missingField, field: "agent", message: "expected the name of the program in `agent`")
     } else {
       throw Rejection(
         .missingField, field: "border_agent_id", message: "expected `border_agent_id` with 16 or 32 hex digits")
@@ -331,6 +348,11 @@ extension InboundEvent {
     // The value found is not repeated: it may be anything.
     func bad(_ expected: String) -> Rejection { Rejection(.badValue, field: field, message: "expected \(expected)") }
     switch (problem.reason, field) {
+    case (_, "routers"):
+      return Rejection(
+        .badValue, field: field,
+        message: "expected a list of at most \(InboundLimits.routers) routers, whose texts have at most "
+          + "\(InboundLimits.textCharacters) characters, and ids 16 or 32 hex digits")
     case (.wrongType(let type), _): return Rejection(.wrongType, field: field, message: "expected \(type)")
     case (.unpairedSurrogate, _):
       return Rejection(
@@ -364,7 +386,7 @@ extension InboundEvent {
   /// What may lie beside an envelope. Of several differences the first of these is named.
   static let outside: [StaticString] = [
     "border_agent_id", "seq", "partition_id", "agent", "name", "vendor", "model", "ext_address", "access_point", "ssid",
-    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason", "http_status",
+    "previous_ssid", "id", "ext_pan_id", "thread_state", "reason", "http_status", "routers",
   ]
 
   /// The first field that is said outside of an envelope and not, or otherwise, said in it.
@@ -398,6 +420,50 @@ extension Rejection {
   }
 }
 
+/// A border router as a program sees it on its local network. Anybody there can publish such a record.
+package struct SightedRouter: WirePart, WireMessage, WireReadable, Hashable, Sendable {
+  package var agent: BorderAgentID?
+  package var address: WireHex?
+  package var network: ExtendedPANID?
+  package var model: String?
+  package var name: String?
+  package var networkName: String?
+  package var threadVersion: String?
+  package var vendor: String?
+
+  package init() {}
+
+  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+    c.field("border_agent_id", &agent, .text("", pattern: "^([0-9a-f]{16}|[0-9a-f]{32})$"))
+    c.field("ext_address", &address)
+    c.field("ext_pan_id", &network, .text("", pattern: "^[0-9a-f]{16}$"))
+    c.field("model", &model, .shown)
+    c.field("name", &name, .shown)
+    c.field("network_name", &networkName, .shown)
+    c.field("thread_version", &threadVersion, .shown)
+    c.field("vendor", &vendor, .shown)
+  }
+
+  /// - Returns: nil without an id.
+  fileprivate var advertisement: Advertisement? {
+    guard var result = Advertisement(id: agent, extendedAddress: address?.number) else { return nil }
+    (result.name, result.vendor, result.model) = (name?.shown(63), vendor?.shown(64), model?.shown(64))
+    result.threadVersion = threadVersion?.shown(16)
+    // Whether it is attached is not known: OpenThread advertises the values that it is built with while it is not.
+    if network != .placeholder { (result.network, result.networkName) = (network, networkName?.shown(16)) }
+    return result
+  }
+}
+
+extension WireForm {
+  fileprivate static var shown: WireForm { WireForm("", most: UInt64(InboundLimits.textCharacters)) }
+}
+
+extension String {
+  /// As `Advertisement` has it of a record: nil for too many bytes, and for control characters.
+  fileprivate func shown(_ most: Int) -> String? { Advertisement.text(Array(utf8), most: most) }
+}
+
 /// How much of an untrusted message is read.
 package enum InboundLimits {
   /// Bytes of a payload. The largest useful event holds a dataset of 254 bytes (508 hex digits)
@@ -411,6 +477,8 @@ package enum InboundLimits {
   package static let textCharacters = 128
   /// The same of a sentence.
   package static let sentenceCharacters = 512
+  /// Border routers that a program sees: as many as a home lists by their records alone.
+  package static let routers = Home.mostDiscovered
   /// Bytes of a user's name. MQTT allows 65,535 (MQTT 5.0, section 3.1.3.5), and each would be
   /// repeated in states, events and alerts.
   package static let userBytes = 256

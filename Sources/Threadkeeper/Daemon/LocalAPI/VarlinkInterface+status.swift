@@ -84,7 +84,9 @@ extension VarlinkInterface {
       # Records that are not listed.
       unlisted: ?[]UnlistedRecord,
       problem: ?string,
-      remedy: ?string
+      remedy: ?string,
+      # The login of an agent that sees them, where the daemon sees none itself.
+      reporter: ?string
     )
 
     # A record on the local network, by the name of its service instance, and why it is not listed.

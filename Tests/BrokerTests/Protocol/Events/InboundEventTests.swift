@@ -20,10 +20,12 @@ import Wire
     event.message.name = "Attic"
     event.message.ssid = "w\"\n"
     event.message.offlineReason = kind == .offline ? .noNetwork : nil
+    let isOfRouter = kind != .sightings
+    if !isOfRouter { (event.program, event.routers) = ("home_assistant", []) }
     let read = try InboundEvent(reading: event.json(), as: kind)
-    #expect(read.agent == event.agent && read.message.order == .number(.max))
-    #expect(read.message.name == "Attic")
-    #expect(read.message.ssid == (kind == .credentials ? nil : event.message.ssid))
+    #expect(read.agent == (isOfRouter ? event.agent : nil) && read.message.order == .number(.max))
+    #expect(read.message.name == (isOfRouter ? "Attic" : nil))
+    #expect(read.message.ssid == (kind == .credentials || !isOfRouter ? nil : event.message.ssid))
     #expect(read.message.offlineReason == event.message.offlineReason)
     let isOfDataset = kind == .announce || kind == .dataset || kind == .credentials
     #expect((read.dataset == event.dataset) == isOfDataset)
@@ -84,8 +86,46 @@ import Wire
   @Test("Without an id nothing can be done; an access point is one in SSID events only") func missingID() throws {
     for kind in RouterMessage.Kind.allCases where kind != .credentials {
       let text = kind == .ssid ? #"{"Border_Agent_ID":"a1b2c3d4e5f60718"}"# : #"{"access_point":"a","ssid":"b"}"#
-      #expect(try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id", "\(kind)")
+      let field = kind == .sightings ? "agent" : "border_agent_id"
+      #expect(try Samples.rejection(of: text, as: kind).place == "missing_field \(field)", "\(kind)")
     }
+  }
+
+  @Test("Border routers that a program sees are as records on the daemon's own network; what names none is left out")
+  func sightings() throws {
+    func read(_ routers: String) throws -> [Advertisement] {
+      try Samples.decode(#"{"agent":"ha","routers":[\#(routers)]}"#, as: .sightings).sightings
+    }
+    let id = "a1b2c3d4e5f607180102030405060708"
+    let whole =
+      #"{"border_agent_id":"\#(id)","ext_address":"0011223344556677","ext_pan_id":"1111111122222222","#
+      + #""model":"M1","name":"Attic","network_name":"home","thread_version":"1.4.0","vendor":"Maker","more":[{}]}"#
+    let routers = try read(whole + #",{"name":"nobody"},{"ext_address":"0000000000000000"}"#)
+    var expected = try #require(Advertisement(id: BorderAgentID(hex: id), extendedAddress: 0x0011_2233_4455_6677))
+    (expected.name, expected.vendor, expected.model) = ("Attic", "Maker", "M1")
+    (expected.network, expected.networkName) = (ExtendedPANID(hex: "1111111122222222"), "home")
+    expected.threadVersion = "1.4.0"
+    #expect(routers == [expected])
+    #expect(routers.first?.agents.map(\.description) == [id, "a1b2c3d4e5f60718", "0011223344556677"])
+    // It is built into OpenThread, and says nothing of a network. Nor does a text that no record can have.
+    let odd =
+      #"{"ext_address":"0011223344556677","ext_pan_id":"dead00beef00cafe","network_name":"x","name":"a\u202eb"}"#
+    let other = try #require(try read(odd).first)
+    #expect(other.network == nil && other.networkName == nil && other.name == nil)
+    #expect(try read("").isEmpty)
+  }
+
+  @Test(
+    "A list of border routers that is none, too long, or has one wrong field is refused as a whole",
+    arguments: [
+      ("7", "bad_field"), (#"["x"]"#, "bad_field"), (#"[{"ext_address":7}]"#, "bad_field"),
+      (#"[{"border_agent_id":"a1"}]"#, "bad_field"), ("null", "missing_field"),
+      ("[\(String(repeating: "{},", count: 200)){}]", "bad_field"),
+      ("[{\"name\":\"\(String(repeating: "x", count: 129))\"}]", "bad_field"),
+    ]) func wrongSightings(routers: String, code: String) throws
+  {
+    let rejection = try Samples.rejection(of: #"{"agent":"ha","routers":\#(routers)}"#, as: .sightings)
+    #expect(rejection.place == "\(code) routers" && rejection.message.count < 200)
   }
 
   @Test("A status of HTTP has three digits") func httpStatus() throws {
