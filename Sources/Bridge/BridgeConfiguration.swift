@@ -10,6 +10,8 @@ package struct BridgeConfiguration: Sendable {
   package var topics: BaseTopics
   /// Settings of single homes that differ, by name.
   package var ofHome: [String: HomeSettings] = [:]
+  /// Where a browser of the home opens the page; nil where none can.
+  package var page: String?
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
   /// Of this process: what a button of Home Assistant has to publish.
@@ -70,7 +72,7 @@ package struct BridgeConfiguration: Sendable {
     formerPrefixes: [String] = []
   ) -> PublisherSettings {
     var published = PublisherSettings(topics)
-    published.version = version
+    (published.version, published.page) = (version, page)
     published.instanceID = instanceID
     published.takesOver = settings.mqtt.takeOver
     published.homes = topics.homes.map(settings)

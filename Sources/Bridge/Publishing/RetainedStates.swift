@@ -59,6 +59,8 @@ package struct PublisherSettings: Sendable {
   package let topics: BaseTopics
   /// Of the program.
   package var version = ""
+  /// Where a browser of the home opens the page; nil where none can.
+  package var page: String?
   /// 32 hex digits of the store.
   package var instanceID = ""
   /// Of the daemon whose base topics this one takes over.
@@ -129,7 +131,11 @@ struct RetainedStates {
     self.settings = settings
     let topics = settings.topics
     places = topics.homes.compactMap { home in
-      settings.discoveryPrefix.map { HomeAssistantPlace(home, in: topics, prefix: $0, version: settings.version) }
+      settings.discoveryPrefix.map { prefix in
+        var place = HomeAssistantPlace(home, in: topics, prefix: prefix, version: settings.version)
+        place.page = settings.page
+        return place
+      }
     }
     devicesStart = Array((settings.discoveryPrefix.map { "\(HomeAssistantPlace.devices($0))/" } ?? "").utf8)
     formerDevices = Dictionary(
@@ -146,7 +152,7 @@ struct RetainedStates {
     login = settings.requests.homeAssistant.flatMap { _ in settings.requests.homeAssistantLogin?.text }
     devices = RouterDevices(
       firstBase: topics.homes.first?.base ?? "", prefix: settings.discoveryPrefix ?? "", version: settings.version,
-      login: login)
+      page: settings.page, login: login)
   }
 
   var announcesDevices: Bool { !places.isEmpty }

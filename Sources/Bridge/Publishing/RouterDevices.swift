@@ -47,14 +47,16 @@ struct RouterDevices {
   private let firstBase: String
   private let prefix: String
   private let version: String
+  private let page: String?
   private let login: String?
   private var templates: [Form: Template] = [:]
 
   /// - Parameter login: of Home Assistant, where it decides about adoptions.
-  init(firstBase: String, prefix: String, version: String, login: String?) {
+  init(firstBase: String, prefix: String, version: String, page: String? = nil, login: String?) {
     self.firstBase = firstBase
     self.prefix = prefix
     self.version = version
+    self.page = page
     self.login = login
   }
 
@@ -62,9 +64,10 @@ struct RouterDevices {
     let home = BaseTopics.Home(name: "home", base: Hole.base.mark)
     let first = BaseTopics.Home(name: "first", base: firstBase)
     let topics = BaseTopics(form.contains(.isOfFirstHome) ? [home] : [first, home])
-    guard let place = HomeAssistantPlace(home: "home", in: topics, prefix: prefix, version: version) else {
+    guard var place = HomeAssistantPlace(home: "home", in: topics, prefix: prefix, version: version) else {
       return Template()
     }
+    place.page = page
     // What is not ASCII has no ids of entities.
     let name = Hole.name.mark + (form.contains(.hasEntityIDs) ? "" : "\u{E9}")
     let sample = HomeAssistantDevice.router(

@@ -45,6 +45,7 @@ struct Daemon {
       }
       var configuration = BridgeConfiguration(settings, version: threadkeeperVersion)
       configuration.loginRemedy = login.remedy
+      configuration.page = PageToken.addressInHome(settings.http)
       let clientID = try SessionName.make(settings, keychain)
       let serviceManager = ServiceManager(settings, environment: ProcessInfo.processInfo.environment)
       do {

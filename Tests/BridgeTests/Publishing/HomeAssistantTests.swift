@@ -31,11 +31,12 @@ import ThreadDataset
   @Test("A router's device is what the encoder makes of the same values") func bytes() throws {
     var random = SeededGenerator(seed: 6)
     for first in ["tk", "a\"b/é"] {
-      for login in [nil, "ha"] {
+      for (login, page) in [(nil, nil), ("ha", "http://keeper.home.arpa:8423/")] as [(String?, String?)] {
         let topics = BaseTopics([.init(name: "one", base: first), .init(name: "two", base: "second/\\x")])
-        var devices = RouterDevices(firstBase: first, prefix: "ha", version: "1.2", login: login)
+        var devices = RouterDevices(firstBase: first, prefix: "ha", version: "1.2", page: page, login: login)
         for home in topics.homes {
-          let place = try #require(HomeAssistantPlace(home: home.name, in: topics, prefix: "ha", version: "1.2"))
+          var place = try #require(HomeAssistantPlace(home: home.name, in: topics, prefix: "ha", version: "1.2"))
+          place.page = page
           for _ in 0..<100 {
             var router = Router(
               BorderAgentID(high: random.next(), low: random.maybe(random.next()) ?? 0), at: random.time())

@@ -159,6 +159,24 @@ import ThreadDataset
     }
   }
 
+  @Test("Devices of Home Assistant link to the page where other machines open it themselves") func linkOfDevices() {
+    var http = settings.http
+    (http.isEnabled, http.names) = (true, [])
+    for (address, own, link) in [
+      ("127.0.0.1", "192.168.1.5", nil), ("0.0.0.0", nil, nil), ("0.0.0.0", "192.168.1.5", "http://192.168.1.5:8423/"),
+    ] {
+      http.address = address
+      #expect(PageToken.addressInHome(http, own: { own }) == link)
+    }
+    http.names = ["keeper.home.arpa"]
+    #expect(PageToken.addressInHome(http) == "http://keeper.home.arpa:8423/")
+    http.trustedProxy = "192.168.1.9"
+    #expect(PageToken.addressInHome(http) == nil)
+    http.trustedProxy = nil
+    http.isEnabled = false
+    #expect(PageToken.addressInHome(http) == nil)
+  }
+
   @Test("Who prefers a network is answered whether its credentials are here") func prefers() throws {
     let context = context(settings)
     let (home, guest) = (SampleNetwork.home, SampleNetwork.guest.extendedPANID)

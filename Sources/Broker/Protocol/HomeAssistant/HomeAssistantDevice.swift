@@ -17,10 +17,13 @@ package struct HomeAssistantDevice: WireObject {
     var softwareVersion: String?
     /// The identifier of the device by which this one is reached.
     var viaDevice: String?
+    /// Where people go from the device's page.
+    var page: String?
 
     package static let sample = Device(identifier: "", name: "")
 
     package func fields<Coder: WireCoder>(_ c: inout Coder) {
+      c.field("configuration_url", page, .text("", pattern: "^http://[^/]+/$"))
       c.needed("identifiers", [DeviceID(text: identifier)], .filled("", most: 1))
       c.field("manufacturer", manufacturer, .label)
       c.field("model", model, .label)
@@ -108,7 +111,7 @@ extension HomeAssistantDevice {
     HomeAssistantDevice(
       device: Device(
         identifier: place.bridgeID, name: place.bridgeName, manufacturer: "threadkeeper",
-        model: "Thread credential keeper", softwareVersion: place.version), version: place.version,
+        model: "Thread credential keeper", softwareVersion: place.version, page: place.page), version: place.version,
       availability: availability(place), components: place.bridgeEntities)
   }
 
@@ -136,7 +139,7 @@ extension HomeAssistantDevice {
   static func device(of router: Router, _ place: HomeAssistantPlace) -> Device {
     Device(
       identifier: "\(place.bridgeID)_\(router.agent)", name: visible(router.name) ?? "Border router \(router.agent)",
-      manufacturer: visible(router.vendor), model: visible(router.model), viaDevice: place.bridgeID)
+      manufacturer: visible(router.vendor), model: visible(router.model), viaDevice: place.bridgeID, page: place.page)
   }
 
   private static func visible(_ text: String?) -> String? {

@@ -13,6 +13,8 @@ package struct HomeAssistantPlace: Hashable, Sendable {
   package let isOnlyHome: Bool
   /// Of the program.
   package let version: String
+  /// Where a browser of the home opens the page; nil where none can.
+  package var page: String?
 
   /// - Returns: nil for a home that is not among `topics`.
   package init?(home name: String, in topics: BaseTopics, prefix: String, version: String) {

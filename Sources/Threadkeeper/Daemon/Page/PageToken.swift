@@ -40,6 +40,13 @@ enum PageToken {
     return "http://\(HostAndPort(address, http.port))/"
   }
 
+  /// The same for other machines of the home; nil where they cannot open it, or only by a proxy on another machine.
+  static func addressInHome(_ http: Settings.HTTP, own: () -> String? = { OwnAddress.find() }) -> String? {
+    guard http.isEnabled, http.trustedProxy == nil, !HostName.isLoopback(http.address) else { return nil }
+    let address = address(http, own: own)
+    return address.hasPrefix("http://127.0.0.1:") ? nil : address
+  }
+
   /// 32 random bytes in base64url (RFC 4648, 5), without padding.
   static func make() -> String { Base64.encode(RandomBytes.make(32), .urlSafe) }
 

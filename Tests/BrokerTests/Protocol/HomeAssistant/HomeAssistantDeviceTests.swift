@@ -53,6 +53,14 @@ import Wire
       ])
   }
 
+  @Test("Both devices link to the page where it can be opened") func page() throws {
+    var place = try place()
+    place.page = "http://keeper.home.arpa:8423/"
+    for device in [HomeAssistantDevice.bridge(place), .router(Self.router, place)] {
+      #expect(try texts(json(device)["device"])["configuration_url"] == place.page)
+    }
+  }
+
   @Test("Every entity has a platform, a name in sentence case, an id of its own and a topic of its home")
   func entities() throws {
     var ids: Set<String> = []
