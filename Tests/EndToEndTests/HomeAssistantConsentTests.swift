@@ -161,6 +161,7 @@ import Testing
       "topic: \"{{ base }}/bridge/consent\"", "for_each: \"{{ trigger.payload_json.home_assistant }}\"",
       "tag: \"{{ tag }}{{ repeat.item.id }}\"", "tag: \"{{ tag }}{{ trigger.payload_json.id }}\"", "alert_once: true",
       "event_type: mobile_app_notification_action",
+      "notify: \"notify.mobile_app_{{ device_attr(phone, 'name') | slugify }}\"",
     ] { #expect(lines.contains(line)) }
   }
 }

@@ -105,8 +105,13 @@ import Testing
     #expect(blueprint.contains("topic: \"{{ base }}/alert/+\""))
     #expect(blueprint.contains("topic: \"{{ base }}/bridge/event/alert\""))
     #expect(blueprint.contains("topic: \"{{ base }}/bridge/state\""))
-    let phone = try #require(blueprint.firstIndex(of: "- if: \"{{ is_new and phone != '' }}\""))
-    #expect(blueprint[phone + 2] == "- action: \"{{ phone }}\"")
+    // Each phone that was picked gets one push for a new alert, which leads to the page.
+    let phones = try #require(blueprint.firstIndex(of: "- if: \"{{ is_new }}\""))
+    let push = blueprint[phones...].prefix(22)
+    #expect(push.contains("for_each: \"{{ phones }}\"") && push.contains("uri: \"{{ page }}\""))
+    #expect(push.contains("tag: \"threadkeeper_{{ trigger.payload_json.fingerprint }}\""))
+    let action = "- action: \"notify.mobile_app_{{ device_attr(repeat.item, 'name') | slugify }}\""
+    #expect(push.contains(action) && blueprint.count { $0 == action } == 4)
     let actions = try #require(blueprint.firstIndex(of: "sequence: !input actions"))
     #expect(blueprint[actions - 1].contains("is_new"))
     let isNew = try #require(blueprint.firstIndex(of: "is_new: >-"))
