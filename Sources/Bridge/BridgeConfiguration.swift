@@ -50,6 +50,7 @@ package struct BridgeConfiguration: Sendable {
     rules.approvers = Set(settings.consent.approvers.map { ExactName($0) })
     rules.approversMustSign = settings.consent.approversTrust == .signed
     rules.homeAssistant = .init(rawValue: settings.homeAssistant.consent.rawValue)
+    rules.testAlert = .test
     rules.homeAssistantLogin = settings.homeAssistant.login.map { ExactName($0) }
     return rules
   }

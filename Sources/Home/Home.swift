@@ -149,6 +149,7 @@ package struct Home: Sendable {
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .renameRouter(let agent, let name): step.output.answer = rename(agent, name)
     case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
+    case .testAlert(let facts): step.output.answer = testAlert(facts)
     case .confirmAlerts(let isConfirmed): step.output.answer = confirmAlerts(isConfirmed)
     case .recoveryCode(let isThere): noteRecoveryCode(isThere)
     case .acceptNetwork(let network, let isAccepted): step.output.answer = accept(network, isAccepted)

@@ -39,6 +39,8 @@ package enum HomeInput: Sendable {
   case codeAsked(BorderAgentID)
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
+  /// A person wants an alert that says it is a test.
+  indirect case testAlert(AlertFacts)
   /// A person says that alerts arrive, or that they do not.
   case confirmAlerts(Bool)
   /// Whether a recovery code opens the store; nil where none can.

@@ -44,6 +44,12 @@ package struct Protection: Hashable, Sendable {
 extension Home {
   package var protection: Protection { Protection(self) }
 
+  /// One that fires already would not be news.
+  mutating func testAlert(_ facts: AlertFacts) -> HomeAnswer {
+    for facts in [nil, facts] { setAlert(AlertKey(.testAlert), facts) }
+    return .accepted(isChange: true, isKnown: true)
+  }
+
   /// - Returns: whether that changes anything.
   mutating func confirmAlerts(_ isConfirmed: Bool) -> HomeAnswer {
     let isChange = areAlertsConfirmed != isConfirmed

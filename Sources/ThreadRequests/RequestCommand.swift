@@ -31,13 +31,15 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   case listRouters = "routers/list"
   case listNetworks = "networks/list"
   case listAlerts = "alerts/list"
+  case testAlerts = "alerts/test"
+  case confirmAlerts = "alerts/confirm"
 
   /// What it may have beside its `transaction`, and on the socket its `home`. By this it is read, described to clients,
   /// and documented.
   package var parameters: [RequestParameter] {
     switch self {
     case .ping, .listCredentials, .listActiveCredentials, .isPreferredAvailable, .listRouters, .listNetworks,
-      .listAlerts:
+      .listAlerts, .testAlerts, .confirmAlerts:
       []
     case .storeCredentials: [.agent, .dataset]
     case .getCredentials: [.agent]
@@ -80,7 +82,7 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     case .listRouters: ["routers"]
     case .listNetworks: ["networks"]
     case .listAlerts: ["alerts"]
-    case .shareCredentials, .approveConsent, .denyConsent, .askConsent: []
+    case .shareCredentials, .approveConsent, .denyConsent, .askConsent, .testAlerts, .confirmAlerts: []
     }
   }
 
@@ -112,6 +114,8 @@ package enum RequestCommand: String, CaseIterable, Sendable {
     case .listRouters: "The border routers of the home, as they are published."
     case .listNetworks: "The Thread networks of the home, as they are published."
     case .listAlerts: "The alerts of the home that fire, as they are published."
+    case .testAlerts: "Raises `TestAlert`. For those who decide, and not on the socket, as the next one."
+    case .confirmAlerts: "A person says that alerts arrive: a [step](#state-of-protection) is done."
     }
   }
 
@@ -130,7 +134,7 @@ package enum RequestCommand: String, CaseIterable, Sendable {
   package var writes: Bool {
     switch self {
     case .storeCredentials, .deleteCredentials, .shareCredentials, .setPreferred, .forgetPreferred, .forgetNetwork,
-      .approveConsent, .denyConsent, .askConsent:
+      .approveConsent, .denyConsent, .askConsent, .testAlerts, .confirmAlerts:
       true
     // The question.
     case .getNetwork, .nearbyNetworks, .getPreferred: true

@@ -173,7 +173,9 @@ import ThreadRequests
         ["acl", "--approver", "anna", "--keep", "boss", "--approver", "boss", "--monitor", "boss"] + [
           "--writes", "homeassistant/#", "--writes", "house/#",
         ], "consent: {approvers: [anna, boss]}"))
-    let decisions: Set<RequestCommand> = [.approveConsent, .denyConsent, .askConsent, .setPreferred]
+    let decisions: Set<RequestCommand> = [
+      .approveConsent, .denyConsent, .askConsent, .setPreferred, .testAlerts, .confirmAlerts,
+    ]
     func mayWrite(_ login: String, _ topic: String) -> Bool { rules.allows(login, .write, "threadkeeper/\(topic)") }
     for login in ["anna", "boss"] {
       for command in RequestCommand.allCases {

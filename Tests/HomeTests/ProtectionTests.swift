@@ -53,7 +53,10 @@ import ThreadDataset
     #expect(scene.alert(.testAlert)?.phase == .firing && key.severity(AlertFacts(.daemon)) == .warning)
     #expect(scene.handle(.confirmAlerts(true)).answer == .accepted(isChange: true, isKnown: true))
     #expect(scene.alert(.testAlert)?.phase == .resolved)
-    scene.handle(.condition(.testAlert, AlertFacts(.daemon)))
+    for _ in 0..<2 {
+      #expect(scene.handle(.testAlert(AlertFacts(.daemon))).answer == .accepted(isChange: true, isKnown: true))
+      #expect(scene.alert(.testAlert)?.phase == .firing, "also where one fires already")
+    }
     scene.pass(seconds: 600)
     #expect(scene.alert(.testAlert)?.phase == .resolved)
   }

@@ -36,7 +36,7 @@ package struct MessageTemplate {
         ([("id", #""c-00000000000000ff""#)], [("scope", #""always""#), ("token", #""0a""#)])
       case .getPreferred: ([], [("purpose", #""write""#)])
       case .ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable, .forgetPreferred,
-        .pendingConsents, .listRouters, .listNetworks, .listAlerts:
+        .pendingConsents, .listRouters, .listNetworks, .listAlerts, .testAlerts, .confirmAlerts:
         ([], [])
       }
     fields = needed + others + more.map { ($0, $1) }

@@ -89,7 +89,8 @@ import Wire
         "ping", "credentials/store", "credentials/delete", "credentials/get", "credentials/list",
         "credentials/list_active", "credentials/share", "network/get", "networks/nearby", "preferred/available",
         "preferred/check", "preferred/get", "preferred/set", "preferred/forget", "networks/forget", "consent/approve",
-        "consent/deny", "consent/ask", "consent/pending", "routers/list", "networks/list", "alerts/list",
+        "consent/deny", "consent/ask", "consent/pending", "routers/list", "networks/list", "alerts/list", "alerts/test",
+        "alerts/confirm",
       ])
     #expect(RequestCommand.allCases.filter(\.needsConsent) == [.getNetwork, .nearbyNetworks, .getPreferred])
   }

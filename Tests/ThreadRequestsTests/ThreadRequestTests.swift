@@ -52,7 +52,8 @@ import Wire
     "a command that needs no field takes an empty object",
     arguments: [
       RequestCommand.ping, .listCredentials, .listActiveCredentials, .nearbyNetworks, .isPreferredAvailable,
-      .getPreferred, .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts,
+      .getPreferred, .forgetPreferred, .pendingConsents, .listRouters, .listNetworks, .listAlerts, .testAlerts,
+      .confirmAlerts,
     ]) func nothingNeeded(_ command: RequestCommand)
   { #expect(failure(command, "{}") == nil) }
 

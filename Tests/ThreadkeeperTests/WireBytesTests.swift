@@ -180,7 +180,7 @@ import ThreadRequests
       #expect(masked.contains("\n\(endpoint.interface).\(endpoint.name) ") || masked.hasPrefix(endpoint.interface))
     }
     #expect(Self.operations.map(\.0) == Threadkeeper.operations.map { $0.name })
-    let commands = Set(try Self.requests().map(\.0)).union([.ping])
+    let commands = Set(try Self.requests().map(\.0)).union([.ping, .testAlerts, .confirmAlerts])
     #expect(commands == Set(RequestCommand.allCases))
   }
 

@@ -297,7 +297,7 @@ struct RetainedStates {
         publication.payload = AlertState(key, alert, in: name, ways: settings.ways).json(capacity: 1_536)
         if alert.phase != .firing { publication.messageExpiry = UInt32(Alert.resolvedRetention) }
       }
-    case .homeDevice: publication.payload = HomeAssistantDevice.bridge(places[place.home]).json()
+    case .homeDevice: publication.payload = HomeAssistantDevice.bridge(places[place.home], login: login).json()
     case .routerDevice(let agent):
       if let router = home.routers[agent], router.isPresent {
         publication.payload = devices.json(

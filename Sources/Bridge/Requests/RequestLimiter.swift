@@ -63,7 +63,7 @@ package final class RequestLimiter: Sendable {
     case .listRouters, .listNetworks, .listAlerts, .pendingConsents:
       min(items(), RequestRules.mostEntries + 1) / itemsOfToken
     case .ping, .deleteCredentials, .getCredentials, .shareCredentials, .isPreferredAvailable, .checkPreferred,
-      .forgetPreferred, .approveConsent, .denyConsent, .askConsent, nil:
+      .forgetPreferred, .approveConsent, .denyConsent, .askConsent, .testAlerts, .confirmAlerts, nil:
       0
     }
   }

@@ -91,7 +91,9 @@ extension AccessList {
 
   /// The requests of a login that decides.
   private func decisions(of login: String, below base: String) -> [String] {
-    ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map { "\(base)/in/\(login)/request/\($0)" }
+    ["alerts/confirm", "alerts/test", "consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
+      "\(base)/in/\(login)/request/\($0)"
+    }
   }
 
   /// What it gives a login that it names, or everybody: of each kind of topic one. What a login decides that the

@@ -42,9 +42,9 @@ package struct AccessList: Sendable {
   var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
   /// What threadkeeper publishes below a base topic for everybody who may look.
   static let published = ["alert", "bridge", "network", "router"]
-  /// The requests that no approver needs: all but `consent` and `preferred/set`.
+  /// The requests that no approver needs: all but `alerts/test`, `alerts/confirm`, `consent` and `preferred/set`.
   private static let deniedRequests = [
-    "alerts", "credentials", "network", "networks", "preferred/available", "preferred/check", "preferred/forget",
+    "alerts/list", "credentials", "network", "networks", "preferred/available", "preferred/check", "preferred/forget",
     "preferred/get", "routers",
   ]
 
@@ -134,7 +134,7 @@ package struct AccessList: Sendable {
   }
 
   /// A list cannot say "all of `in` but these requests of one login", because what is denied wins. So each level is
-  /// denied that is not on the way to `in/+/request/consent/+` and `in/+/request/preferred/set`, and that of all others
+  /// denied that is not on the way to `in/+/request/consent/+`, `in/+/request/preferred/set` and the two of alerts, and that of all others
   /// who decide. Below further names, threadkeeper refuses what is sent there.
   private func othersRequests(_ login: String, below base: String) -> [String] {
     (["\(base)/in", "\(base)/in/+"] + othersEvents(login, below: base)).map { "topic deny \($0)" }
@@ -144,7 +144,10 @@ package struct AccessList: Sendable {
   func othersEvents(_ login: String, below base: String) -> [String] {
     let any = "\(base)/in/+"
     // The answer to `consent/pending` would be in `out`, which is denied.
-    let requests = Self.deniedRequests.map { "\($0)/#" } + ["consent/pending/#", "consent/+/+/#", "preferred/set/+/#"]
+    let requests =
+      Self.deniedRequests.map { "\($0)/#" } + [
+        "alerts/+/+/#", "consent/pending/#", "consent/+/+/#", "preferred/set/+/#",
+      ]
     var others: [String] = []
     for other in approvers + deciders where other != login && !others.contains(other) { others.append(other) }
     return ["\(any)/+", "\(any)/request/+"] + requests.map { "\(any)/request/\($0)" }

@@ -16,6 +16,8 @@ package struct RequestRules: Sendable {
   package var homeAssistant: ConsentDecision.Extent?
   /// Its login at the broker.
   package var homeAssistantLogin: ExactName?
+  /// What a test alert says.
+  package var testAlert = AlertFacts(.daemon)
   /// Of this process: what a button of Home Assistant has to publish.
   package let tokens: ButtonTokens
 
@@ -51,6 +53,9 @@ extension RequestRules {
     case .approveConsent, .denyConsent, .askConsent:
       let decision = try decision(request, context, buttonsAltered: buttonsAltered)
       return .home(.decision(decision), dataset: nil)
+    case .testAlerts, .confirmAlerts:
+      _ = try approver(context)
+      return .home(request.command == .testAlerts ? .testAlert(testAlert) : .confirmAlerts(true), dataset: nil)
     default: break
     }
     var summary: DatasetSummary?

@@ -17,10 +17,11 @@ package enum RequestMethods {
         + "anybody's."),
   ]
 
-  /// The interface and the method; nil for `ping`, in whose place there is `org.varlink.service.GetInfo`.
+  /// The interface and the method; nil for what has others: `ping` has `org.varlink.service.GetInfo`, alerts those of
+  /// io.threadkeeper.Admin.
   static func place(_ command: RequestCommand) -> (interface: String, method: String)? {
     switch command {
-    case .ping: nil
+    case .ping, .testAlerts, .confirmAlerts: nil
     case .storeCredentials: ("Credentials", "Store")
     case .deleteCredentials: ("Credentials", "Delete")
     case .getCredentials: ("Credentials", "Get")
@@ -45,7 +46,7 @@ package enum RequestMethods {
     }
   }
 
-  /// - Returns: nil for `ping`.
+  /// - Returns: nil for what has other methods.
   package static func method(_ command: RequestCommand) -> Method? {
     place(command).map { Method("io.threadkeeper.\($0.interface)", $0.method, for: .team) }
   }

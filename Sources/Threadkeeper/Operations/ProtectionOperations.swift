@@ -16,9 +16,7 @@ struct TestAlert: OneTimeOperation {
 
   func perform(_ context: OperationContext) throws -> Reply {
     let home = try context.settings.home(named: home)
-    // One that fires already would not be news.
-    _ = try context.perform(.condition(.testAlert, nil), in: home)
-    _ = try context.perform(.condition(.testAlert, .test), in: home)
+    _ = try context.perform(.testAlert(.test), in: home)
     return Reply(home: home)
   }
 }

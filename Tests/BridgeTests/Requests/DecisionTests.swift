@@ -112,6 +112,19 @@ import ThreadRequests
     #expect(scene.home.decisions.last?.by == .commandLine(user: 0))
   }
 
+  @Test("Whoever decides has an alert sent that is a test, and says that it has arrived") func alerts() throws {
+    let scene = try scene()
+    #expect(try scene.ask("alerts/test", "{}", from: "hub")?.failure?.known == .notAuthorized)
+    #expect(scene.home.alerts[AlertKey(.testAlert)] == nil)
+    #expect(try scene.ask("alerts/test", "{}", from: "ha")?.answer?.status == .ok)
+    #expect(
+      scene.home.alerts[AlertKey(.testAlert)]?.phase == .firing && scene.home.protection.missing.contains(.alerts))
+    #expect(try scene.ask("alerts/confirm", "{}", from: "hub")?.failure?.known == .notAuthorized)
+    #expect(try scene.ask("alerts/confirm", "{}", from: "ha")?.answer?.status == .ok)
+    #expect(scene.home.alerts[AlertKey(.testAlert)]?.phase == .resolved)
+    #expect(!scene.home.protection.missing.contains(.alerts))
+  }
+
   @Test("Home Assistant prefers a network by its button, while none is preferred") func choice() throws {
     let scene = try scene()
     let network = ExtendedPANID(number: 0x0101_0101_0101_0101)

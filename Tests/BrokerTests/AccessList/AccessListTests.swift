@@ -203,11 +203,12 @@ import Testing
       return section.dropFirst(3).map { $0.replacing("topic deny ", with: "") }
     }
     let below = [
-      "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/#",
+      "t/out/#", "t/in", "t/in/+", "t/in/+/+", "t/in/+/request/+", "t/in/+/request/alerts/list/#",
       "t/in/+/request/credentials/#", "t/in/+/request/network/#", "t/in/+/request/networks/#",
       "t/in/+/request/preferred/available/#", "t/in/+/request/preferred/check/#", "t/in/+/request/preferred/forget/#",
-      "t/in/+/request/preferred/get/#", "t/in/+/request/routers/#", "t/in/+/request/consent/pending/#",
-      "t/in/+/request/consent/+/+/#", "t/in/+/request/preferred/set/+/#", "t/in/anna/#", "t/in/bob/#",
+      "t/in/+/request/preferred/get/#", "t/in/+/request/routers/#", "t/in/+/request/alerts/+/+/#",
+      "t/in/+/request/consent/pending/#", "t/in/+/request/consent/+/+/#", "t/in/+/request/preferred/set/+/#",
+      "t/in/anna/#", "t/in/bob/#",
     ]
     #expect(try denied { $0.monitors = ["house"] } == below)
     let devices = "homeassistant/device/threadkeeper/+/config"

@@ -168,7 +168,7 @@ import Testing
     #expect(Set(lacking.map(\.who)) == [.login("screen")])
     #expect(
       lacking.map(\.topic)
-        == ["consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
+        == ["alerts/confirm", "alerts/test", "consent/approve", "consent/ask", "consent/deny", "preferred/set"].map {
           "threadkeeper/in/screen/request/\($0)"
         })
     let rules = AccessRules(list)

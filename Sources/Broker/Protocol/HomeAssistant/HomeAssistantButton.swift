@@ -99,6 +99,31 @@ extension HomeAssistantDevice {
     return device
   }
 
+  /// Those of the daemon's device by which a person finds out whether alerts arrive; the second one is available until
+  /// that is said. With an old press nothing is lost, so they need no token.
+  mutating func addAlertButtons(login: String?, _ place: HomeAssistantPlace) {
+    for (key, name, command, icon) in [
+      ("test_alert", "Send a test alert", "test", "mdi:bell-ring-outline"),
+      ("alerts_arrive", "It arrived", "confirm", "mdi:bell-check-outline"),
+    ] {
+      // Home Assistant keeps a component that is only left out.
+      components[key] =
+        login.map { login in
+          var button = HomeAssistantEntity(
+            id: "\(place.bridgeID)_\(key)", defaultEntityID: HomeAssistantPlace.slug("\(place.bridgeName) \(key)"),
+            name, icon: icon, commandTopic: "\(place.home.base)/in/\(login)/request/alerts/\(command)", payload: "{}")
+          if command == "confirm" {
+            button.availability =
+              availability + [
+                Availability(
+                  topic: OutboundTopic(base: place.home.base).info, valueTemplate: HomeAssistantTemplate.needsAlerts)
+              ]
+          }
+          return button
+        } ?? HomeAssistantEntity(removed: .button)
+    }
+  }
+
   /// The one of a router's device that has a person asked again; available while its adoption has failed.
   func askAgain(_ agent: String, login: String, _ place: HomeAssistantPlace) -> HomeAssistantEntity {
     var button = HomeAssistantEntity(

@@ -107,12 +107,16 @@ extension HomeAssistantDevice {
   }
 
   /// The daemon, as far as it is about one home.
-  package static func bridge(_ place: HomeAssistantPlace) -> HomeAssistantDevice {
-    HomeAssistantDevice(
+  ///
+  /// - Parameter login: of Home Assistant, where it decides about something.
+  package static func bridge(_ place: HomeAssistantPlace, login: String? = nil) -> HomeAssistantDevice {
+    var device = HomeAssistantDevice(
       device: Device(
         identifier: place.bridgeID, name: place.bridgeName, manufacturer: "threadkeeper",
         model: "Thread credential keeper", softwareVersion: place.version, page: place.page), version: place.version,
       availability: availability(place), components: place.bridgeEntities)
+    device.addAlertButtons(login: login, place)
+    return device
   }
 
   /// A border router. Its texts are whatever its publisher has sent.

@@ -244,6 +244,10 @@ package enum HomeAssistantTemplate {
   static let missing =
     "{{ ({'missing': value_json.protection_missing | default([])} if value_json is defined else {}) | to_json }}"
 
+  /// Of `bridge/info`: whether nobody has said yet that alerts arrive.
+  static let needsAlerts =
+    "{{ 'online' if value_json is defined and 'alerts' in value_json.protection_missing | default([]) else 'offline' }}"
+
   /// Of `bridge/info`: whether a network can be chosen, because none is preferred.
   static let isUndecided =
     "{{ 'online' if value_json is defined and value_json.preferred_network is not defined " + "else 'offline' }}"

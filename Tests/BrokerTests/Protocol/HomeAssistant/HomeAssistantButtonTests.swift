@@ -85,6 +85,19 @@ import Testing
     #expect(ids[0].isDisjoint(with: ids[1]))
     #expect(place.questionTopic(Self.id) != place.questionTopic("c-fedcba9876543210"))
     let daemon = try #require(try object(.bridge(place))["components"] as? [String: [String: Any]])
-    #expect(daemon.values.allSatisfy { $0["platform"] as? String != "button" })
+    #expect(daemon.values.allSatisfy { $0["platform"] as? String != "button" || $0.count == 1 }, "they are removed")
+  }
+
+  @Test("Home Assistant's login sends a test alert, and says that it arrived until that is known") func alerts() throws
+  {
+    let daemon = try #require(try object(.bridge(place, login: "ha"))["components"] as? [String: [String: Any]])
+    let (test, confirm) = (try #require(daemon["test_alert"]), try #require(daemon["alerts_arrive"]))
+    #expect(test["command_topic"] as? String == "tk/in/ha/request/alerts/test" && test["availability"] == nil)
+    #expect(confirm["command_topic"] as? String == "tk/in/ha/request/alerts/confirm")
+    for button in [test, confirm] { #expect(button["payload_press"] as? String == "{}") }
+    let topics = try #require(confirm["availability"] as? [[String: Any]])
+    #expect(topics.last?["topic"] as? String == "tk/bridge/info")
+    let template = try #require(topics.last?["value_template"] as? String)
+    #expect(template.contains("'alerts' in value_json.protection_missing"))
   }
 }
