@@ -23,7 +23,7 @@ package struct Router: Hashable, Sendable {
   /// What it calls itself.
   package var ownName: String?
   /// The name that a person has given it, or has let it keep after a reset.
-  @Boxed package internal(set) var givenName: String?
+  @Boxed package var givenName: String?
   /// Where its record was last on the local network.
   var endpoint: String?
   package var vendor: String?

@@ -105,8 +105,9 @@ import ThreadDataset
       }
       router.currentNetwork = index % 4 == 0 ? ExtendedPANID(number: 10) : nil
       router.adoption = Adoption(adoption)
-      (router.name, router.vendor, router.model) = (awkward, awkward, "M\(index)")
+      (router.ownName, router.vendor, router.model) = (awkward, awkward, "M\(index)")
       (router.extendedAddress, router.user) = (UInt64.max - UInt64(index), "otbr")
+      router.givenName = index == 1 ? "Attic" : nil
       (router.accessPoint, router.ssid, router.threadVersion) = ("ap", awkward, "1.4.0")
       (router.offMeshPrefix, router.sharesByCode) = (0xFD97_FF26_5534_0001 + UInt64(index), index % 2 == 1)
       router.datasetChangedAt = now.adding(seconds: index)

@@ -25,7 +25,7 @@ import ThreadDataset
             for adoption in [nil] + AdoptionState.allCases.map({ $0 }) as [AdoptionState?] {
               var router = Router(.number(7), at: WireTime(milliseconds: 0))
               (router.isPresent, router.isOnline) = (true, isOnline)
-              (router.user, router.name, router.offlineReason) = ("otbr", "Bob", offline)
+              (router.user, router.ownName, router.offlineReason) = ("otbr", "Bob", offline)
               (router.dataset, router.credential) = (dataset, credential)
               router.threadState = state
               router.currentNetwork = current.map { ExtendedPANID(number: $0) }
