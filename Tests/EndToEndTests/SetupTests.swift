@@ -293,6 +293,34 @@ import Testing
     #expect(none.status == 0 && none.output.contains("nothing to undo"), "\(none)")
   }
 
+  @Test("At a terminal all lines are shown before the last question, and a no leaves all as it was") func declines()
+    async throws
+  {
+    let broker = try open()
+    let (before, settings) = (try files(broker), try settings)
+    let session = try TerminalSession(
+      [
+        "setup", "--config", installation.configuration, "--mosquitto-config", broker.file("mosquitto.conf"),
+        "--restart-broker", broker.restart, "--router", "hub",
+      ],
+      environment: installation.environment.merging(["THREADKEEPER_SYSTEM_ROOT": installation.directory.file("system")])
+      { $1 })
+    for (question, answer) in [
+      ("Broker [127.0.0.1]: ", ""), ("Port [1883]: ", "\(broker.port)"), ("Login [threadkeeper]: ", ""),
+      ("Make the login and the access list? [yes]: ", ""), ("Announce them to Home Assistant? [yes]: ", ""),
+      ("Serve the status page? [no]: ", ""), ("Home Assistant's login at the broker [homeassistant]: ", ""),
+      ("Topics [homeassistant/#]: ", ""), ("Write it? [yes]: ", "no"),
+    ] {
+      try await session.until(question)
+      session.type(answer + "\n")
+    }
+    #expect(try await session.end() == 130, "\(session.screen)")
+    for line in ["+threadkeeper:…", "+user threadkeeper", "+acl_file ", "Nothing was written"] {
+      #expect(session.screen.contains(line), "\(line) \(session.screen)")
+    }
+    #expect(try files(broker) == before && self.settings == settings && !hasStore)
+  }
+
   @Test("What was changed since stays, and its lines are named") func changedSince() async throws {
     let broker = try open()
     _ = try await report(making(broker))
