@@ -65,8 +65,8 @@ struct BrokerAdvice {
 
   // MARK: What setup does itself
 
-  /// The files as they are to be: the login, the list, and what names them. Lines of others stay: `steps` has those that
-  /// a person has to change.
+  /// The files as they are to be: the login, the list, and what names it. In a list of others, lines of logins change
+  /// that `removals` has; patterns for everybody stay for a person.
   ///
   /// - Parameter passwordLine: of the password file, for a login.
   func changes(passwordLine: (String) throws -> String) throws -> [BrokerFile] {
@@ -85,8 +85,9 @@ struct BrokerAdvice {
     }
     guard !gaps.isEmpty else { return changes }
     let text = try list.text()
-    if needsLines {
-      changes.append(file(path) { list.isAddition ? OwnLines.without($0) + OwnLines.marked(text) : text })
+    if needsLines || !edits.isEmpty {
+      let own = needsLines ? OwnLines.marked(text) : ""
+      changes.append(file(path) { list.isAddition ? edited(OwnLines.without($0)) + own : text })
     }
     if !configuration.isEmpty {
       changes.append(file(files.addition, .open) { $0 + configuration.map { "\($0)\n" }.joined() })
@@ -148,7 +149,27 @@ struct BrokerAdvice {
   // MARK: The list
 
   /// What is to be changed in a list that is there, where lines at its end do not help.
-  private var removals: [Step] {
+  private struct Edit {
+    enum Action {
+      /// Its lines go.
+      case remove
+      /// It may read as before, and write where it publishes alone.
+      case narrow
+      /// Lines at the top.
+      case add
+      /// Only a person knows what they are for.
+      case byHand
+    }
+
+    let who: AccessGap.Who
+    let action: Action
+    let what: String
+    let lines: [String]
+  }
+
+  private var removals: [Step] { edits.map { Step($0.what, $0.lines) } }
+
+  private var edits: [Edit] {
     guard let files, let path = files.options.accessList else { return [] }
     let rules = AccessRules(files.accessList ?? "")
     let seen = gaps.filter(\.isExcess).map(\.who).uniqued
@@ -157,33 +178,75 @@ struct BrokerAdvice {
         let lines = gaps.filter { $0.isExcess && $0.who == who }.flatMap {
           list.lines(behind: $0, in: rules, byPatterns: who == .everybody)
         }.uniqued
-        return switch who {
-        case .withoutLogin:
-          Step(
-            "Put these lines at the top of \(path), before the first `user`",
-            list.baseTopics.map { "topic deny \($0)/#" })
-        case .everybody: Step("In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
-        case .login(let login) where list.kept.contains(login):
-          Step(
-            "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
-              + " `topic write` for each place where it publishes, such as zigbee2mqtt/#", lines)
-        case .login(let login):
-          Step(
-            "In \(path), remove these lines of the border router's login \(login.printable): threadkeeper's lines give"
-              + " it its own topics", lines)
-        }
+        let (action, what, shown): (Edit.Action, String, [String]) =
+          switch who {
+          case .withoutLogin:
+            (
+              .add, "Put these lines at the top of \(path), before the first `user`",
+              list.baseTopics.map { "topic deny \($0)/#" }
+            )
+          case .everybody: (.byHand, "In \(path), let these lines `pattern` not reach threadkeeper's topics", lines)
+          case .login(let login) where list.kept.contains(login):
+            (
+              .narrow,
+              "In \(path), put `topic read #` in place of these lines of the login \(login.printable), and a line"
+                + " `topic write` for each place where it publishes, such as zigbee2mqtt/#", lines
+            )
+          case .login(let login):
+            (
+              .remove,
+              "In \(path), remove these lines of the border router's login \(login.printable): threadkeeper's lines"
+                + " give it its own topics", lines
+            )
+          }
+        return Edit(who: who, action: action, what: what, lines: shown)
       }
   }
 
   /// Lines that win over all that is added.
-  private func denials(_ path: String, _ rules: AccessRules) -> [Step] {
+  private func denials(_ path: String, _ rules: AccessRules) -> [Edit] {
     let missing = gaps.filter { !$0.isExcess }
     return missing.compactMap(\.who.login).uniqued.compactMap { login in
       let lines = missing.filter { $0.who == .login(login) }.flatMap { rules.denials(of: login, $0.topic) }.uniqued
       guard !lines.isEmpty else { return nil }
-      return Step(
-        "In \(path), remove these lines of the login \(login.printable): they deny what it needs, and win over what"
-          + " is added", lines)
+      return Edit(
+        who: .login(login), action: .remove,
+        what: "In \(path), remove these lines of the login \(login.printable): they deny what it needs, and win over"
+          + " what is added", lines: lines)
+    }
+  }
+
+  /// A list of others with what `removals` says of logins, and of clients without one.
+  private func edited(_ text: String) -> String {
+    let edits = edits.filter { $0.action != .byHand && ($0.action != .narrow || !list.keptWrites.isEmpty) }
+    var who = AccessGap.Who.withoutLogin
+    var narrowed: Set<String> = []
+    var lines = edits.filter { $0.action == .add }.flatMap(\.lines)
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      // As Mosquitto reads it, which leaves out blanks at the ends.
+      let words = line.split(maxSplits: 1) { " \t\r".contains($0) }
+      var rest = (words.last ?? "").drop { " \t\r".contains($0) }
+      while let last = rest.last, " \t\r".contains(last) { rest.removeLast() }
+      if words.first == "user" { who = .login(String(rest)) }
+      let rule = "\(words.first ?? "") \(rest)"
+      guard words.count == 2,
+        let edit = edits.first(where: { $0.who == who && $0.action != .add && $0.lines.contains(rule) })
+      else {
+        lines.append(String(line))
+        continue
+      }
+      if edit.action == .narrow, narrowed.insert(who.login ?? "").inserted {
+        lines += ["topic read #"] + list.keptWrites.map { "topic write \($0)" }
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// Kept logins that see threadkeeper's topics, of which it has to be known where they publish.
+  var unknownWriters: [String] {
+    guard list.keptWrites.isEmpty else { return [] }
+    return list.kept.filter {
+      (list.monitors + list.approvers).contains($0) && (!list.isAddition || isWriter(.login($0)))
     }
   }
 
@@ -206,7 +269,8 @@ struct BrokerAdvice {
     let command = command(
       ["acl"] + options + (list.isAddition ? ["--append"] : []) + list.kept.flatMap { ["--keep", $0.quoted] }
         + (list.keepsAnonymous ? ["--keep-anonymous"] : []) + list.monitors.flatMap { ["--monitor", $0.quoted] }
-        + list.approvers.flatMap { ["--approver", $0.quoted] } + list.keptWrites.flatMap { ["--writes", $0.quoted] })
+        + list.approvers.flatMap { ["--approver", $0.quoted] }
+        + (list.isAddition ? [] : list.keptWrites).flatMap { ["--writes", $0.quoted] })
     if files == nil {
       return Step(
         "Make the access list, with --keep for each other login that uses the broker, and copy it there (`acl_file`)"

@@ -146,7 +146,7 @@ struct SetupSession {
       if files?.accessList == nil {
         advice.list.keepsAnonymous = files?.options.allowsAnonymous ?? outcome.admitsAnonymous
       }
-      if outcome.makesLogin { advice.list.keptWrites = try await writes(advice.list) }
+      if outcome.makesLogin { advice.list.keptWrites = try await writes(advice) }
       return try report(settings, house, advice, outcome, advice.list)
     } catch let error as AccessListError { throw CommandFailure(.usage, "\(error)") }
   }
@@ -208,12 +208,12 @@ struct SetupSession {
   private static let restartLimit = Duration.seconds(20)
 
   /// Where kept logins publish that see threadkeeper's topics: a new list lets them write there alone.
-  private func writes(_ list: AccessList) async throws -> [String] {
-    guard list.keptWrites.isEmpty, questions.flags.writes.isEmpty else {
-      return questions.flags.writes + list.keptWrites
-    }
-    let readers = list.kept.filter { (list.monitors + list.approvers).contains($0) }
-    guard !readers.isEmpty, !list.isAddition else { return [] }
+  private func writes(_ advice: BrokerAdvice) async throws -> [String] {
+    let list = advice.list
+    guard questions.flags.writes.isEmpty else { return questions.flags.writes }
+    let readers = advice.unknownWriters
+    // Without a person, lines of others stay as they are, and the report has them.
+    guard !readers.isEmpty, isAsking || !list.isAddition else { return list.keptWrites }
     let usual = "\(list.discoveryPrefix)/#"
     let words = try await questions.answer(
       nil, usual: usual,

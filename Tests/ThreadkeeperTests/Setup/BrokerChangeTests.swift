@@ -136,8 +136,10 @@ import ThreadkeeperSupport
 
   // MARK: Which files
 
-  private func advice(_ list: String?, logins: [String], kept: [String] = []) throws -> BrokerAdvice {
-    var lines = ["listener 1883", "allow_anonymous false", "password_file \(directory.file("passwords"))"]
+  private func advice(_ list: String?, logins: [String], kept: [String] = [], isAnonymous: Bool = false) throws
+    -> BrokerAdvice
+  {
+    var lines = ["listener 1883", "allow_anonymous \(isAnonymous)", "password_file \(directory.file("passwords"))"]
     try write(logins.map { "\($0):x\n" }.joined(), "passwords")
     if let list {
       try write(list, "own.acl")
@@ -158,6 +160,38 @@ import ThreadkeeperSupport
     #expect(files.first?.difference == ["+threadkeeper:…"])
     #expect(files.last?.difference.first == "+acl_file \(directory.file("threadkeeper.acl"))")
     #expect(files[1].before == nil && files[1].after.contains("user threadkeeper\n"))
+  }
+
+  @Test("In a list of others, lines that allow too much are narrowed, and only those") func narrowed() throws {
+    let others = """
+      topic readwrite #
+      user hub
+      topic read  threadkeeper/#
+      topic read weather
+      user homeassistant
+      \ttopic readwrite #
+      user lamp
+      topic readwrite lamp/#
+
+      """
+    var advice = try advice(others, logins: ["threadkeeper", "hub", "homeassistant", "lamp"], isAnonymous: true)
+    advice.list.kept = ["homeassistant"]
+    advice.list.monitors = ["homeassistant"]
+    let house = try #require(advice.files)
+    advice.gaps = try house.gaps(advice.list)
+    #expect(advice.unknownWriters == ["homeassistant"])
+    advice.list.keptWrites = ["homeassistant/#", "house/#"]
+    #expect(advice.unknownWriters == [])
+    let file = try #require(try advice.changes { $0 }.first)
+    let difference = file.difference.prefix { !$0.contains("Begin of threadkeeper") }
+    #expect(
+      difference == [
+        "+topic deny threadkeeper/#", "-topic read  threadkeeper/#", "-\ttopic readwrite #", "+topic read #",
+        "+topic write homeassistant/#", "+topic write house/#", "+",
+      ], "\(file.difference)")
+    try write(file.after, "own.acl")
+    let after = try #require(HouseBroker(host: "127.0.0.1", port: 1883, file: directory.file("mosquitto.conf")))
+    #expect(try after.gaps(advice.list) == [])
   }
 
   @Test("Lines in a list of others are replaced whole, and what others wrote stays") func replaced() throws {
