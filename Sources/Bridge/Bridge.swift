@@ -82,7 +82,7 @@ package final class Bridge: Service {
         identity: { identity.keys }, instanceID: store.id.description, formerBases: loop.retiredBases.map(\.base),
         formerPrefixes: loop.retiredPrefixes), loop.homes.snapshot, store, stored: try store.storedMessages(), now: now,
       acknowledged: { monitor.figures.publish.add($0) })
-    let health = HealthReports(loop, publisher, requests, monitor, clock: clock)
+    let health = HealthReports(loop, publisher, requests, monitor, lastBackup: configuration.lastBackup, clock: clock)
     let statusConnection = StatusConnection(
       publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor, clock: clock,
       logger: logger)

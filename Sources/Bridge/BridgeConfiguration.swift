@@ -12,6 +12,8 @@ package struct BridgeConfiguration: Sendable {
   package var ofHome: [String: HomeSettings] = [:]
   /// Where a browser of the home opens the page; nil where none can.
   package var page: String?
+  /// When a backup of the store was made last, as far as is known.
+  package var lastBackup: @Sendable () -> WireTime? = { nil }
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
   /// Of this process: what a button of Home Assistant has to publish.

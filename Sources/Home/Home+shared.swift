@@ -255,6 +255,11 @@ extension Home {
 
   package var allShared: [SharedCredentials] { shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:)) }
 
+  /// When credentials that a login shares were read last: it has reported them, or its program has said that it works.
+  package var credentialsReadAt: WireTime? {
+    allShared.flatMap { one in [one.reportedAt] + (agents[one.user]?.values.compactMap(\.workedAt) ?? []) }.max()
+  }
+
   /// By user.
   package func shared(of network: ExtendedPANID) -> [SharedCredentials] {
     (shared[network] ?? [:]).values.sorted { $0.user < $1.user }

@@ -97,6 +97,18 @@ import ThreadDataset
     #expect(scene.home.routers.count == 0, "a border agent is named, and not owned")
   }
 
+  @Test("They were read last when the login reported them, or its program said that it works") func readAt() {
+    var scene = HomeScene()
+    #expect(scene.home.credentialsReadAt == nil)
+    scene.share(.of(1, at: 1), from: "ha")
+    #expect(scene.home.credentialsReadAt == scene.now)
+    scene.pass(seconds: 60)
+    scene.handle(.message(RouterMessage(.heartbeat, .agent("otbr")), from: "hub"))
+    #expect(scene.home.credentialsReadAt == scene.now.adding(seconds: -60), "it shares none")
+    scene.handle(.message(RouterMessage(.heartbeat, .agent("home_assistant")), from: "ha"))
+    #expect(scene.home.credentialsReadAt == scene.now)
+  }
+
   @Test("Numbers count for a user and a network") func order() {
     var scene = HomeScene()
     func share(_ network: UInt64, _ number: UInt64, from user: ExactName = "ha") -> HomeOutput {

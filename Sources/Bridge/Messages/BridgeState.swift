@@ -122,6 +122,7 @@ package struct BridgeHealth: WireObject {
     c.needed("alerts_active", counts.alertsFiring, "Alerts that fire now.")
     c.needed(
       "answers_dropped", requests.dropped, "Since the start: answers that were too many to wait for the connection.")
+    c.field("credentials_read_at", counts.credentialsReadAt, "When a login that shares credentials has last read them.")
     c.needed(
       "duplicates_ignored", snapshot.duplicatesIgnored,
       "Since the start: repetitions, which are not among the rejected.")
@@ -130,6 +131,7 @@ package struct BridgeHealth: WireObject {
       "intake", status.intake.state, "`backing_off` while messages cannot be stored, or another client has the session."
     )
     c.needed("intake_reconnects", snapshot.intakeReconnects, "Since the start: connections that were lost or not made.")
+    c.field("last_backup_at", status.lastBackup, "When `threadkeeper store backup` has last written one.")
     c.needed("messages_received", snapshot.received, "Since the start.")
     c.needed("messages_rejected", snapshot.rejected, "Since the start.")
     c.needed("networks", counts.networks, "Thread networks.")

@@ -18,6 +18,8 @@ package struct HomeCounts: Hashable, Sendable {
   package var networks = 0
   /// That are stored, of routers or because a login shares them.
   package var credentials = 0
+  /// When credentials that a login shares were read last.
+  var credentialsReadAt: WireTime?
   /// Alerts that fire.
   package var alerts: [AlertKind: Int] = [:]
 
@@ -57,6 +59,7 @@ package struct HomeCounts: Hashable, Sendable {
     routers += home.routers.totals
     networks += home.networkCount
     credentials += home.routers.totals.credentials + home.allShared.count { $0.dataset.hasCredentials }
+    credentialsReadAt = [credentialsReadAt, home.credentialsReadAt].compactMap(\.self).max()
     for (key, alert) in home.alerts where alert.phase == .firing {
       let kind = AlertKind(name: key.name, severity: key.severity(alert.facts))
       alerts[kind, default: 0] += 1

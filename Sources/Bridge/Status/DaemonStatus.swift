@@ -31,6 +31,8 @@ package struct DaemonStatus: WirePart, WireMessage, WireReadable, Sendable {
   /// Milliseconds.
   package var uptime: Int64 = 0
   package var isStoreWritable = true
+  /// When a backup of the store was made last, as far as is known.
+  var lastBackup: WireTime?
 
   package init() {}
 

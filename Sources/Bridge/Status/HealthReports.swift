@@ -14,13 +14,17 @@ final class HealthReports: Sendable {
   private let publisher: Publisher
   private let requests: RequestService
   private let monitor: BridgeMonitor
+  private let lastBackup: @Sendable () -> WireTime?
   private let clock: any Clock
   /// By the clock that nobody sets.
   private let startedAt: Int64
   private let state = Mutex(State())
 
-  init(_ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor, clock: any Clock)
-  {
+  init(
+    _ loop: HomeLoop, _ publisher: Publisher, _ requests: RequestService, _ monitor: BridgeMonitor,
+    lastBackup: @escaping @Sendable () -> WireTime?, clock: any Clock
+  ) {
+    self.lastBackup = lastBackup
     self.loop = loop
     self.publisher = publisher
     self.requests = requests
@@ -48,6 +52,9 @@ final class HealthReports: Sendable {
       state.next = now.adding(seconds: BridgeHealth.intervalSeconds)
       return true
     }
-    if isDue { publisher.publish(BridgeHealth(status: status)) }
+    guard isDue else { return }
+    var status = status
+    status.lastBackup = lastBackup()
+    publisher.publish(BridgeHealth(status: status))
   }
 }

@@ -2,6 +2,7 @@ import Bridge
 import Broker
 import FoundationEssentials
 import Glibc
+import Home
 import KeychainCore
 import Logging
 import SQLiteDatabase
@@ -45,6 +46,7 @@ struct Daemon {
       }
       var configuration = BridgeConfiguration(settings, version: threadkeeperVersion)
       configuration.loginRemedy = login.remedy
+      configuration.lastBackup = { BackupNote.read(settings).map { WireTime(milliseconds: $0 * 1_000) } }
       configuration.page = PageToken.addressInHome(settings.http)
       let clientID = try SessionName.make(settings, keychain)
       let serviceManager = ServiceManager(settings, environment: ProcessInfo.processInfo.environment)

@@ -57,6 +57,12 @@ import ThreadDataset
         + #""intake":"connecting","intake_reconnects":10,"messages_received":5,"#
         + #""messages_rejected":6,"networks":3,"publications_refused":0,"requests_answered":11,"#
         + #""requests_refused":12,"retained_ignored":7,"routers":0,"uptime_seconds":61,"v":1}"#)
+    counts.credentialsReadAt = WireTime(milliseconds: 60_000)
+    var status = DaemonStatus(snapshot, counts, RequestService.Figures(), waiting: 0, uptime: 0)
+    status.lastBackup = WireTime(milliseconds: 0)
+    let text = BridgeHealth(status: status).json().text
+    #expect(text.contains(#""credentials_read_at":"1970-01-01T00:01:00Z""#))
+    #expect(text.contains(#""last_backup_at":"1970-01-01T00:00:00Z""#))
   }
 
   @Test("The questions are counted, the first one is shown, and those for Home Assistant listed") func consent() {

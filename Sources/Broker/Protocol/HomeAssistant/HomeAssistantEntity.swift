@@ -159,8 +159,16 @@ extension HomeAssistantPlace {
       HomeAssistantTemplate.isProtected)
     protected.attributesTopic = topic.info
     protected.attributesTemplate = HomeAssistantTemplate.missing
+    func time(_ key: String, _ name: String, _ field: String, icon: String) -> HomeAssistantEntity {
+      HomeAssistantEntity(
+        .sensor, key, name, icon: icon, deviceClass: "timestamp", stateTopic: OutboundTopic(base: firstBase).health,
+        HomeAssistantTemplate.field(field))
+    }
+    let backup = time("last_backup", "Last backup", "last_backup_at", icon: "mdi:backup-restore")
+    let read = time("credentials_read", "Credentials last read", "credentials_read_at", icon: "mdi:key-wireless")
     return keyed(
-      [connectivity, problem, alert, networks, routers, preferred, protected], id: bridgeID, named: bridgeName)
+      [connectivity, problem, alert, networks, routers, preferred, protected, backup, read], id: bridgeID,
+      named: bridgeName)
   }
 
   /// Keys of what is known of a router that only its record on the local network says something of.

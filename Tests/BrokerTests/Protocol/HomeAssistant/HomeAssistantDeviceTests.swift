@@ -98,6 +98,17 @@ import Wire
     #expect(try components(try both[1])["connectivity"]?["availability"] == nil)
   }
 
+  @Test("When a backup was made and credentials were read are times, of what the daemon says of itself") func times()
+    throws
+  {
+    let entities = try components(.bridge(try place("cabin", [("home", "tk"), ("cabin", "lets/cabin")])))
+    for key in ["last_backup", "credentials_read"] {
+      let entity = try #require(entities[key])
+      #expect(
+        entity["device_class"] as? String == "timestamp" && entity["state_topic"] as? String == "tk/bridge/health")
+    }
+  }
+
   @Test("The events are those that the daemon publishes on the topic") func events() throws {
     let alert = try #require(try components(try both[0])["alert"]?["event_types"] as? [String])
     #expect(alert == ["alert_raised", "alert_updated", "alert_resolved"])
