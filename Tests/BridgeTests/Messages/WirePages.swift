@@ -51,7 +51,9 @@ enum FieldTable {
     return merged(events, all: kinds.count, without: ["border_agent_id"])
   }
 
-  static func sightings() -> String { merged([("", WireDescriber(InboundEvent(.sightings)))], all: 1) }
+  static func sightings() -> String {
+    merged([("", WireDescriber(InboundEvent(.sightings)))], all: 1, without: ["agent", "id", "seq"])
+  }
 
   private static func merged(_ messages: [(String, WireDescriber)], all: Int, without left: [String] = []) -> String {
     var rows: [(name: String, meaning: String, events: [String])] = []
