@@ -251,11 +251,14 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
     return event
   }
 
+  /// An envelope makes twice as much of it: base64 of base64, filled up.
+  private static let mostEventBytes = 6_500
+
   /// As many as an event can hold, also in an envelope.
   func event(_ routers: [SightedRouter], by agent: String) -> InboundEvent {
     var event = InboundEvent(.sightings, of: agent)
     event.routers = routers
-    while let all = event.routers, !all.isEmpty, event.json().count > InboundLimits.payloadBytes * 2 / 3 {
+    while let all = event.routers, !all.isEmpty, event.json().count > Self.mostEventBytes {
       event.routers = all.dropLast()
     }
     return event

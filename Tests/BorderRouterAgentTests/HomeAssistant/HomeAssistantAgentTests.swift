@@ -138,6 +138,18 @@ import Wire
     #expect(log.levels.allSatisfy { $0 < .warning })
   }
 
+  @Test("An event with as many border routers as it can hold fits into an envelope, too") func sealedSightings() throws
+  {
+    let configuration = try configuration(AgentKeys(own: Identity(), daemon: Identity().keys))
+    var router = SightedRouter()
+    (router.address, router.name) = (WireHex(7), String(repeating: "n", count: 63))
+    let event = configuration.event(Array(repeating: router, count: 200), by: String(repeating: "a", count: 128))
+    #expect(event.routers?.count ?? 0 > 20)
+    var writer = configuration.login.writer
+    let publication = try writer.publication(of: event, now: 1_800_000_000_000_000_000)
+    #expect(publication.payload.count <= InboundLimits.payloadBytes)
+  }
+
   @Test("After a broken connection to the broker only what is new is published") func again() async throws {
     fake.add(try home.dataset(at: 1))
     try await run(configuration()) {
