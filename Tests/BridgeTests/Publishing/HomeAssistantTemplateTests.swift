@@ -30,10 +30,12 @@ import ThreadDataset
       waiting: [question], asked: [.init(id: Self.request, message: "m", expiresAt: now, token: "t")])
     let alert = AlertState.sample
     let overview = AlertsState([alert.key: alert.alert], in: "home", ways: .init(isOnlyHome: true))
+    var status = DaemonStatus()
+    (status.lastBackup, status.counts.credentialsReadAt) = (now, now)
     return try [
-      "tk/bridge/state": BridgeState.online, "tk/bridge/info": info.json(), "tk/bridge/consent": consent.json(),
-      "tk/bridge/alerts": overview.json(), "tk/alert/f": alert.json(),
-      "tk/router/\(Self.agent)": RouterState(router, .match, in: "home").json(),
+      "tk/bridge/health": BridgeHealth(status: status).json(), "tk/bridge/state": BridgeState.online,
+      "tk/bridge/info": info.json(), "tk/bridge/consent": consent.json(), "tk/bridge/alerts": overview.json(),
+      "tk/alert/f": alert.json(), "tk/router/\(Self.agent)": RouterState(router, .match, in: "home").json(),
       "tk/router/\(Self.agent)/availability": RouterAvailability.online,
     ].mapValues { try JSONSerialization.jsonObject(with: Data($0)) }
   }
@@ -47,7 +49,7 @@ import ThreadDataset
     let topics = BaseTopics([.init(name: "home", base: "tk")])
     let place = try #require(HomeAssistantPlace(home: "home", in: topics, prefix: "homeassistant", version: "1"))
     let devices: [HomeAssistantDevice] = [
-      .bridge(place), .question(Self.request, by: "hub", ("ha", "t"), place),
+      .bridge(place, login: "ha"), .question(Self.request, by: "hub", ("ha", "t"), place),
       .dispute("p", since: .init(milliseconds: 1), alert: "tk/alert/f", ("ha", "t"), place),
       .router(.init(agent: Self.agent), place, login: "ha"), .router(.init(agent: Self.agent, isOnlySeen: true), place),
     ]

@@ -81,7 +81,7 @@ import Wire
         #expect((platform == "event") == (entity["event_types"] != nil), "\(key)")
       }
     }
-    #expect(ids.count == 7 + 8)
+    #expect(ids.count == 9 + 8)
     let router = try components(try both[1])
     #expect(router["channel"]?["default_entity_id"] as? String == "sensor.living_room_channel")
     #expect(router["ext_pan_id"]?["enabled_by_default"] as? Bool == false)
