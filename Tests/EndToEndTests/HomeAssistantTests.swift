@@ -108,7 +108,9 @@ import Testing
     // Each phone that was picked gets one push for a new alert, which leads to the page.
     let phones = try #require(blueprint.firstIndex(of: "- if: \"{{ is_new }}\""))
     let push = blueprint[phones...].prefix(22)
-    #expect(push.contains("for_each: \"{{ phones }}\"") && push.contains("uri: \"{{ page }}\""))
+    #expect(push.contains("for_each: \"{{ phones }}\"") && push.contains { $0.contains("'uri': page") })
+    let confirm = try #require(blueprint.firstIndex(of: "topic: \"{{ base }}/in/{{ login }}/request/alerts/confirm\""))
+    #expect(blueprint[confirm - 4].contains("default('') == arrived") && blueprint[confirm + 1] == "payload: \"{}\"")
     #expect(push.contains("tag: \"threadkeeper_{{ trigger.payload_json.fingerprint }}\""))
     let action = "- action: \"notify.mobile_app_{{ device_attr(repeat.item, 'name') | slugify }}\""
     #expect(push.contains(action) && blueprint.count { $0 == action } == 4)
