@@ -40,6 +40,7 @@ struct BrowserTests {
     try await tab.takePicture("page")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(RunningHome.token))
+    #expect(try await tab.evaluate("document.getElementById('join').hidden") == true, "none is looked for")
 
     let hub = BorderRouter(number: 1)
     try await home.publish(hub.says("offline"))

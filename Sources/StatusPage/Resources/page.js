@@ -370,6 +370,8 @@ function show() {
   fill("ended", known.ended, item => item.at + item.text, over);
   fill("protection", known.homes.filter(missing), home => home.name, protection);
   homes(known.homes);
+  // No code opens a router that is not looked for.
+  if (joining) byId("join").hidden = known.health.some(item => item.name === "discovery" && item.state === "off");
   byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
   byId("events").lastElementChild.replaceChildren(known.events.length ?
     make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing yet."));

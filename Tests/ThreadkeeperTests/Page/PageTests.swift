@@ -305,13 +305,23 @@ import ThreadDataset
     (network.extendedPANID, network.name) = ("5555555566666666", "other")
   }
 
-  private func state(_ sample: SampleHome) throws -> PageState {
+  private func state(_ sample: SampleHome, _ discovery: DiscoveryState.State = .running) throws -> PageState {
     try PageState(
       HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
-      recent: RecentEvents(), isDiscovering: true, at: sample.now)
+      recent: RecentEvents(), discovery: discovery, at: sample.now)
   }
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home { try #require(try state(sample).homes.first) }
+
+  @Test(
+    "The step to the key names a code, unless no border router is looked for",
+    arguments: [DiscoveryState.State.off, .starting, .running, .unavailable]) func key(discovery: DiscoveryState.State)
+    throws
+  {
+    let steps = try #require(try state(SampleHome(), discovery).homes.first).steps
+    let remedy = try #require(steps.first { $0.name == "key" }?.remedy)
+    #expect(remedy.contains("Join by code") == (discovery != .off) && remedy.contains("phone") == (discovery == .off))
+  }
 
   @Test("The preferred network comes first, and routers without a network last") func order() throws {
     let home = try shown(try sample())

@@ -44,7 +44,7 @@ struct PageFacts: PageSource {
       let state = try PageState(
         context.bridge.loop.homes.snapshot, context.settings,
         health: readiness(status).checks.map { PageState.Part($0) } + [PageState.Part(status.discovery)],
-        recent: context.bridge.loop.homes.recent, isDiscovering: status.seesRouters, at: SystemClock().now())
+        recent: context.bridge.loop.homes.recent, discovery: status.discovery.state, at: SystemClock().now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {
       context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])

@@ -218,10 +218,10 @@ extension PageState {
   /// Alerts of a home that it lists.
   static let alertsShown = 100
 
-  /// - Parameter isDiscovering: whether the daemon sees now which routers are on the local network.
+  /// - Parameter discovery: of border routers on the local network.
   /// - Throws: where an alert cannot be shown.
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents, isDiscovering: Bool,
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents, discovery: DiscoveryState.State,
     at now: WireTime
   ) throws {
     version = threadkeeperVersion
@@ -247,15 +247,14 @@ extension PageState {
     self.alerts = alerts
     homes = all.map { name, home in
       let faults = alerts.filter { $0.home == name }.compactMap { alert in alert.router.map { ($0, alert.severity) } }
-      return Home(
-        home, name: name, isDiscovering: isDiscovering, faults: Dictionary(faults) { worst, _ in worst }, at: now)
+      return Home(home, name: name, discovery, faults: Dictionary(faults) { worst, _ in worst }, at: now)
     }
   }
 }
 
 extension PageState.Home {
   /// - Parameter faults: the severity of the worst alert about each router that has one.
-  init(_ home: Home, name: String, isDiscovering: Bool, faults: [String: String], at now: WireTime) {
+  init(_ home: Home, name: String, _ discovery: DiscoveryState.State, faults: [String: String], at now: WireTime) {
     self.name = name
     var groups: [ExtendedPANID?: [PageState.Router]] = [:]
     for router in home.routers.lazy.filter(\.isPresent).prefix(PageState.routersShown) {
@@ -263,7 +262,7 @@ extension PageState.Home {
         PageState.Router(
           router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
           isGone: home.isGone(router), past: home.past(of: router, at: now), fault: faults[router.agent.description],
-          seen: router.isAdvertised && isDiscovering ? nil : home.routers.lastSeen(router.agent)))
+          seen: router.isAdvertised && discovery == .running ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
     let shown = home.networks.filter { $0.isPreferred || groups[$0.id] != nil || !$0.sharedBy.isEmpty }
@@ -278,7 +277,9 @@ extension PageState.Home {
     }
     let protection = home.protection
     self.protection = protection.state.word.description
-    steps = protection.steps.map { PageState.Step($0, isMissing: protection.missing.contains($0)) }
+    steps = protection.steps.map {
+      PageState.Step($0, isMissing: protection.missing.contains($0), takesCodes: discovery != .off)
+    }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
       networks.append(
@@ -290,7 +291,8 @@ extension PageState.Home {
 }
 
 extension PageState.Step {
-  init(_ step: Protection.Step, isMissing: Bool) {
+  /// - Parameter takesCodes: whether a code can ever open a border router: only one that is looked for.
+  init(_ step: Protection.Step, isMissing: Bool, takesCodes: Bool) {
     name = step.word.description
     let remedy: String
     switch step {
@@ -302,7 +304,11 @@ extension PageState.Step {
       remedy = "Press \"Prefer\" at your network, as soon as it is listed below."
     case .key:
       text = "Its key is stored"
-      remedy = "Have a border router show its code, and type it at \"Join by code\" below."
+      remedy =
+        takesCodes
+        ? "Have a border router show its code, and type it at \"Join by code\" below."
+        : "Take it from your phone through Home Assistant, or store its dataset: `threadkeeper preferred set --help` "
+          + "says how."
     case .alerts:
       text = "Alerts reach me"
       remedy = "Send a test. It goes where alerts go: to Home Assistant, to your phone by its blueprint, and here."
