@@ -151,10 +151,13 @@ package final class CodeReader: Sendable {
   /// - Parameters:
   ///   - agent: of the router, under which it is listed, or which its record names; nil: the only one.
   ///   - actor: who is named in the audit, and may not do it too often.
-  /// - Throws: `Obstacle`; what the store throws.
-  package func read(with code: RouterCode, from agent: BorderAgentID?, for actor: String) throws -> Joined {
+  ///   - checkCaller: throws where nobody waits for it any more: then no try is used up.
+  /// - Throws: `Obstacle`; what the store and `checkCaller` throw.
+  package func read(
+    with code: RouterCode, from agent: BorderAgentID?, for actor: String, checkCaller: () throws -> Void = {}
+  ) throws -> Joined {
     defer { wipeDeadStack() }
-    let (record, window) = try waitForWindow(of: agent, for: actor)
+    let (record, window) = try waitForWindow(of: agent, for: actor, checkCaller)
     defer { change { $0.isReading = false } }
     let reading: RouterReading
     do throws(BorderAgentError) {
@@ -169,10 +172,13 @@ package final class CodeReader: Sendable {
     return Joined(agent: agent, home: home, dataset: active, network: network)
   }
 
-  private func waitForWindow(of agent: BorderAgentID?, for actor: String) throws(Obstacle) -> (Advertisement, Window) {
+  private func waitForWindow(of agent: BorderAgentID?, for actor: String, _ checkCaller: () throws -> Void) throws -> (
+    Advertisement, Window
+  ) {
     let (end, signal) = (ContinuousClock.now + timeout, WakeSignal())
     defer { change { state in state.waiting.removeAll { $0 === signal } } }
     while true {
+      try checkCaller()
       let (home, isLast) = (loop.homes.storedHome(home), .now >= end)
       let begun = try state.withLock { state throws(Obstacle) in
         let begun = try state.begin(agent, by: actor, in: home, isLast: isLast)
@@ -181,7 +187,7 @@ package final class CodeReader: Sendable {
       }
       if let begun { return begun }
       WakeSignal.wait(for: [signal, stopped], within: end - .now)
-      if stopped.isRaised { throw .failed(.stopped) }
+      if stopped.isRaised { throw Obstacle.failed(.stopped) }
       signal.clear()
     }
   }

@@ -63,7 +63,7 @@ struct JoinNetwork: OneTimeOperation {
     let reader = try reader(context)
     // The router takes the code once: not for what cannot be stored.
     try context.store.checkWritable()
-    let joined = try reader.read(with: code, from: agent, for: context.actor)
+    let joined = try reader.read(with: code, from: agent, for: context.actor, checkCaller: context.checkCaller)
     var reply = Reply(joined, in: try context.home(named: joined.home).home)
     switch joined.network {
     case .preferred: break

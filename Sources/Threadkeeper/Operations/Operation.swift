@@ -72,6 +72,8 @@ package struct OperationContext {
   let backups: BackupService
   let logger: Logger
   var caller: ConsentApprover
+  /// Throws where the caller has hung up.
+  var checkCaller: @Sendable () throws -> Void = {}
   /// Nil where there is none.
   var page: PageServer?
   /// Where what changes keys takes its turn.
@@ -175,6 +177,7 @@ struct OperationHandler: LocalAPIHandler {
         guard caller.access >= call.operation.access else { throw VarlinkError.permissionDenied }
         var context = context
         context.caller = .commandLine(user: caller.peer.user)
+        context.checkCaller = { try caller.check() }
         if caller.access < .owner { context.reading = call.operation is VerifyAudit ? verifications : looks }
         let (began, name) = (ContinuousClock.now, type(of: call.operation).name)
         defer {

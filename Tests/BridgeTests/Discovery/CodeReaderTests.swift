@@ -1,5 +1,6 @@
 import BorderAgentDouble
 import SodiumCrypto
+import Synchronization
 import TestKit
 import Testing
 import ThreadDataset
@@ -81,6 +82,27 @@ import ThreadkeeperSupport
     patient.update(records, unnamed: [], in: kit.home)
     #expect(try await joined.agent == agent)
     #expect(began.duration(to: .now) < .seconds(20), "it does not wait to the end")
+  }
+
+  @Test("The code of a caller who has hung up meanwhile is not tried") func hungUp() async throws {
+    let server = try server()
+    defer { server.stop() }
+    let patient = CodeReader(kit.loop, home: "home", hashKey: LoopKit.hashKey)
+    let records = [try record(agent, port: server.port)]
+    try kit.loop.see(Sightings(records))
+    let isThere = Atomic(true)
+    let joined = Task {
+      try await SystemThread.result {
+        try patient.read(with: #require(RouterCode(Self.code)), from: nil, for: "a") {
+          if !isThere.load(ordering: .relaxed) { throw CancellationError() }
+        }
+      }
+    }
+    try await eventually("it waits") { patient.waiting == 1 }
+    isThere.store(false, ordering: .relaxed)
+    patient.update(records, unnamed: [], in: kit.home)
+    await #expect(throws: CancellationError.self) { try await joined.value }
+    #expect(kit.home.routers[agent]?.dataset == nil && !server.router.isClosed)
   }
 
   @Test("Nothing is tried where no router shows a code, or several do and none is named") func choice() async throws {

@@ -50,7 +50,7 @@ package final class VarlinkCaller: Sendable {
   }
 
   /// - Throws: as `wait`.
-  func check() throws(CancellationError) {
+  package func check() throws(CancellationError) {
     guard isThere, state.withLock({ $0.finishing == nil }) else { throw CancellationError() }
   }
 
