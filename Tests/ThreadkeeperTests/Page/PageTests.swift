@@ -246,6 +246,17 @@ import ThreadDataset
     }
   }
 
+  @Test("A recovery code that nobody confirms is dropped after its time") func forgottenCode() async throws {
+    let page = PageChanges(context: context(settings), codeTime: 0.01)
+    let code = try #require(try page.make(.makeRecoveryCode).code)
+    func refusal(_ group: String) -> String? {
+      #expect(throws: PageRefusal.self) { try page.make(.confirmRecoveryCode(group: group)) }?.message
+    }
+    try await eventually("it is dropped") { refusal("")?.hasPrefix("No recovery code waits") == true }
+    #expect(refusal(String(code.split(separator: "-")[2]))?.hasPrefix("No recovery code waits") == true)
+    #expect(try store.keychain.slots().map(\.kind) == [.keyFile])
+  }
+
   @Test("Where parts of the store are locked no recovery code is shown, and the command is named") func lockedStore()
     throws
   {

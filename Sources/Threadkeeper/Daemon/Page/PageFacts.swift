@@ -1,5 +1,6 @@
 import Bridge
 import Broker
+import Dispatch
 import Home
 import HomeStore
 import KeychainCore
@@ -85,10 +86,12 @@ extension DaemonStatus {
 /// Makes the changes of the page, as the commands of the daemon's own user do.
 struct PageChanges {
   let context: OperationContext
-  /// That was shown last and is not confirmed yet: it opens nothing.
-  private let shownCode = Locked<RecoveryCode?>(nil)
+  /// That was shown last and is not confirmed yet: it opens nothing. Numbered, so that a time ends its own.
+  private let shownCode = Locked<(code: RecoveryCode?, number: Int)>((nil, 0))
+  /// Seconds after which it is dropped.
+  private let codeTime: Double
 
-  init(context: OperationContext) { self.context = context }
+  init(context: OperationContext, codeTime: Double = 600) { (self.context, self.codeTime) = (context, codeTime) }
 
   /// Writes the disk.
   ///
@@ -157,7 +160,13 @@ struct PageChanges {
           + "again.")
     }
     let code = RecoveryCode()
-    shownCode.withLock { $0 = code }
+    let number = shownCode.withLock { shown in
+      shown = (code, shown.number + 1)
+      return shown.number
+    }
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + codeTime) { [weak shownCode] in
+      shownCode?.withLock { if $0.number == number { $0.code = nil } }
+    }
     return PageOutcome(
       "Write this recovery code down, and keep it apart from this machine. With a backup it opens everything. It is "
         + "shown this once, and opens nothing until you have typed its third group.", code: code.revealed(),
@@ -167,14 +176,16 @@ struct PageChanges {
   private func confirmRecoveryCode(_ group: String) throws -> PageOutcome {
     // Held meanwhile: a second press adds no second slot.
     try shownCode.withLock { shown in
-      guard let code = shown else {
-        throw PageRefusal("No recovery code waits for that: it opens the store already, or the daemon was restarted.")
+      guard let code = shown.code else {
+        throw PageRefusal(
+          "No recovery code waits for that: it opens the store already, was shown more than ten minutes ago, or the "
+            + "daemon was restarted.")
       }
       guard code.hasThirdGroup(group.utf8) else {
         throw PageRefusal("That is not the third group of the code that was shown last.")
       }
       _ = try AddKeySlot(secret: StoreSecret(kind: .recoveryCode, value: code.revealed())).perform(context)
-      shown = nil
+      shown.code = nil
     }
     return "The recovery code opens the store now."
   }
