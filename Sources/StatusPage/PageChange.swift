@@ -100,6 +100,8 @@ package struct PageOutcome: Encodable, Sendable, Equatable, ExpressibleByStringI
   package var message: String
   /// Shown this once: neither the state nor a log has it.
   package var code: String?
+  /// After which the code goes from the page.
+  package var seconds: Int?
   /// Where the code counts only when a part of it was typed.
   package var confirmation: Confirmation?
 
@@ -112,8 +114,10 @@ package struct PageOutcome: Encodable, Sendable, Equatable, ExpressibleByStringI
     package static let recoveryCode = Confirmation(label: "Its third group", path: "/keys/confirm")
   }
 
-  package init(_ message: String, code: String? = nil, confirmation: Confirmation? = nil) {
-    (self.message, self.code, self.confirmation) = (message, code, confirmation)
+  package init(_ message: String) { self.message = message }
+
+  package init(_ message: String, code: String, for seconds: Int, confirmation: Confirmation? = nil) {
+    (self.message, self.code, self.seconds, self.confirmation) = (message, code, seconds, confirmation)
   }
 
   package init(stringLiteral message: String) { self.init(message) }

@@ -81,7 +81,12 @@ struct BrowserTests {
     #expect(try await tab.evaluate(colour) == "warn")
     try await tab.click("It arrived")
     try await tab.waitForText("Watching your home: 4 of 5 steps are done.")
-    // The code is shown once, and its third group typed, by the keyboard.
+    // The code is shown once, for ten minutes, which are over at once here.
+    try await tab.evaluate("window.real = setTimeout; setTimeout = (run, ms) => real(run, ms === 600000 ? 0 : ms)")
+    try await tab.click("Make one")
+    try await tab.waitForText("The time of the code is over.")
+    #expect(try await tab.evaluate("setTimeout = real; document.querySelectorAll('.shown').length") == 0)
+    // Its third group is typed, by the keyboard.
     try await tab.click("Make one")
     try await tab.wait("document.querySelector('#outcome .shown') !== null")
     let code = try #require(try await tab.evaluate("document.querySelector('#outcome .shown').textContent").text)

@@ -71,6 +71,16 @@ function fill(id, items, keyOf, draw) {
   section.hidden = items.length === 0;
   update(section.lastElementChild, items, keyOf, draw);
 }
+// A code that is shown this once, until its time is over or the next change is made.
+function shown({code, seconds}, place) {
+  const line = make("p", "shown", code);
+  setTimeout(() => {
+    if (!line.isConnected) return;
+    place.className = "";
+    place.textContent = "The time of the code is over.";
+  }, seconds * 1000);
+  return line;
+}
 // Of a code that is shown this once: the field for a part of it, which has to be typed before it counts.
 function confirmation({label, path}) {
   const field = make("input", "code"), note = make("p", ""), form = make("form", "",
@@ -85,16 +95,24 @@ function confirmation({label, path}) {
   });
   return form;
 }
+// What takes a while.
+const waits = {
+  "/networks/join": "Waiting for the border router …",
+  "/routers/read": "The border router is being read.",
+};
+// A second press would only be one more try of the code.
+let isJoining = false;
 async function change(path, body, question, place) {
+  const joins = path === "/networks/join", outcome = place || byId("outcome");
   if (path === "/routers/rename") {
     const name = prompt(question, body.name);
     if (name === null) return;
     body = {...body, name: name.trim()};
-  } else if (question && !confirm(question)) return;
-  const outcome = place || byId("outcome");
-  if (path === "/routers/read") {
+  } else if (joins && isJoining || question && !confirm(question)) return;
+  if (joins) isJoining = true;
+  if (waits[path]) {
     outcome.className = "";
-    outcome.textContent = "The border router is being read.";
+    outcome.textContent = waits[path];
   }
   try {
     const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
@@ -103,15 +121,18 @@ async function change(path, body, question, place) {
     outcome.className = answer.ok ? "good" : "bad";
     outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""),
       ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})),
-      answerBody.code ? make("p", "shown", answerBody.code) : "",
+      answerBody.code ? shown(answerBody, outcome) : "",
       answerBody.confirmation ? confirmation(answerBody.confirmation) : "");
     // For the keyboard: its field is the next one.
     if (answerBody.confirmation) outcome.focus();
     outcome.scrollIntoView({block: "nearest"});
+    if (joins && answer.ok) joining.reset();
     return answer.ok;
   } catch {
     outcome.className = "bad";
     outcome.textContent = "The daemon does not answer.";
+  } finally {
+    if (joins) isJoining = false;
   }
 }
 // What is asked before a change that is not taken back as easily.
@@ -127,7 +148,8 @@ function button(label, about, path, body, className, question) {
   if (!mayChange) return "";
   const element = make("button", className || "", label);
   element.type = "button";
-  element.dataset.key = path + JSON.stringify(body);
+  // No code gets into the document that way.
+  element.dataset.key = path + JSON.stringify({...body, code: undefined});
   element.setAttribute("aria-label", label + ": " + about);
   const asked = question || questions[path] && questions[path](about, body);
   element.addEventListener("click", () => change(path, body, asked));
@@ -304,17 +326,10 @@ function part(item) {
 function event(item) {
   return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
 }
-// Waits for a router that shows a code: a second press would only be one more try.
-let isJoining = false;
 const joining = document.querySelector("#join form");
-if (joining) joining.addEventListener("submit", async event => {
+if (joining) joining.addEventListener("submit", event => {
   event.preventDefault();
-  if (isJoining) return;
-  isJoining = true;
-  byId("outcome").className = "";
-  byId("outcome").textContent = "Waiting for the border router …";
-  if (await change("/networks/join", {code: joining.elements.code.value})) joining.reset();
-  isJoining = false;
+  change("/networks/join", {code: joining.elements.code.value});
 });
 let known;
 // The timer of a button that is pressed; 0: none is.

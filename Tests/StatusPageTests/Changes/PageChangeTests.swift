@@ -98,11 +98,11 @@ import Testing
   }
 
   @Test("A code comes with the answer, to whoever may change something") func code() async {
-    source.outcome.withLock { $0 = PageOutcome("Write it down.", code: "1-2-3", confirmation: .recoveryCode) }
+    source.outcome.withLock { $0 = PageOutcome("Write it down.", code: "1-2-3", for: 600, confirmation: .recoveryCode) }
     let reply = await reply(post("/keys/recovery-code", Array("{}".utf8)))
     #expect(
       reply.text == #"{"code":"1-2-3","confirmation":{"label":"Its third group","path":"/keys/confirm"},"#
-        + #""message":"Write it down."}"# + "\n")
+        + #""message":"Write it down.","seconds":600}"# + "\n")
     #expect(await self.reply(post("/keys/recovery-code", Array("{}".utf8), cookie: nil)).status == .forbidden)
     #expect(source.made == [.makeRecoveryCode])
   }

@@ -133,7 +133,7 @@ struct PageChanges {
       let reply = try ShareNetwork(home: home, extPanId: network).perform(context)
       return PageOutcome(
         "Type this code where the network is added. It is good for \(reply.duration), and once. Whoever has it gets the "
-          + "network's credentials.", code: reply.shownCode)
+          + "network's credentials.", code: reply.shownCode, for: reply.minutes * 60)
     case .makeRecoveryCode: return try makeRecoveryCode()
     case .confirmRecoveryCode(let group): return try confirmRecoveryCode(group)
     case .approve(let id, let always):
@@ -170,7 +170,7 @@ struct PageChanges {
     return PageOutcome(
       "Write this recovery code down, and keep it apart from this machine. With a backup it opens everything. It is "
         + "shown this once, and opens nothing until you have typed its third group.", code: code.revealed(),
-      confirmation: .recoveryCode)
+      for: Int(codeTime), confirmation: .recoveryCode)
   }
 
   private func confirmRecoveryCode(_ group: String) throws -> PageOutcome {
