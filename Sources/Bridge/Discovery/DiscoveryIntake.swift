@@ -96,7 +96,7 @@ package final class DiscoveryIntake: Sendable {
 
   /// Takes that a router can be opened with a code now, or no more. Returns at once.
   package func receiveCode(_ update: ServiceUpdate) {
-    let now = clock.now()
+    let now = clock.moment()
     schedule(state.withLock { $0.takeCode(update, at: now) })
   }
 
@@ -134,7 +134,7 @@ package final class DiscoveryIntake: Sendable {
   }
 
   func write() {
-    let now = clock.now()
+    let now = clock.moment()
     let seen = state.withLock { state in state.look(at: now).map { ($0, state.unnamedHosts(at: now)) } }
     guard let (sightings, unnamed) = seen else { return }
     defer { state.withLock { $0.rounds += 1 } }

@@ -18,7 +18,8 @@ struct DiscoveryRecords {
   private struct Code {
     let host: String
     let port: UInt16
-    let since: WireTime
+    /// Milliseconds of the clock that nobody sets.
+    let since: Int64
   }
 
   /// Services that are there while a code opens their routers, by their names.
@@ -35,8 +36,8 @@ struct DiscoveryRecords {
 
   private var report: Report?
   private var hasFound = false
-  /// Seconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
-  private static let codeLifetime = 600
+  /// Milliseconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
+  private static let codeLifetime: Int64 = 600_000
   var peers = TRELPeers()
   /// Records that cannot be used, by name, and why: the first ones, for anybody can publish more.
   private var unusable: [String: String] = [:]
@@ -63,12 +64,12 @@ struct DiscoveryRecords {
   func isReported(at now: WireTime) -> Bool { reporter != nil && report?.isRecent(at: now) == true }
 
   /// What is to be written; nil where nothing is known.
-  mutating func look(at now: WireTime) -> Sightings? {
+  mutating func look(at now: ClockMoment) -> Sightings? {
     if !isStopped, reporter != nil, let report {
-      return report.isRecent(at: now) ? Sightings(report.list, lastSeen: lastSeen) : nil
+      return report.isRecent(at: now.wall) ? Sightings(report.list, lastSeen: lastSeen) : nil
     }
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
-    comparePeers(at: now)
+    comparePeers(at: now.wall)
     let open = openRecords(at: now)
     let routers = records.map { record in
       var router = record.router
@@ -81,7 +82,7 @@ struct DiscoveryRecords {
   /// The ports at which codes open the routers of records, by their names: that of the code's service, where one on its
   /// host has it, as with OpenThread; else all of its host. Anybody can publish more services with a router's host: the
   /// one that has a record's name counts before all others.
-  private func openRecords(at now: WireTime) -> [String: UInt16] {
+  private func openRecords(at now: ClockMoment) -> [String: UInt16] {
     var (own, others): ([String: UInt16], [String: UInt16]) = ([:], [:])
     for (name, code) in validCodes(at: now).sorted(by: { $0.key < $1.key }) {
       let names = records.filter { $0.host == code.host }.map(\.name)
@@ -94,12 +95,12 @@ struct DiscoveryRecords {
     return own.merging(others) { own, _ in own }
   }
 
-  private func validCodes(at now: WireTime) -> [String: Code] {
-    codes.filter { now < $0.value.since.adding(seconds: Self.codeLifetime) }
+  private func validCodes(at now: ClockMoment) -> [String: Code] {
+    codes.filter { now.steady < $0.value.since + Self.codeLifetime }
   }
 
   /// Hosts on which a code opens a router that has no record.
-  func unnamedHosts(at now: WireTime) -> Set<String> {
+  func unnamedHosts(at now: ClockMoment) -> Set<String> {
     Set(validCodes(at: now).values.map(\.host)).subtracting(records.map(\.host))
   }
 
@@ -172,16 +173,16 @@ struct DiscoveryRecords {
   }
 
   /// - Returns: as `take`.
-  mutating func takeCode(_ update: ServiceUpdate, at now: WireTime) -> Int? {
+  mutating func takeCode(_ update: ServiceUpdate, at now: ClockMoment) -> Int? {
     switch update {
     case .found(let record):
       if let code = codes[record.name], code.host == record.host, code.port == record.port { return nil }
-      codes[record.name] = Code(host: record.host, port: record.port, since: now)
+      codes[record.name] = Code(host: record.host, port: record.port, since: now.steady)
     case .lost(let name, _): if codes.removeValue(forKey: name) == nil { return nil }
     case .listed, .unusable: return nil
     case .unavailable: codes = [:]
     }
-    return schedule(at: now)
+    return schedule(at: now.wall)
   }
 
   private mutating func schedule(at now: WireTime) -> Int? {

@@ -22,11 +22,11 @@ package final class DiscoveryScan: Sendable {
     var rules = HomeRules()
     rules.hasDaemon = false
     var home = Home(rules: rules)
-    let now = SystemClock().now()
+    let now = SystemClock().moment()
     if let sightings = records.look(at: now) {
-      _ = home.handle(.sightings(sightings), at: now, rules: rules)
+      _ = home.handle(.sightings(sightings), at: now.wall, rules: rules)
       records.written(sightings, by: home)
     }
-    return (home, records.unlisted(at: now))
+    return (home, records.unlisted(at: now.wall))
   }
 }

@@ -6,13 +6,18 @@ import ThreadDataset
 @testable import Bridge
 @testable import Home
 
+extension WireTime {
+  /// Of a clock that nobody has set.
+  fileprivate var moment: ClockMoment { ClockMoment(wall: self, steady: milliseconds) }
+}
+
 @Suite("From the browser of the local network to the list", .serialized) struct DiscoveryIntakeTests {
   /// The loop's.
   private struct LoopClock: Clock {
     let time: LoopKit.Time
 
     func now() -> WireTime { .init(milliseconds: time.now.milliseconds) }
-    func moment() -> ClockMoment { ClockMoment(wall: now(), steady: 0) }
+    func moment() -> ClockMoment { time.now.moment }
   }
 
   private let kit: LoopKit
@@ -85,12 +90,24 @@ import ThreadDataset
       _ = records.take(.found(Advert(name: name, id: String(repeating: digit, count: 32)).service), at: now)
     }
     func open(_ update: ServiceUpdate) -> [String?] {
-      _ = records.takeCode(update, at: now)
-      return records.look(at: now)?.list.filter { $0.codePort != nil }.map(\.name) ?? []
+      _ = records.takeCode(update, at: now.moment)
+      return records.look(at: now.moment)?.list.filter { $0.codePort != nil }.map(\.name) ?? []
     }
     #expect(open(code("Attic")) == ["Attic"])
     #expect(open(.lost(name: "Attic")) == [])
     #expect(open(code("any")) == ["Kitchen", "Attic"])
+  }
+
+  @Test("A code goes on when the clock is set, and ends after ten minutes", arguments: [1_000_000_000, -1_000_000])
+  func codeWhenClockIsSet(seconds: Int) {
+    var records = DiscoveryRecords()
+    let now = kit.time.now
+    _ = records.take(.found(Advert(name: "Kitchen").service), at: now)
+    _ = records.takeCode(code("Kitchen"), at: now.moment)
+    for (passed, port) in [(Int64(599_999), UInt16(5)), (600_000, nil)] {
+      let later = ClockMoment(wall: now.adding(seconds: seconds), steady: now.milliseconds + passed)
+      #expect(records.look(at: later)?.list.map(\.codePort) == [port])
+    }
   }
 
   @Test("What else is published with a router's host does not take the place of its own code", arguments: ["A", "Z"])
@@ -99,11 +116,11 @@ import ThreadDataset
     let now = kit.time.now
     _ = records.take(.found(Advert(name: "Kitchen").service), at: now)
     for update in [code(name, port: 9), code("Kitchen", port: 5), code(name + "2", port: 9)] {
-      _ = records.takeCode(update, at: now)
+      _ = records.takeCode(update, at: now.moment)
     }
-    #expect(records.look(at: now)?.list.map(\.codePort) == [5])
-    _ = records.takeCode(.lost(name: "Kitchen"), at: now)
-    #expect(records.look(at: now)?.list.map(\.codePort) == [9])
+    #expect(records.look(at: now.moment)?.list.map(\.codePort) == [5])
+    _ = records.takeCode(.lost(name: "Kitchen"), at: now.moment)
+    #expect(records.look(at: now.moment)?.list.map(\.codePort) == [9])
   }
 
   @Test("A TREL peer that is left over is named beside the records that are not listed") func peer() async throws {
@@ -298,13 +315,13 @@ import ThreadDataset
     _ = records.take(.found(Advert(name: "Attic", id: String(repeating: "a", count: 32)).service), at: now)
     _ = records.take(.listed, at: now)
     _ = records.take(.lost(name: "Kitchen", silence: .seconds(5)), at: now)
-    let first = records.look(at: now)
+    let first = records.look(at: now.moment)
     let sightings = try #require(first)
     #expect(sightings.lastSeen[agent] == now.adding(seconds: -5) && sightings.list.count == 1)
     // Another one goes while these are written.
     _ = records.take(.lost(name: "Attic", silence: .seconds(3)), at: now)
     records.written(sightings, by: nil)
-    let rest = records.look(at: now)?.lastSeen ?? [:]
+    let rest = records.look(at: now.moment)?.lastSeen ?? [:]
     #expect(rest[agent] == nil && rest.values.contains(now.adding(seconds: -3)))
   }
 
