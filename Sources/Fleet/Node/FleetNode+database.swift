@@ -55,7 +55,7 @@ extension FleetNode {
     configuration.reconnect.ceiling = Self.reconnectCeiling
     configuration.answerLimit = Self.answerLimit
     let client = MosquittoClient(configuration, handler: anchors)
-    state.withLock { $0.link = AtBroker(fleet: fleet, anchors: anchors, client: client) }
+    state.withLock { $0.link = BrokerConnection(fleet: fleet, anchors: anchors, client: client) }
     Task {
       do { try await client.run() } catch {
         // Everything else is tried again for as long as the node runs.

@@ -40,7 +40,7 @@ final class FleetNode: Sendable {
   private static let endLimit = Duration.milliseconds(1_400)
 
   /// What all shards share at the broker.
-  struct AtBroker {
+  struct BrokerConnection {
     let fleet: String
     let anchors: Anchors
     let client: MosquittoClient
@@ -61,7 +61,7 @@ final class FleetNode: Sendable {
     var isReleasing = false
     var isDraining = false
     /// Once the fleet's name is known.
-    var link: AtBroker?
+    var link: BrokerConnection?
     /// What keeps the whole node from its work.
     var problems = FleetPage.Problems()
     var notices: ServiceNotices

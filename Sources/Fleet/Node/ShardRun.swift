@@ -53,9 +53,9 @@ final class ShardRun: Sendable {
   ///   - keys: those that this claim has been opened with already.
   ///   - term: for as long as the shard may be written to, and the session is its own.
   /// - Throws: `Failure`; what the database throws.
-  init(_ claim: Leases.Claim, _ term: LeaseTerm, keys: ShardKeys?, in node: FleetNode, _ link: FleetNode.AtBroker)
-    throws
-  {
+  init(
+    _ claim: Leases.Claim, _ term: LeaseTerm, keys: ShardKeys?, in node: FleetNode, _ link: FleetNode.BrokerConnection
+  ) throws {
     let shard = claim.shard
     var logger = node.logger
     logger[metadataKey: "shard"] = "\(shard)"
