@@ -69,8 +69,11 @@ enum SameCommand {
     let program = arguments.first ?? ""
     words.append(program.contains("/") ? program.quoted : "threadkeeper")
     let hasCode = arguments.contains("join")
-    words += arguments.dropFirst().map { argument in
-      if hasCode, argument.contains(where: \.isNumber), argument.allSatisfy({ $0.isNumber || $0 == " " || $0 == "-" }) {
+    words += zip(arguments.dropFirst(), arguments).map { argument, before in
+      // The id of a router may have digits only, too.
+      if hasCode, before != "--router", argument.contains(where: \.isNumber),
+        argument.allSatisfy({ $0.isNumber || $0 == " " || $0 == "-" })
+      {
         return "CODE"
       }
       let runs = argument.split { !$0.isHexDigit }

@@ -108,6 +108,12 @@ import ThreadRequests
     #expect(advice == "sudo threadkeeper networks join \(hidden) --json")
   }
 
+  @Test("The id of a border router is repeated, also where it has digits only") func router() {
+    let words = ["networks", "join", "--router", "1122334455667788", "916371366"]
+    let advice = SameCommand.by(arguments: ["threadkeeper"] + words, environment: [:])
+    #expect(advice == "sudo threadkeeper networks join --router 1122334455667788 CODE")
+  }
+
   @Test("Ids and places are repeated") func others() {
     for argument in [String(repeating: "0e08", count: 8), "a1b2c3d4e5f60718", "/var/lib/a-b"] {
       #expect(advice(argument).hasSuffix(" check \(argument)"))
