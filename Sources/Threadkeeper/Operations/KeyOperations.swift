@@ -94,8 +94,6 @@ struct AddKeySlot: KeyOperation, OneTimeOperation {
     var keyFileMade: String?
     /// The file of the device key was lost, and whoever had the key has written it again.
     var deviceKeyWritten: Bool
-    /// Of the command that has made one: here and nowhere else.
-    var recoveryCode: String?
   }
 
   func perform(_ store: OpenedStore) throws -> Reply {

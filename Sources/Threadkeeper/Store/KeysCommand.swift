@@ -186,6 +186,20 @@ struct KeysAddCommand: AsyncParsableCommand {
 
   @OptionGroup var options: CommandOptions
 
+  struct Report: Encodable {
+    let reply: AddKeySlot.Reply
+    /// That was made: here and nowhere else.
+    let recoveryCode: String?
+
+    private enum Field: CodingKey { case recoveryCode }
+
+    func encode(to encoder: any Encoder) throws {
+      try reply.encode(to: encoder)
+      var fields = encoder.container(keyedBy: Field.self)
+      try fields.encodeIfPresent(recoveryCode, forKey: .recoveryCode)
+    }
+  }
+
   func validate() throws {
     let wanted = [passphrase, passphraseFile != nil, keyFile != nil, recoveryCode, systemdCredential != nil]
     guard wanted.filter({ $0 }).count == 1 else {
@@ -203,7 +217,7 @@ struct KeysAddCommand: AsyncParsableCommand {
     let given = try givenSecret(code)
     let label = systemdCredential ?? label
     let confirmed = StandardStream.output.isTerminal && TerminalPrompt.isPossible && !options.output.json ? code : nil
-    var added = try await Interruptible.run {
+    let added = try await Interruptible.run {
       let secret = if let given { given } else { try await Self.newPassphrase() }
       return try await daemon.perform(onKeys: AddKeySlot(secret: secret, label: label), needsAll: true) {
         if let confirmed { try await Self.show(confirmed) }
@@ -212,11 +226,9 @@ struct KeysAddCommand: AsyncParsableCommand {
     var text = "Key slot \(added.slot.id) is added.\n"
     if let file = added.keyFileMade { text += "Its key file is made: \(file.printable)\n" }
     if added.deviceKeyWritten { text += RotateKeys.Reply.wordsOfDeviceKey }
-    if let code, confirmed == nil {
-      added.recoveryCode = code.revealed()
-      text += "\n" + Self.words(of: code)
-    }
-    try options.output.show(added, text: text)
+    let shown = confirmed == nil ? code : nil
+    if let shown { text += "\n" + Self.words(of: shown) }
+    try options.output.show(Report(reply: added, recoveryCode: shown?.revealed()), text: text)
   }
 
   /// What need not be asked for; read before signals are caught: one ends the reading.
