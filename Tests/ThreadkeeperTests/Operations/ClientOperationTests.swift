@@ -206,6 +206,14 @@ import ThreadDataset
     }
   }
 
+  @Test("While a test alert fires another one is news, too") func testAlert() throws {
+    for number in 1...2 {
+      _ = try TestAlert(home: "home").perform(context)
+      let tests = context.bridge.loop.homes.recent.newest.filter { $0.text.contains("an alert of threadkeeper has") }
+      #expect(tests.count { !$0.text.hasPrefix("Resolved") } == number)
+    }
+  }
+
   @Test("What came is said with what it means, and how to prefer it") func joined() {
     var reply = JoinNetwork.Reply(
       home: "cabin", borderAgentId: Self.agent, name: "Hub", extPanId: "1111111122222222", networkName: "MyHome",
