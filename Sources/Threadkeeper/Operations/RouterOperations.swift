@@ -176,7 +176,7 @@ extension ReadRouter.Pending {
 extension DatasetDifferences { fileprivate var words: [String] { parameters.map(\.rawValue) } }
 
 extension CommandFailure {
-  fileprivate init(_ obstacle: RouterReader.Obstacle, _ agent: BorderAgentID) {
+  init(_ obstacle: RouterReader.Obstacle, _ agent: BorderAgentID) {
     switch obstacle {
     case .notOnLocalNetwork:
       self.init(
@@ -188,7 +188,8 @@ extension CommandFailure {
       let name = network.map { " \($0)" } ?? ""
       self.init(
         .noInput, "the credentials of its network\(name) are not here",
-        remedy: "store them first: `threadkeeper preferred set --help` says how")
+        remedy: "have one of its border routers show a code, and run `threadkeeper networks join CODE`, or store the "
+          + "dataset: `threadkeeper preferred set --help` says how")
     case .busy: self.init(.temporary, "other border routers are read", remedy: "try again in a minute")
     }
   }

@@ -214,6 +214,13 @@ import ThreadDataset
     }
   }
 
+  @Test("Without credentials of a router's network a code is named first") func noCredentials() throws {
+    let agent = try #require(BorderAgentID(hex: Self.agent))
+    let remedy = try #require(CommandFailure(RouterReader.Obstacle.noCredentials(nil), agent).remedy)
+    let (code, dataset) = (remedy.firstRange(of: "networks join CODE"), remedy.firstRange(of: "preferred set"))
+    #expect(try #require(code).upperBound < #require(dataset).lowerBound)
+  }
+
   @Test("What came is said with what it means, and how to prefer it") func joined() {
     var reply = JoinNetwork.Reply(
       home: "cabin", borderAgentId: Self.agent, name: "Hub", extPanId: "1111111122222222", networkName: "MyHome",
