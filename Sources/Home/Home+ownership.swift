@@ -140,10 +140,10 @@ extension Home {
   }
 
   /// A code that was asked for here is no alert.
-  mutating func expectCredentialSharing(of agent: BorderAgentID) -> HomeAnswer {
+  mutating func expectCredentialSharing(of agent: BorderAgentID, minutes: Int) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
     var router = stored
-    router.codeAskedAt = now
+    router.askedCodeEndsAt = now.adding(seconds: minutes * 60)
     router.isOpenForCode = false
     write(router, before: stored, RouterEvent(), trigger: .request)
     return .accepted(isChange: true, isKnown: true)

@@ -224,7 +224,7 @@ extension Home {
     guard let router, router.dataset?.isSame(as: active) == true else { return .notStored(owner: router?.owner) }
     audit(.joined(active.network, by: router.agent))
     // Who has its code has asked for it.
-    _ = expectCredentialSharing(of: router.agent)
+    _ = expectCredentialSharing(of: router.agent, minutes: 10)
     guard let preferred = preferred?.dataset else { return .choice }
     guard preferred.network == active.network else { return .other }
     guard preferred.hasCredentials else { return .preferredByID }

@@ -230,7 +230,7 @@ extension Router: Recorded {
     try coder(&router.sharesByCode)
     try coder(&router.isKnown)
     try coder(&router.isOpenForCode)
-    try coder(&router.codeAskedAt)
+    try coder(&router.askedCodeEndsAt)
     try coder(&router.resetFrom)
     try coder(&router.past)
     try coder(&router.reading)

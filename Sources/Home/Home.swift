@@ -148,7 +148,7 @@ package struct Home: Sendable {
     case .remove(let agent): step.output.answer = remove(agent)
     case .acceptRouter(let agent): step.output.answer = accept(agent)
     case .renameRouter(let agent, let name): step.output.answer = rename(agent, name)
-    case .codeAsked(let agent): step.output.answer = expectCredentialSharing(of: agent)
+    case .codeAsked(let agent, let minutes): step.output.answer = expectCredentialSharing(of: agent, minutes: minutes)
     case .testAlert(let facts): step.output.answer = testAlert(facts)
     case .confirmAlerts(let isConfirmed): step.output.answer = confirmAlerts(isConfirmed)
     case .recoveryCode(let isThere): noteRecoveryCode(isThere)

@@ -35,8 +35,8 @@ package enum HomeInput: Sendable {
   case acceptRouter(BorderAgentID)
   /// A person names a router; nil: it is shown as it calls itself.
   case renameRouter(BorderAgentID, String?)
-  /// A person has asked a router for a code with which others get its credentials.
-  case codeAsked(BorderAgentID)
+  /// A person has asked a router for a code with which others get its credentials for some minutes.
+  case codeAsked(BorderAgentID, minutes: Int)
   /// A person says that routers are on a network on purpose, or takes that back.
   case acceptNetwork(ExtendedPANID, isAccepted: Bool)
   /// A person wants an alert that says it is a test.

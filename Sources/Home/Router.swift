@@ -97,8 +97,8 @@ package struct Router: Hashable, Sendable {
   package var isKnown = true
   /// Whether a code opens it that nobody has asked for here.
   var isOpenForCode = false
-  /// When somebody has asked for one here.
-  @Boxed var codeAskedAt: WireTime?
+  /// Until when one is valid that somebody has asked for here.
+  @Boxed var askedCodeEndsAt: WireTime?
   /// What it was before it was reset, until a person has said that it is the same.
   @Boxed package var resetFrom: FormerRouter?
   var past = RouterPast()
@@ -387,7 +387,7 @@ extension Router {
     // What it refused was the PSKc of another network.
     if source == .mdns, advertisement.network != actualNetwork { reading?.refusals = nil }
     // A code is valid for ten minutes at most.
-    let isAskedFor = codeAskedAt.map { $0 <= now && now < $0.adding(seconds: 600) } ?? false
+    let isAskedFor = askedCodeEndsAt.map { now < $0 && $0 <= now.adding(seconds: 600) } ?? false
     isOpenForCode = advertisement.codePort != nil && !isAskedFor
     isUnadvertised = false
     threadVersion = advertisement.threadVersion ?? threadVersion

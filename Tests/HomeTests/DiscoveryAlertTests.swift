@@ -133,15 +133,19 @@ import Testing
     #expect(scene.alarms == [alert], "a neighbour's is not its business")
     look(false)
     #expect(scene.alarms == [])
-    scene.handle(.codeAsked(1))
-    look(true)
-    #expect(scene.alarms == [])
-    scene.wait(seconds: 600)
-    look(true)
-    #expect(scene.alarms == [alert])
-    scene.handle(.codeAsked(1))
+    for minutes in [1, 10] {
+      scene.handle(.codeAsked(1, minutes: minutes))
+      look(true)
+      scene.wait(seconds: minutes * 60 - 1)
+      look(true)
+      #expect(scene.alarms == [])
+      scene.wait(seconds: 1)
+      look(true)
+      #expect(scene.alarms == [alert], "\(minutes)")
+    }
+    scene.handle(.codeAsked(1, minutes: 2))
     #expect(scene.alarms == [], "it was noticed before it was said")
-    #expect(scene.handle(.codeAsked(7)).answer == .refused(.unknownRouter(7)))
+    #expect(scene.handle(.codeAsked(7, minutes: 2)).answer == .refused(.unknownRouter(7)))
   }
 
   /// A router in the place of router 1.

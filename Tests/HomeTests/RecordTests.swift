@@ -64,7 +64,7 @@ import Testing
     (router.offMeshPrefix, router.sharesByCode) = (0xFD97_FF26_5534_0001, false)
     router.isKnown = false
     router.isOpenForCode = true
-    router.codeAskedAt = now
+    router.askedCodeEndsAt = now
     router.past.become(.otherNetwork, at: now)
     router.past.become(.away, at: now.adding(seconds: 7_200))
     (router.givenName, router.endpoint) = ("kept", "10.0.0.7, 49154")

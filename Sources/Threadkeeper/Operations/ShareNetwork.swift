@@ -41,7 +41,7 @@ struct ShareNetwork: OneTimeOperation {
     }
     let sharing = try start(at: url ?? context.settings.sharingURL, on: network)
     // Only now: a code that somebody else has asked for stays an alert. The person gets the code in any case.
-    if let agent = sharing.agent { _ = try? context.perform(.codeAsked(agent), in: home.name) }
+    if let agent = sharing.agent { _ = try? context.perform(.codeAsked(agent, minutes: length), in: home.name) }
     context.logger.notice(
       "credentials are shared by a code",
       metadata: ["ext_pan_id": "\(network)", "home": "\(home.name)", "by": "\(context.actor)"])
