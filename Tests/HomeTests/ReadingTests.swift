@@ -411,6 +411,25 @@ import ThreadDataset
     }
   }
 
+  @Test("A change of the Extended PAN ID holds the mismatch of a router that has followed already") func heldElsewhere()
+  {
+    let next = DatasetSummary.of(2, at: 6)
+    let moves: [(UInt64, (inout HomeScene) -> Void)] = [
+      (1, { $0.announce(1, next) }), (8, { $0.see(.of(8, on: 2), .of(9, at: 5)) }),
+    ]
+    for (agent, move) in moves {
+      var scene = Self.scene()
+      scene.see(.of(8, at: 5), .of(9, at: 5))
+      scene.read(9, .datasets(Self.now, pending: .init(next, delay: 58_000)))
+      scene.pass(seconds: 60)
+      move(&scene)
+      for isFiring in [false, true] {
+        #expect(scene.alarms.contains(.of(.preferredNetworkMismatch, agent)) == isFiring, "\(agent)")
+        scene.pass(seconds: isFiring ? 1 : 59)
+      }
+    }
+  }
+
   @Test("The next change is announced while many routers still have the one before, which has landed") func next() {
     var scene = Self.scene()
     let agents = UInt64(20)...31
