@@ -4,30 +4,17 @@
 /// it to its own user and root only, and no call returns it.
 extension DaemonSocket {
   private struct Call: Encodable {
-    struct Parameters: Encodable {
-      let home: String?
-      let extPanId: String?
-    }
-
-    let operation = "ShareNetwork"
-    let parameters: Parameters
+    let operation = "\(ShareNetwork.self)"
+    let parameters: ShareNetwork
   }
 
-  private struct Answer: Decodable {
-    struct Reply: Decodable {
-      let networkName: String?
-      let minutes: Int
-      let code: String
-    }
-
-    let reply: Reply
-  }
+  private struct Answer: Decodable { let reply: ShareNetwork.Reply }
 
   /// - Returns: false when nobody listens there, or whoever does gives this user none.
   /// - Throws: `THError`, `CancellationError`.
   func showCode(_ request: ThreadRequest) async throws -> Bool {
     let timeout = Duration.seconds(60)
-    let call = Call(parameters: .init(home: request.home, extPanId: request.network?.description))
+    let call = Call(parameters: ShareNetwork(home: request.home, extPanId: request.network?.description))
     do {
       let client = try await VarlinkClient.connect(to: path, within: timeout, admittingOthers: admitsOthers)
       guard let client else { return false }

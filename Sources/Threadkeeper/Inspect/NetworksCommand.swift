@@ -3,6 +3,7 @@ import Bridge
 import Broker
 import Home
 import HomeStore
+import LocalAPI
 import ServiceDiscovery
 import ThreadDataset
 import ThreadRequests

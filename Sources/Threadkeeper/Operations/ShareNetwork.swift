@@ -1,38 +1,20 @@
 import BorderRouterAgent
 import Glibc
 import Home
+import LocalAPI
 import Logging
 import Settings
 import ThreadDataset
 import ThreadRequests
 
-/// Has an OpenThread Border Router give others the credentials of its network by a code, for some minutes. The code is
-/// for the owner's eyes: whoever has it gets the network's key.
-struct ShareNetwork: OneTimeOperation {
-  var home: String?
-  /// 16 hexadecimal digits; absent for the preferred network.
-  var extPanId: String?
-  /// 1 to 10; absent for two.
-  var minutes: Int?
-  /// Of the router's REST interface; absent for `sharing.url` of the settings.
-  var url: String?
+extension ShareNetwork.Reply {
+  /// As `916 371 366`.
+  var shownCode: String { "\(code.prefix(3)) \(code.dropFirst(3).prefix(3)) \(code.dropFirst(6))" }
 
-  /// Also what `networks share --json` prints.
-  struct Reply: Codable {
-    /// Absent where the router does not report it.
-    var borderAgentId: String?
-    var extPanId: String?
-    var networkName: String?
-    var minutes: Int
-    /// 9 digits.
-    var code: String
+  var duration: String { minutes == 1 ? "a minute" : "\(minutes) minutes" }
+}
 
-    /// As `916 371 366`.
-    var shownCode: String { "\(code.prefix(3)) \(code.dropFirst(3).prefix(3)) \(code.dropFirst(6))" }
-
-    var duration: String { minutes == 1 ? "a minute" : "\(minutes) minutes" }
-  }
-
+extension ShareNetwork: OneTimeOperation {
   func perform(_ context: OperationContext) throws -> Reply {
     let home = try context.home(named: context.settings.home(named: home))
     guard let network = try network ?? home.home.preferred?.dataset.network else {

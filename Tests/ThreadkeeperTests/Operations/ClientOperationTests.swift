@@ -2,6 +2,7 @@ import Bridge
 import Broker
 import Home
 import KeychainCore
+import LocalAPI
 import MeshCoP
 import Settings
 import TestKit
