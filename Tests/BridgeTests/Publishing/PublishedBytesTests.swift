@@ -279,13 +279,12 @@ import ThreadDataset
     counts.routers = everyRouter().home.routers.totals
     counts.networks = 3
     counts.alerts = [HomeCounts.AlertKind(name: .homeMoved, severity: .warning): 4]
+    counts.credentialsReadAt = now
     return [("running", running), ("connecting", connecting), ("backing_off", backingOff)].map {
-      (
-        $0,
-        BridgeHealth(
-          status: DaemonStatus(
-            $1, counts, RequestService.Figures(answered: 9, refused: 10, dropped: 11), waiting: 12, uptime: 1_000))
-      )
+      var status = DaemonStatus(
+        $1, counts, RequestService.Figures(answered: 9, refused: 10, dropped: 11), waiting: 12, uptime: 1_000)
+      status.lastBackup = now
+      return ($0, BridgeHealth(status: status))
     }
   }
 

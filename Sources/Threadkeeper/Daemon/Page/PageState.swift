@@ -221,8 +221,8 @@ extension PageState {
   /// - Parameter discovery: of border routers on the local network.
   /// - Throws: where an alert cannot be shown.
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents, discovery: DiscoveryState.State,
-    at now: WireTime
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents,
+    discovery: DiscoveryState.State, at now: WireTime
   ) throws {
     version = threadkeeperVersion
     self.health = health
