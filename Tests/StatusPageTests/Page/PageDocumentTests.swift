@@ -47,7 +47,7 @@ struct PageDocumentTests {
     #expect(text.matches(of: #/<h1>/#).count == 1)
     #expect(!text.contains("user-scalable") && !text.contains("maximum-scale"))
     let labels = text.matches(of: #/aria-labelledby="([a-z-]+)"/#).map { String($0.output.1) }
-    #expect(labels.count == 8)
+    #expect(labels.count == 9)
     for label in labels { #expect(text.contains("<h2 id=\"\(label)\">")) }
     let ids = text.matches(of: #/ id="([a-z-]+)"/#).map { String($0.output.1) }
     #expect(Set(ids).count == ids.count)
