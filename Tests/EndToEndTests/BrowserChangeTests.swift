@@ -127,6 +127,8 @@ struct BrowserChangeTests {
     // They are looked for, so there is the field for a code, and the system's D-Bus is missing.
     let (home, tab) = try await scene(
       try ThreadNetwork("home"), variables: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"])
+    // Nothing moves any more, then.
+    try await tab.wait("known.health.some(part => part.name === 'discovery' && part.state === 'bad')")
     let focused = "(document.activeElement.getAttribute('aria-label') || document.activeElement.className)"
     func focus(_ label: String) async throws {
       try await tab.evaluate(#"document.querySelector('[aria-label^="\#(label)"]').focus()"#)
