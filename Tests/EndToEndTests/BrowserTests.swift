@@ -156,7 +156,8 @@ struct BrowserTests {
     #expect(try await tab.evaluate("document.scrollingElement.scrollWidth") == 360, "nothing is wider than the screen")
     // Apple's and Google's guides have 44 and 48; WCAG 2.2, 2.5.8 has 24.
     let small = try await tab.evaluate(
-      "[...document.querySelectorAll('button')].filter(b => b.offsetParent && b.offsetHeight < 44).map(b => b.textContent)")
+      "[...document.querySelectorAll('button')].filter(b => b.offsetParent && b.offsetHeight < 44).map(b => b.textContent)"
+    )
     #expect(small.list.isEmpty, "\(small)")
     #expect(try await tab.evaluate("document.querySelectorAll('button').length > 4") == true)
     try await checkRules(tab, "phone")
