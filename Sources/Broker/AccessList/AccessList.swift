@@ -134,8 +134,8 @@ package struct AccessList: Sendable {
   }
 
   /// A list cannot say "all of `in` but these requests of one login", because what is denied wins. So each level is
-  /// denied that is not on the way to `in/+/request/consent/+`, `in/+/request/preferred/set` and the two of alerts, and that of all others
-  /// who decide. Below further names, threadkeeper refuses what is sent there.
+  /// denied that is not on the way to `in/+/request/consent/+`, `in/+/request/preferred/set` and the two of alerts, and
+  /// that of all others who decide. Below further names, threadkeeper refuses what is sent there.
   private func othersRequests(_ login: String, below base: String) -> [String] {
     (["\(base)/in", "\(base)/in/+"] + othersEvents(login, below: base)).map { "topic deny \($0)" }
   }
