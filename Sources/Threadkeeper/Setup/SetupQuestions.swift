@@ -41,6 +41,8 @@ struct LoginMaker {
 /// Gathers the answers: from options, else by questions with a default in brackets, else it says which option is missing.
 struct SetupQuestions {
   static let tries = 3
+  /// Of a private broker beside another one, as the package has it.
+  static let privatePort: UInt16 = 18_830
 
   let flags: SetupFlags
   let current: Settings
@@ -117,6 +119,8 @@ struct SetupQuestions {
       guard host != "embedded" else {
         var mqtt = current.mqtt
         mqtt.host = .embedded
+        // The port of the other one stays its own.
+        if current.mqtt.host != .embedded { mqtt.port = Self.privatePort }
         return (mqtt, false)
       }
       let (name, port) = Self.place(host) ?? (host, nil)

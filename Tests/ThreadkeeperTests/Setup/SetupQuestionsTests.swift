@@ -194,6 +194,9 @@ import Testing
     let own = try await run(embedded, flags: ["--base-topic", "home/thread"])
     #expect(broker(own) == "embedded" && own.settings.mqtt.baseTopic == "home/thread")
     #expect(embedded.left == 0)
+    // What is left of another broker's port is not taken.
+    let back = try await run(nil, outcome.settings, flags: ["--broker", "embedded"])
+    #expect(back.settings.mqtt.port == SetupQuestions.privatePort)
   }
 
   @Test("Where clients without a login are refused, the login is asked for again, or it is 77")
