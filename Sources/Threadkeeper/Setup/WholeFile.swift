@@ -30,7 +30,11 @@ enum WholeFile {
     throws(CommandFailure)
   {
     var status = stat()
-    // What is named may be a link: the file stays where it is.
+    // What is named may be a link: the file stays where it is. Another user's link could lead root anywhere.
+    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid != geteuid(), status.st_uid != 0 {
+      throw CommandFailure(
+        .notPermitted, "\(path) is a link of user \(status.st_uid)", remedy: "put the file itself there")
+    }
     let resolved = realpath(path, nil)
     defer { free(resolved) }
     let file = resolved.map { String(cString: $0) } ?? path
