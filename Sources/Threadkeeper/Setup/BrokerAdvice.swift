@@ -73,24 +73,24 @@ struct BrokerAdvice {
     guard let files, !isAnonymous else { return [] }
     func file(
       _ path: String, _ access: WholeFile.Access = .broker, isSecret: Bool = false, _ change: (String) -> String
-    ) -> BrokerFile {
-      let before = WholeFile.read(path)
+    ) throws -> BrokerFile {
+      let before = try WholeFile.readIfThere(path)
       let ended = before.map { $0.isEmpty || $0.hasSuffix("\n") ? $0 : $0 + "\n" } ?? ""
       return BrokerFile(path: path, before: before, after: change(ended), access: access, isSecret: isSecret)
     }
     var changes: [BrokerFile] = []
     let new = try list.daemons.filter { files.logins?.contains($0) != true }.map { try passwordLine($0) + "\n" }
     if let passwords = files.options.passwordFile ?? newPasswordFile, !new.isEmpty {
-      changes.append(file(passwords, isSecret: true) { $0 + new.joined() })
+      changes.append(try file(passwords, isSecret: true) { $0 + new.joined() })
     }
     guard !gaps.isEmpty else { return changes }
     let text = try list.text()
     if needsLines || !edits.isEmpty {
       let own = needsLines ? OwnLines.marked(text) : ""
-      changes.append(file(path) { list.isAddition ? edited(OwnLines.without($0)) + own : text })
+      changes.append(try file(path) { list.isAddition ? edited(OwnLines.without($0)) + own : text })
     }
     if !configuration.isEmpty {
-      changes.append(file(files.addition, .open) { $0 + configuration.map { "\($0)\n" }.joined() })
+      changes.append(try file(files.addition, .open) { $0 + configuration.map { "\($0)\n" }.joined() })
     }
     return changes.filter { $0.before != $0.after }
   }
@@ -310,7 +310,7 @@ struct HouseBroker {
     guard named != nil || BrokerCheck.isThisMachine(host) else { return nil }
     let root = ProcessInfo.processInfo.environment[SystemPlaces.rootVariable] ?? ""
     let file = named.map(SetupFlags.absolute) ?? "\(root == "/" ? "" : root)/etc/mosquitto/mosquitto.conf"
-    guard let text = WholeFile.read(file) else { return nil }
+    guard let text = WholeFile.look(file) else { return nil }
     var options = MosquittoOptions()
     options.read(text)
     var parts: [String] = []
@@ -318,7 +318,7 @@ struct HouseBroker {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
       for name in names.sorted() where name.hasSuffix(".conf") {
         parts.append("\(directory)/\(name)")
-        if let text = WholeFile.read("\(directory)/\(name)") { options.read(text) }
+        if let text = WholeFile.look("\(directory)/\(name)") { options.read(text) }
       }
     }
     unreadable = (parts + [options.passwordFile, options.accessList].compactMap { $0 }).filter {
@@ -329,8 +329,8 @@ struct HouseBroker {
     self.options = options
     directory = FilePath.directory(of: file)
     addition = options.includes.first.map { "\($0)/threadkeeper.conf" } ?? file
-    logins = options.passwordFile.flatMap(WholeFile.read).map(MosquittoOptions.logins(inPasswordFile:))
-    accessList = options.accessList.flatMap(WholeFile.read)
+    logins = options.passwordFile.flatMap(WholeFile.look).map(MosquittoOptions.logins(inPasswordFile:))
+    accessList = options.accessList.flatMap(WholeFile.look)
   }
 
   /// Whether the files say all about logins and access.

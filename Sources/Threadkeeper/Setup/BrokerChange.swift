@@ -87,7 +87,7 @@ struct BrokerChange {
   /// - Parameter test: throws where the broker does not do what it should.
   /// - Returns: the copies.
   func apply(now: Date = Date(), test: () async throws -> Void) async throws -> [String] {
-    for file in files where WholeFile.read(file.path) != file.before { throw Self.changed(file.path) }
+    for file in files where try WholeFile.readIfThere(file.path) != file.before { throw Self.changed(file.path) }
     let former = try undo.load()
     var record = former
     var copies: [String] = []
@@ -99,7 +99,7 @@ struct BrokerChange {
         try undo.save(record)
         written.append(file)
         try WholeFile.write(file.after, to: file.path, new: file.access) { () throws(CommandFailure) in
-          if WholeFile.read(file.path) != file.before { throw Self.changed(file.path) }
+          if try WholeFile.readIfThere(file.path) != file.before { throw Self.changed(file.path) }
         }
       }
       try restart.run()

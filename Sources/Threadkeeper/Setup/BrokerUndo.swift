@@ -102,7 +102,7 @@ struct BrokerUndo: Codable, Equatable {
   /// What can be put back: files that are as setup wrote them. One that setup made stays, too, where one that is left
   /// names it.
   func plan() -> [Step] {
-    func current(_ entry: Entry) -> String? { WholeFile.read(entry.path) }
+    func current(_ entry: Entry) -> String? { WholeFile.look(entry.path) }
     let left = entries.filter { current($0) != $0.written && current($0) != nil }
     return entries.reversed().compactMap { entry in
       guard let text = current(entry) else { return nil }

@@ -65,9 +65,28 @@ enum WholeFile {
       remedy: code == EACCES || code == EPERM ? "run it with sudo" : nil)
   }
 
-  /// - Returns: nil for a file that is not there, or that this user cannot read.
+  /// - Returns: nil for a file that is not there, that this user cannot read, or that would not be the same when it is
+  ///   written again: it is not UTF-8.
   static func read(_ path: String) -> String? {
     guard let bytes = try? InputFile.read(path, limit: 1 << 22) else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  /// To look only: what is not UTF-8 is replaced in it.
+  static func look(_ path: String) -> String? {
+    (try? InputFile.read(path, limit: 1 << 22)).flatMap { $0 }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// What is to be replaced.
+  ///
+  /// - Returns: nil for a file that is not there.
+  /// - Throws: `CommandFailure` with status 65 for one that cannot be read whole.
+  static func readIfThere(_ path: String) throws(CommandFailure) -> String? {
+    if let text = read(path) { return text }
+    guard access(path, F_OK) != 0 else {
+      throw CommandFailure(
+        .badInput, "\(path) cannot be read as UTF-8 text", remedy: "make it UTF-8, or run it with --no-make-login")
+    }
+    return nil
   }
 }

@@ -93,6 +93,16 @@ import ThreadkeeperSupport
     }
   }
 
+  @Test("A file that is not UTF-8 is neither read nor replaced") func notText() async throws {
+    try write("old\n", "list")
+    let name = directory.file("list")
+    try Data([0x23, 0xFC, 0x0A]).write(to: URL(fileURLWithPath: name))
+    #expect(WholeFile.read(name) == nil)
+    await #expect(throws: CommandFailure.self) { try await apply([file("list", "new\n")]) }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: name)) == Data([0x23, 0xFC, 0x0A]))
+    #expect(try names == ["list"])
+  }
+
   @Test("A file that was changed after it was shown is not written") func changedMeanwhile() async throws {
     try write("old\n", "list")
     let change = file("list", "new\n")
