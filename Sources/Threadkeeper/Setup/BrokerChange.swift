@@ -112,14 +112,23 @@ struct BrokerChange {
           unlink(file.path)
         }
       }
-      try? undo.save(former)
-      for copy in copies { unlink(copy) }
-      try? restart.run()
+      let left = written.filter { WholeFile.read($0.path) == $0.after }.map(\.path)
+      // What could not be put back now needs its copy.
+      if left.isEmpty {
+        try? undo.save(former)
+        for copy in copies { unlink(copy) }
+      }
+      let files =
+        left.isEmpty
+        ? "the broker's files are as they were"
+        : "\(left.listed) could not be put back: run `threadkeeper setup --undo`"
+      var isRunning = true
+      do { try restart.run() } catch { isRunning = false }
       guard let failure = error as? CommandFailure else { throw error }
       throw CommandFailure(
         failure.status, failure.message,
-        remedy: "the broker's files are as they were, and nothing else was written; `journalctl -u mosquitto -n 20` may"
-          + " say more")
+        remedy: "\(files)\(isRunning ? "" : ", the broker was not restarted"), and nothing else was written;"
+          + " `journalctl -u mosquitto -n 20` may say more")
     }
     return copies
   }

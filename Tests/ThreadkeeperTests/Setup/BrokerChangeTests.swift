@@ -93,6 +93,23 @@ import ThreadkeeperSupport
     }
   }
 
+  @Test("Where a file cannot be put back, its copy and the record stay", .enabled(if: geteuid() != 0))
+  func cannotPutBack() async throws {
+    try write("old\n", "list")
+    let name = directory.file("list")
+    let change = BrokerChange(files: [file("list", "new\n")], undo: place, restart: BrokerRestart(command: ["true"]))
+    let failure = await #expect(throws: CommandFailure.self) {
+      try await change.apply(now: Date(timeIntervalSince1970: 0)) {
+        chmod(directory.path, 0o500)
+        throw CommandFailure(.unavailable, "it does not answer")
+      }
+    }
+    chmod(directory.path, 0o700)
+    #expect(failure?.remedy?.contains("could not be put back") == true)
+    #expect(WholeFile.read(name + ".threadkeeper-19700101-000000") == "old\n")
+    #expect(try place.load().entries.count == 1)
+  }
+
   @Test("A file that is not UTF-8 is neither read nor replaced") func notText() async throws {
     try write("old\n", "list")
     let name = directory.file("list")
