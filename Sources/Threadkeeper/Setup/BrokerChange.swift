@@ -56,6 +56,8 @@ struct BrokerFile: Equatable {
 /// How the broker of this machine is made to read its files.
 struct BrokerRestart {
   let command: [String]
+  /// Of systemd, where it is one.
+  var unit: String?
 
   /// - Parameters:
   ///   - given: a command for a shell.
@@ -64,10 +66,15 @@ struct BrokerRestart {
   static func find(_ given: String?, isDebian: Bool) -> BrokerRestart? {
     if let given { return BrokerRestart(command: ["sh", "-c", given]) }
     guard isDebian, SystemdService.isHere, SystemdService("mosquitto").isActive else { return nil }
-    return BrokerRestart(command: ["systemctl", "restart", "mosquitto"])
+    return BrokerRestart(command: ["systemctl", "restart", "mosquitto"], unit: "mosquitto")
   }
 
   func run() throws(CommandFailure) {
+    // A broker that has failed some times in a row would not be started again.
+    if let unit {
+      _ = try? ToolProcess(["systemctl", "reset-failed", unit], mostOutput: 1 << 16, timeout: .seconds(30)).output(
+        until: nil)
+    }
     do {
       _ = try ToolProcess(command, mostOutput: 1 << 16, timeout: .seconds(90), showsErrors: true).output(until: nil)
     } catch { throw CommandFailure(.unavailable, "`\(command.joined(separator: " "))` \(error)") }
