@@ -140,7 +140,7 @@ struct BrokerChange {
     return copies
   }
 
-  private static func changed(_ path: String) -> CommandFailure {
+  static func changed(_ path: String) -> CommandFailure {
     CommandFailure(.temporary, "\(path) was changed meanwhile", remedy: "run it again")
   }
 

@@ -35,7 +35,7 @@ struct SetupSession {
       if change?.files.isEmpty == false {
         var mqtt = draft.settings.mqtt
         mqtt.password = mqtt.password ?? outcome.password
-        let copies = try await makeLogin(advice, mqtt)
+        let copies = try await makeLogin(advice, mqtt, shown: change)
         var (made, remaining) = try await look(outcome, draft.settings, given: advice.list)
         remaining.isMade = true
         do { (made.steps, made.accessList) = try remaining.steps() } catch { throw CommandFailure(.usage, "\(error)") }
@@ -187,9 +187,11 @@ struct SetupSession {
     return BrokerChange(files: changes, undo: BrokerUndo.Place(directory: files.directory), restart: restart)
   }
 
-  /// - Parameter mqtt: with the password.
+  /// - Parameters:
+  ///   - mqtt: with the password.
+  ///   - shown: what a person has agreed to.
   /// - Returns: copies of the files as they were.
-  private func makeLogin(_ advice: BrokerAdvice, _ mqtt: Settings.MQTT) async throws -> [String] {
+  private func makeLogin(_ advice: BrokerAdvice, _ mqtt: Settings.MQTT, shown: BrokerChange?) async throws -> [String] {
     let password = mqtt.password ?? SecretText("")
     let change = try change(advice) { try BrokerChange.passwordLine($0, password) }
     progress.note("The broker's files may be changed: `threadkeeper setup --undo` puts them back.")
@@ -200,6 +202,10 @@ struct SetupSession {
           throw CommandFailure(refusal.isRefusal ? .notPermitted : .unavailable, refusal.message)
         }
         try await Task.sleep(for: .milliseconds(250))
+    for file in change?.files ?? [] {
+      let isShown = shown?.files.contains { $0.path == file.path && $0.before == file.before } == true
+      guard isShown else { throw BrokerChange.changed(file.path) }
+    }
       }
     } ?? []
   }
