@@ -310,6 +310,9 @@ struct SetupSession {
 
   private func next(_ settings: Settings, isRunning: Bool) -> [String] {
     let isService = place.isService
+    if let new = files.first(where: { $0.isSecret && $0.before == nil }) {
+      parts.append("From then on the broker refuses clients with a name that is not in \(new.path).")
+    }
     let named = options.words().map { " \($0)" }.joined()
     let start =
       isService
