@@ -45,9 +45,13 @@ struct SetupSession {
       let store = SetupStore(settings: draft.settings, isService: place.isService)
       let password = draft.settings.mqtt.password == nil ? outcome.password : nil
       // First the password: settings that name a login without one would stop a daemon that runs.
-      progress.note("The settings were not written; the store may be. Run it again.")
+      let isBrokerChanged = change?.files.isEmpty == false
+      progress.note(
+        "The settings were not written; the store may be. Run it again."
+          + (isBrokerChanged ? " Or: \(Self.undoing)." : ""))
       let wasActive = service?.isActive == true
       var isStopped = false
+      var isFilled = false
       // It keeps the password of its own login alone.
       if wasActive, draft.settings.mqtt.host != .embedded, (try? await store.checkDaemon()) == nil {
         try service?.stop()
@@ -55,13 +59,17 @@ struct SetupSession {
       }
       do {
         result = try await store.fill(username: draft.settings.mqtt.username, password: password)
+        isFilled = true
         // Before the settings: those that open the page without a token would stop the daemon.
         page = try await openPage(draft.settings)
         if isWritten { try write(draft, result) }
       } catch {
         // With its settings as they were.
         if isStopped { try? service?.start(isUnitChanged: false) }
-        throw error
+        // A password that setup made is then known to nobody.
+        guard isBrokerChanged, !isFilled, let failure = error as? CommandFailure else { throw error }
+        throw CommandFailure(
+          failure.status, failure.message, remedy: (failure.remedy.map { "\($0); " } ?? "") + Self.undoing)
       }
       let unit = StoreDropIn(draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
       if place.isService, try unit.write() { dropIn = unit.path }
@@ -194,6 +202,10 @@ struct SetupSession {
   private func makeLogin(_ advice: BrokerAdvice, _ mqtt: Settings.MQTT, shown: BrokerChange?) async throws -> [String] {
     let password = mqtt.password ?? SecretText("")
     let change = try change(advice) { try BrokerChange.passwordLine($0, password) }
+    for file in change?.files ?? [] {
+      let isShown = shown?.files.contains { $0.path == file.path && $0.before == file.before } == true
+      guard isShown else { throw BrokerChange.changed(file.path) }
+    }
     progress.note("The broker's files may be changed: `threadkeeper setup --undo` puts them back.")
     return try await change?.apply {
       let end = ContinuousClock.now + Self.restartLimit
@@ -202,13 +214,11 @@ struct SetupSession {
           throw CommandFailure(refusal.isRefusal ? .notPermitted : .unavailable, refusal.message)
         }
         try await Task.sleep(for: .milliseconds(250))
-    for file in change?.files ?? [] {
-      let isShown = shown?.files.contains { $0.path == file.path && $0.before == file.before } == true
-      guard isShown else { throw BrokerChange.changed(file.path) }
-    }
       }
     } ?? []
   }
+
+  private static let undoing = "the broker's files are changed, and `threadkeeper setup --undo` puts them back"
 
   /// A broker on a small machine takes its time to start.
   private static let restartLimit = Duration.seconds(20)
@@ -300,6 +310,9 @@ struct SetupSession {
       ([file.before == nil ? "\(file.path) is made:" : "\(file.path) is changed:"]
         + file.difference.map { "  \($0.printable)" }).joined(separator: "\n")
     }
+    if let new = files.first(where: { $0.isSecret && $0.before == nil }) {
+      parts.append("From then on the broker refuses clients with a name that is not in \(new.path).")
+    }
     if let change, !files.isEmpty { parts.append("Then: `\(change.restart.command.joined(separator: " "))`") }
     if !draft.changes.isEmpty {
       parts.append((["\(place.path) gets:"] + draft.changes.map { "  \($0.line)" }).joined(separator: "\n"))
@@ -310,9 +323,6 @@ struct SetupSession {
 
   private func next(_ settings: Settings, isRunning: Bool) -> [String] {
     let isService = place.isService
-    if let new = files.first(where: { $0.isSecret && $0.before == nil }) {
-      parts.append("From then on the broker refuses clients with a name that is not in \(new.path).")
-    }
     let named = options.words().map { " \($0)" }.joined()
     let start =
       isService
