@@ -32,6 +32,8 @@ struct BrokerAdvice {
   var isAnonymous = false
   /// Whether `changes` were made: what is left is a person's.
   var isMade = false
+  /// Whether the password file is one of them, so that nobody else has a login in it.
+  var isPasswordFileNew = false
 
   /// - Returns: with the access list, or what goes to the end of the one that is there; nil where nothing is to be added.
   /// - Throws: `AccessListError` for names that no list can have.
@@ -125,7 +127,7 @@ struct BrokerAdvice {
 
   private var logins: [Step] {
     let new = newPasswordFile
-    let wanted = list.daemons + list.monitors + list.approvers + (new == nil ? [] : list.kept)
+    let wanted = list.daemons + list.monitors + list.approvers + (new == nil && !isPasswordFileNew ? [] : list.kept)
     let missing =
       files.map { files in wanted.filter { files.logins?.contains($0) != true }.uniqued }
       ?? (isLoginRefused ? list.daemons : [])

@@ -38,6 +38,7 @@ struct SetupSession {
         let copies = try await makeLogin(advice, mqtt, shown: change)
         var (made, remaining) = try await look(outcome, draft.settings, given: advice.list)
         remaining.isMade = true
+        remaining.isPasswordFileNew = change?.files.contains { $0.isSecret && $0.before == nil } == true
         do { (made.steps, made.accessList) = try remaining.steps() } catch { throw CommandFailure(.usage, "\(error)") }
         (made.files, made.copies) = (broker.files, copies)
         broker = made
