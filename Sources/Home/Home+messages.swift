@@ -247,9 +247,9 @@ extension Home {
     for user in [stored.user, gone.user].compactMap(\.self) { endPlaintext(of: user) }
   }
 
-  /// What is kept of a router that is off the list: whose it is, its numbers and its given name. Nothing, where it has none: else a
-  /// login could fill the limit of its team with ids that it makes up. While its record is on the local network, the
-  /// login stays known, so that this does not bring it back.
+  /// What is kept of a router that is off the list: whose it is, its numbers and its given name. Nothing, where it has
+  /// none: else a login could fill the limit of its team with ids that it makes up. While its record is on the local
+  /// network, the login stays known, so that this does not bring it back.
   mutating func keepAbsent(_ router: Router) {
     guard
       router.owner != nil || router.dataset != nil || !router.order.isEmpty || router.givenName != nil
