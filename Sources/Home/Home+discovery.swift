@@ -75,7 +75,7 @@ extension Home {
         continue
       }
       listed.insert(one.agents[0])
-      take(one, stored)
+      take(one, stored, isReported: sightings.isReported)
       // It was seen under another of its ids before its login announced it.
       for twin in rows.dropFirst() where twin.isPresent && twin.source == .mdns { unlistSeen(twin) }
     }
@@ -168,9 +168,9 @@ extension Home {
     return rows(of: advertisement, announced(at: Set(address))).first.flatMap { $0.isPresent ? $0 : nil }
   }
 
-  private mutating func take(_ advertisement: Advertisement, _ stored: Router) {
+  private mutating func take(_ advertisement: Advertisement, _ stored: Router, isReported: Bool) {
     var router = stored
-    if let network = advertisement.network, network != router.network { dropReading(of: &router) }
+    if !isReported, let network = advertisement.network, network != router.network { dropReading(of: &router) }
     router.take(advertisement, at: now)
     guard router != stored else { return }
     if router.source == .mdns { routers.see(router.agent, at: now) }

@@ -396,11 +396,17 @@ package struct Sightings: Hashable, Sendable {
   package var isComplete: Bool
   /// When routers were seen last whose records have gone since the last time.
   package var lastSeen: [BorderAgentID: WireTime]
+  /// By a login, which may be anywhere: they change no credentials.
+  package var isReported: Bool
 
-  package init(_ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:]) {
+  package init(
+    _ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:],
+    isReported: Bool = false
+  ) {
     self.list = list
     self.isComplete = isComplete
     self.lastSeen = lastSeen
+    self.isReported = isReported
   }
 }
 

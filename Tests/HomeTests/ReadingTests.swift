@@ -430,6 +430,19 @@ import ThreadDataset
     }
   }
 
+  @Test(
+    "What was read of a router stays when a login reports another network of it, and goes when that is seen here",
+    arguments: [true, false]) func reportedElsewhere(isReported: Bool)
+  {
+    var scene = Self.scene()
+    scene.see(.of(8, at: 5), .of(9, at: 5))
+    scene.read(9, Self.now)
+    #expect(scene.router(9)?.dataset != nil)
+    scene.handle(.sightings(Sightings([.of(8, at: 5), .of(9, on: 3)], isReported: isReported)))
+    #expect((scene.router(9)?.dataset != nil) == isReported && scene.output.secrets.isEmpty == isReported)
+    #expect(scene.router(9)?.actualNetwork == 3)
+  }
+
   @Test("The next change is announced while many routers still have the one before, which has landed") func next() {
     var scene = Self.scene()
     let agents = UInt64(20)...31

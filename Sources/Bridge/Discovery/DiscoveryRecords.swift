@@ -66,7 +66,7 @@ struct DiscoveryRecords {
   /// What is to be written; nil where nothing is known.
   mutating func look(at now: ClockMoment) -> Sightings? {
     if !isStopped, reporter != nil, let report {
-      return report.isRecent(at: now.wall) ? Sightings(report.list, lastSeen: lastSeen) : nil
+      return report.isRecent(at: now.wall) ? Sightings(report.list, lastSeen: lastSeen, isReported: true) : nil
     }
     guard !isStopped, isComplete || !records.isEmpty else { return nil }
     comparePeers(at: now.wall)
