@@ -56,6 +56,11 @@ package final class DiscoveryIntake: Sendable {
         return .unavailable(
           message: "What is found cannot be stored: \(failure).", remedy: "It is tried again each minute.")
       }
+      guard state.reporter == nil || isReported else {
+        return .unavailable(
+          message: "The agent that sees the border routers has not reported for three minutes.",
+          remedy: "Look at its log, or restart it.")
+      }
       guard state.isComplete || isReported else { return .starting }
       var current = DiscoveryState.running(routers: state.listed, unlisted: state.unlisted(at: now))
       current.reporter = isReported ? state.reporter : nil

@@ -9,7 +9,8 @@ import ThreadDataset
 /// | has found a router since it runs | any | its own |
 /// | has found none, or is not possible | reported within three minutes | the agent's, whole |
 /// | has found none, or is not possible | has fallen silent | nobody's: what is listed stays as it was |
-/// | runs and has found none | none has reported | its own |
+/// | runs and has found none, for three minutes | none has reported | nobody's: what is listed stays as it was |
+/// | runs and has found none | none has reported since | its own |
 ///
 /// Of two agents the first one counts until it falls silent.
 struct DiscoveryRecords {
@@ -30,12 +31,18 @@ struct DiscoveryRecords {
     let list: [BorderRouterAdvertisement]
     let at: WireTime
 
-    /// Three of its intervals, as for `ReportingAgent`. A clock that was set back makes no report later.
-    func isRecent(at now: WireTime) -> Bool { at <= now && now < at.adding(seconds: 180) }
+    /// Seconds: three of its intervals, as for `ReportingAgent`.
+    static let lifetime = 180
+
+    /// A clock that was set back makes no report later.
+    func isRecent(at now: WireTime) -> Bool { at <= now && now < at.adding(seconds: Self.lifetime) }
   }
 
   private var report: Report?
   private var hasFound = false
+  /// Whether it ever has, and when its list was complete first.
+  private var hasEverFound = false
+  private var listedAt: WireTime?
   /// Milliseconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
   private static let codeLifetime: Int64 = 600_000
   var peers = TRELPeers()
@@ -63,12 +70,17 @@ struct DiscoveryRecords {
 
   func isReported(at now: WireTime) -> Bool { reporter != nil && report?.isRecent(at: now) == true }
 
+  /// After a start, where only an agent sees routers, its first report takes its time: an empty list is none yet.
+  private func mayBeReported(at now: WireTime) -> Bool {
+    !hasEverFound && listedAt.map { $0 <= now && now < $0.adding(seconds: Report.lifetime) } == true
+  }
+
   /// What is to be written; nil where nothing is known.
   mutating func look(at now: ClockMoment) -> Sightings? {
     if !isStopped, reporter != nil, let report {
       return report.isRecent(at: now.wall) ? Sightings(report.list, lastSeen: lastSeen, isReported: true) : nil
     }
-    guard !isStopped, isComplete || !records.isEmpty else { return nil }
+    guard !isStopped, isComplete || !records.isEmpty, !mayBeReported(at: now.wall) else { return nil }
     comparePeers(at: now.wall)
     let open = openRecords(at: now)
     let routers = records.map { record in
@@ -144,7 +156,7 @@ struct DiscoveryRecords {
       }
       unusable[record.name] = nil
       obstacle = nil
-      hasFound = true
+      (hasFound, hasEverFound) = (true, true)
       if let index = records.firstIndex(where: { $0.name == record.name }) {
         guard records[index].router != advertisement || records[index].host != record.host else { return nil }
         (records[index].host, records[index].router) = (record.host, advertisement)
@@ -161,6 +173,7 @@ struct DiscoveryRecords {
     case .listed:
       obstacle = nil
       isComplete = true
+      listedAt = listedAt ?? now
     case .unavailable(let obstacle):
       // Nothing is known now. That is no sign that the routers have gone.
       records = []

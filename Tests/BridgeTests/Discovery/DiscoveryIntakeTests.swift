@@ -267,6 +267,35 @@ extension WireTime {
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
+  @Test("After a start, an empty list of its own counts only when no agent has reported for three minutes")
+  func emptyAfterStart() async throws {
+    intake.receive(reported(), of: "ha")
+    try await eventually("the router is listed") { router != nil }
+    intake.stop()
+    let next = DiscoveryIntake(
+      kit.loop, home: "home", path: "/store", clock: LoopClock(time: kit.time), logger: log.logger)
+    defer { next.stop() }
+    next.receive(.listed)
+    kit.time.advance(seconds: 179)
+    next.write()
+    #expect(router?.isOnline == true)
+    kit.time.advance(seconds: 1)
+    next.write()
+    #expect(router?.isOnline == false)
+  }
+
+  @Test("An agent that falls silent is a problem also where the daemon's own search runs and finds none")
+  func silentBesideOwnSearch() async throws {
+    defer { intake.stop() }
+    intake.receive(.listed)
+    intake.receive(reported(), of: "ha")
+    try await eventually("the router is listed") { router != nil }
+    #expect(intake.current.reporter == "ha")
+    kit.time.advance(seconds: 180)
+    intake.write()
+    #expect(router?.isOnline == true && intake.current.state == .unavailable)
+  }
+
   @Test("What the daemon has found itself outranks what an agent sees, until avahi-daemon goes away") func ownRecords()
     async throws
   {
