@@ -104,9 +104,15 @@ extension Home {
   func notePast(of router: inout Router) {
     let standing: RouterPast.Standing =
       if !router.isPresent { .unknown } else if !router.isOnline { .away } else {
-        verdict(of: router).isMismatch ? .otherNetwork : .online
+        isOnOtherNetwork(router) ? .otherNetwork : .online
       }
     router.past.become(standing, at: now)
+  }
+
+  /// Not one that is on the preferred network with an older dataset, or a newer one that the home is about to take.
+  private func isOnOtherNetwork(_ router: Router) -> Bool {
+    guard let network = router.actualNetwork, network != preferred?.dataset.network else { return false }
+    return verdict(of: router).isMismatch
   }
 
   /// Nobody has watched since then. What was for less than an hour is none of its business.

@@ -86,6 +86,15 @@ import ThreadDataset
     }
   }
 
+  @Test("One with an older dataset of the preferred network is not on another network") func older() {
+    var scene = Self.scene()
+    scene.announce(9, .of(1, at: 2, channel: 20))
+    scene.tick()
+    #expect(scene.verdict(of: 1)?.isMismatch == true)
+    scene.wait(seconds: 3 * 3_600)
+    #expect(Self.past(scene) == ["unknown 716", "online 4"] && Self.past(scene, 9) == ["unknown 716", "online 4"])
+  }
+
   @Test("Hours in which the daemon did not run are unknown, also after the next start") func down() {
     var scene = Self.scene()
     scene.wait(seconds: 5 * 3_600)
