@@ -54,7 +54,14 @@ package struct RouterPast: Hashable, Sendable {
 
   /// The clock was set back: nothing has happened later than now.
   mutating func followClock(_ now: WireTime) {
-    if let last = before.last, last >> 2 > now.hour + 1 { before.removeAll { $0 >> 2 > now.hour + 1 } }
+    guard let first = before.firstIndex(where: { $0 >> 2 > now.hour + 1 }) else { return }
+    // What was until later was until now.
+    let standing = Self.standing(before[first])
+    let end = standing > current ? now.hour + 1 : now.hour
+    before.removeSubrange(first...)
+    if standing != current, before.last.map({ $0 >> 2 < end }) ?? true {
+      before.append(Self.entry(standing, until: end))
+    }
   }
 
   /// What it was in each of the last hours, the current one last.

@@ -95,6 +95,17 @@ import ThreadDataset
     #expect(Self.past(scene) == ["unknown 716", "online 4"] && Self.past(scene, 9) == ["unknown 716", "online 4"])
   }
 
+  @Test("What it was before a clock that is set back was wrong stays") func setBack() {
+    var scene = Self.scene()
+    scene.wait(seconds: 100 * 3_600)
+    scene.wait(seconds: 6 * 3_600)
+    scene.publish(.offline, 1)
+    scene.wait(seconds: -6 * 3_600)
+    scene.handle(.clockJumped(by: -6 * 3_600_000))
+    scene.wait(seconds: 3_600)
+    #expect(Self.past(scene) == ["unknown 618", "online 100", "away 2"])
+  }
+
   @Test("Hours in which the daemon did not run are unknown, also after the next start") func down() {
     var scene = Self.scene()
     scene.wait(seconds: 5 * 3_600)
