@@ -261,6 +261,24 @@ import Testing
     withExtendedLifetime((old, broker)) {}
   }
 
+  @Test("A restore beside a daemon whose store lies elsewhere than the backup's changes nothing") func besideDaemon()
+    async throws
+  {
+    let (_, _, backup, code, _) = try await oldMachine()
+    let (new, broker) = (try Machine(), try TestBroker())
+    let settings =
+      "mqtt: {host: 127.0.0.1, port: \(broker.port)}\nhttp: {enabled: false}\n"
+      + "store: {path: \(new.root.file("other/store"))}\n"
+    try new.put(settings, "etc/threadkeeper/threadkeeper.yaml")
+    let daemon = try await new.start()
+    let outcome = try await new.command(
+      "store", "restore", "--yes", "--force", backup, code: new.root.putSecret(code, "code"))
+    #expect(outcome.status == 75 && outcome.error.contains("in use by"), "\(outcome.error)")
+    #expect(new.text("etc/threadkeeper/threadkeeper.yaml") == settings)
+    #expect(try await daemon.stop() == .exit(0))
+    withExtendedLifetime(broker) {}
+  }
+
   @Test("A restore that fails leaves nothing beside the store, and writes through no link") func failedRestore()
     async throws
   {

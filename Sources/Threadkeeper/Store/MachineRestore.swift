@@ -207,7 +207,7 @@ extension MachineRestore {
       let dropIn = StoreDropIn(settings, system)
       if configuration.isService, try dropIn.write() { left = [["systemctl", "daemon-reload"]] }
     } catch { problem = error.message }
-    if !machine.units.isEmpty { left.append(["systemctl", "enable", "--now"] + machine.units) }
+    left += Self.starting(machine.units) { system.hasSystemd && SystemdService($0).isActive }
     if isNew, problem == nil, StoreOwner.isRoot, system.hasSystemd {
       while let command = left.first {
         let tool = ToolProcess(command, mostOutput: 64 << 10, timeout: .seconds(120), showsErrors: true)
@@ -218,6 +218,13 @@ extension MachineRestore {
     return Report(
       files: placed, broker: machine.broker, started: left.isEmpty ? machine.units : [],
       next: left.map { (["sudo"] + $0).joined(separator: " ") }, problem: problem)
+  }
+
+  /// Commands that have units run with what was put back: one that runs already reads it only when it starts again.
+  static func starting(_ units: [String], isActive: (String) -> Bool) -> [[String]] {
+    let (active, others) = (units.filter(isActive), units.filter { !isActive($0) })
+    return (others.isEmpty ? [] : [["systemctl", "enable", "--now"] + others])
+      + (active.isEmpty ? [] : [["systemctl", "enable"] + active, ["systemctl", "restart"] + active])
   }
 
   fileprivate static func words(_ placed: Placed) -> String {

@@ -122,6 +122,12 @@ struct StoreRestoreCommand: ParsableCommand {
           replacing: force)
         let plan = machine?.plan ?? ""
         if !plan.isEmpty { try StandardStream.error.write("In the backup beside the store:\n\(plan)") }
+        // The settings of the backup may have the store elsewhere, where nothing shows that a daemon runs here.
+        let present = settings
+        if let holder = try StoreOwner.runNow(present, { StoreLock.holder(of: OpenStore.location(present)) }) {
+          throw KeychainError(
+            .notAvailable, "the store \(present.store.path) is in use by \(holder)", lockHolder: holder)
+        }
       }
       do {
         try machine?.putFiles()

@@ -88,4 +88,13 @@ import ThreadkeeperSupport
     let units = [UInt8](try other.encoded())
     #expect(throws: CommandFailure.self) { try MachineFiles(decoding: units) }
   }
+
+  @Test("Units that run already are started again, and the others started") func starting() {
+    #expect(
+      MachineRestore.starting(["a", "b"]) { $0 == "a" } == [
+        ["systemctl", "enable", "--now", "b"], ["systemctl", "enable", "a"], ["systemctl", "restart", "a"],
+      ])
+    #expect(MachineRestore.starting(["a"]) { _ in false } == [["systemctl", "enable", "--now", "a"]])
+    #expect(MachineRestore.starting([]) { _ in true }.isEmpty)
+  }
 }
