@@ -29,7 +29,7 @@ struct BrokerUndo: Codable, Equatable {
       guard stat(file.path, &status) == 0 else {
         throw CommandFailure(.inputOutput, "\(file.path): \(String(cString: strerror(errno)))")
       }
-      let name = Self.freeName(file.path, now)
+      let name = WholeFile.copyName(of: file.path, now)
       try WholeFile.write(
         before, to: name, new: .init(owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777)
       ) {}
@@ -38,21 +38,6 @@ struct BrokerUndo: Codable, Equatable {
     if let former { entries.remove(at: former) }
     entries.append(Entry(path: file.path, copy: copy, written: file.after))
     return copy
-  }
-
-  /// `FILE.threadkeeper-20260102-030405`
-  private static func freeName(_ path: String, _ now: Date) -> String {
-    var (seconds, parts) = (time_t(now.timeIntervalSince1970), tm())
-    gmtime_r(&seconds, &parts)
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
-    let base = "\(path).threadkeeper-\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
-    var (name, number) = (base, 1)
-    while access(name, F_OK) == 0 {
-      number += 1
-      name = "\(base)-\(number)"
-    }
-    return name
   }
 
   // MARK: Where it is kept

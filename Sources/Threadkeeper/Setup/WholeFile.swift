@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import ThreadkeeperSupport
 
@@ -56,6 +57,21 @@ enum WholeFile {
       unlink(draft)
       throw error
     }
+  }
+
+  /// For a copy of a file as it was, beside it: `FILE.threadkeeper-20260102-030405`
+  static func copyName(of path: String, _ now: Date = Date()) -> String {
+    var (seconds, parts) = (time_t(now.timeIntervalSince1970), tm())
+    gmtime_r(&seconds, &parts)
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let date = "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))"
+    let base = "\(path).threadkeeper-\(date)-\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))"
+    var (name, number) = (base, 1)
+    while access(name, F_OK) == 0 {
+      number += 1
+      name = "\(base)-\(number)"
+    }
+    return name
   }
 
   static func failure(_ path: String) -> CommandFailure {

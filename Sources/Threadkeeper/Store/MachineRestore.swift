@@ -31,6 +31,8 @@ struct MachineRestore {
   let isReplacing: Bool
   private(set) var placed: [Placed] = []
   private var former: [(path: String, file: Former?)] = []
+  /// Of what is replaced, until all is done: whatever ends this between leaves them.
+  private var copies: [String] = []
 
   /// What a file was before.
   private struct Former {
@@ -81,20 +83,25 @@ struct MachineRestore {
   }
 
   /// What is put stays.
-  mutating func forget() { former = [] }
+  mutating func forget() {
+    for copy in copies { unlink(copy) }
+    (former, copies) = ([], [])
+  }
 
   /// Takes back what was put.
   mutating func undo() {
+    var isBack = true
     for (path, file) in former.reversed() {
       if let file {
-        try? Self.write(file.contents, to: path, replacing: true) {
-          (file.status.st_uid, file.status.st_gid, file.status.st_mode & 0o777)
-        }
+        do { try Self.write(file, to: path, replacing: true) } catch { isBack = false }
       } else {
         unlink(path)
       }
     }
-    (former, placed) = ([], [])
+    // What could not be put back needs its copy.
+    if !isBack { copies = [] }
+    forget()
+    placed = []
   }
 
   /// Nil for the token.
@@ -137,11 +144,22 @@ struct MachineRestore {
         throw CommandFailure(.cannotCreate, "\(path) is no ordinary file", remedy: "move it away, and try again")
       }
       try makeDirectory(FilePath.directory(of: path), file.place)
+      if action == .replaced, let before {
+        let copy = WholeFile.copyName(of: path)
+        try Self.write(before, to: copy, replacing: false)
+        copies.append(copy)
+      }
       let (user, group) = owner(file.owner, in: file.place)
       try Self.write(Array(file.contents), to: path, replacing: isThere) { (user, group, file.mode & 0o755) }
       former.append((path, before))
     }
     placed.append(Placed(path: path, action: action))
+  }
+
+  private static func write(_ file: Former, to path: String, replacing isReplacing: Bool) throws(CommandFailure) {
+    try write(file.contents, to: path, replacing: isReplacing) {
+      (file.status.st_uid, file.status.st_gid, file.status.st_mode & 0o777)
+    }
   }
 
   /// Whole, or not at all. The owner and the mode are given before it has its name.

@@ -24,7 +24,8 @@ struct StoreRestoreCommand: ParsableCommand {
     none: the daemon starts with it. On another machine than that of the backup, items for that device only \
     are left out.
 
-    The settings, the page's token and the agents' files come back where nothing is there; --force replaces what is. \
+    The settings, the page's token and the agents' files come back where nothing is there; --force replaces what is: \
+    until all is done its copy is beside it as FILE.threadkeeper-DATE, and stays where this is killed. \
     They are shown first. On a machine that had no store root starts the units that were enabled; else the commands are \
     printed. Run it as root for that. Nothing of the broker is in a backup.
 

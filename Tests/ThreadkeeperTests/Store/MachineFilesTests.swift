@@ -97,4 +97,22 @@ import ThreadkeeperSupport
     #expect(MachineRestore.starting(["a"]) { _ in false } == [["systemctl", "enable", "--now", "a"]])
     #expect(MachineRestore.starting([]) { _ in true }.isEmpty)
   }
+
+  @Test(
+    "What is replaced has a copy beside it until all is done, and is back where it is not", arguments: [true, false])
+  func copies(_ isDone: Bool) throws {
+    var machine = MachineFiles()
+    machine.files = [.init(place: .agents, name: "key", owner: .root, mode: 0o600, contents: Data("new".utf8))]
+    try put("old", "etc/threadkeeper-agent/key")
+    var restore = try MachineRestore(machine, SetupPlace(system.configuration), system, replacing: true)
+    try restore.putFiles()
+    let directory = root.file("etc/threadkeeper-agent")
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+    #expect(names.count == 2 && names.last?.hasPrefix("key.threadkeeper-") == true, "\(names)")
+    #expect(try String(contentsOfFile: "\(directory)/\(names.last ?? "")", encoding: .utf8) == "old")
+    #expect(try String(contentsOfFile: directory + "/key", encoding: .utf8) == "new")
+    if isDone { restore.forget() } else { restore.undo() }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["key"])
+    #expect(try String(contentsOfFile: directory + "/key", encoding: .utf8) == (isDone ? "new" : "old"))
+  }
 }
