@@ -48,6 +48,8 @@ struct MachineFiles: Codable, Equatable {
     /// In its directory; empty where `isOneFile`.
     var name: String
     var owner: Owner
+    /// Nil for a group that another machine need not have.
+    var group: Owner?
     var mode: UInt32
     var contents: Data
   }
@@ -126,13 +128,15 @@ private struct MachineReader {
   private(set) var leftOut: [MachineFiles.LeftOut] = []
   private var room = MachineFiles.mostBytes
   private var owners: [uid_t: MachineFiles.Owner] = [:]
+  private var groups: [gid_t: MachineFiles.Owner] = [:]
 
   init(_ settings: Settings) {
-    owners[geteuid()] = .daemon
+    (owners[geteuid()], groups[getegid()]) = (.daemon, .daemon)
     var status = stat()
-    if stat(settings.store.path, &status) == 0 { owners[status.st_uid] = .daemon }
+    if stat(settings.store.path, &status) == 0 { (owners[status.st_uid], groups[status.st_gid]) = (.daemon, .daemon) }
     if let user = SystemAccount.user(StoreOwner.agents) { owners[user] = .agent }
-    owners[0] = .root
+    if let group = SystemAccount.group(StoreOwner.agents) { groups[group] = .agent }
+    (owners[0], groups[0]) = (.root, .root)
   }
 
   mutating func take(_ path: String, _ place: MachineFiles.Place) {
@@ -171,8 +175,8 @@ private struct MachineReader {
     room -= read.count
     files.append(
       .init(
-        place: place, name: place.isOneFile ? "" : name, owner: owner, mode: UInt32(status.st_mode) & 0o777,
-        contents: Data(read)))
+        place: place, name: place.isOneFile ? "" : name, owner: owner, group: groups[status.st_gid],
+        mode: UInt32(status.st_mode) & 0o777, contents: Data(read)))
     paths.append(path)
   }
 

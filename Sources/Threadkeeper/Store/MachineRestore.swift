@@ -149,7 +149,7 @@ struct MachineRestore {
         try Self.write(before, to: copy, replacing: false)
         copies.append(copy)
       }
-      let (user, group) = owner(file.owner, in: file.place)
+      let (user, group) = owner(file.owner, file.group ?? .root, in: file.place)
       try Self.write(Array(file.contents), to: path, replacing: isThere) { (user, group, file.mode & 0o755) }
       former.append((path, before))
     }
@@ -182,22 +182,26 @@ struct MachineRestore {
     guard access(path, F_OK) != 0 else { return }
     try PrivateDirectory.make(path)
     guard isGivingAway, place != .pageToken else { return }
-    let (user, group) = owner(place == .agentState ? .agent : .root, in: place)
+    let (user, group) = owner(
+      place == .agentState ? .agent : .root, place == .settings || place == .besideSettings ? .daemon : .agent,
+      in: place)
     guard chown(path, user, group) == 0, chmod(path, place == .agentState ? 0o700 : 0o750) == 0 else {
       throw CommandFailure(.cannotCreate, "\(path) cannot be given away: \(String(cString: strerror(errno)))")
     }
   }
 
   /// Who gets a file of a place; this user where nothing is given away, and for what has no such user here.
-  private func owner(_ owner: MachineFiles.Owner, in place: MachineFiles.Place) -> (user: uid_t, group: gid_t) {
-    let account: String? =
+  private func owner(_ owner: MachineFiles.Owner, _ group: MachineFiles.Owner, in place: MachineFiles.Place) -> (
+    user: uid_t, group: gid_t
+  ) {
+    let isGiven =
       switch place {
-      case .settings, .besideSettings: configuration.isService ? StoreOwner.service : nil
-      case .agents, .agentState: StoreOwner.agents
-      case .pageToken: nil
+      case .settings, .besideSettings: configuration.isService
+      case .agents, .agentState: true
+      case .pageToken: false
       }
-    guard isGivingAway, let account else { return (geteuid(), getegid()) }
-    return (SystemAccount.user(owner.account) ?? 0, SystemAccount.group(account) ?? 0)
+    guard isGivingAway, isGiven else { return (geteuid(), getegid()) }
+    return (SystemAccount.user(owner.account) ?? 0, SystemAccount.group(group.account) ?? 0)
   }
 }
 

@@ -51,6 +51,14 @@ import ThreadkeeperSupport
     #expect(read().leftOut == [root.file("etc/threadkeeper-agent/key")])
   }
 
+  @Test("A group that another machine need not have is not recorded", .enabled(if: geteuid() == 0, "gives files away"))
+  func groups() throws {
+    try put("a", "etc/threadkeeper-agent/key")
+    #expect(chown(root.file("etc/threadkeeper-agent/key"), 0, 12_345) == 0)
+    #expect(chown(root.file("etc/threadkeeper/threadkeeper.yaml"), 0, 0) == 0)
+    #expect(read().machine.files.map(\.group) == [.root, nil])
+  }
+
   @Test("More files or bytes than there is room for are left out, and what is taken fits") func bounded() throws {
     try put(String(repeating: "a", count: MachineFiles.mostBytes), "etc/threadkeeper-agent/large")
     for number in 0..<MachineFiles.mostFiles { try put("\(number)", "etc/threadkeeper-agent/small-\(number)") }
