@@ -55,9 +55,11 @@ struct SetupCommand: AsyncParsableCommand {
     let progress = SetupProgress()
     let service = flags.noStart || dryRun ? nil : SystemdService.daemon(place)
     let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
+    let isFirst =
+      !OpenStore.exists(current) || place.isAsPackaged(SystemPlaces(environment: ProcessInfo.processInfo.environment))
     let questions = SetupQuestions(
-      flags: flags, current: current, isFirst: !OpenStore.exists(current), prompt: prompt,
-      isAsking: !yes && prompt.isPossible, given: given, known: { await SetupStore.password(for: $0, current) },
+      flags: flags, current: current, isFirst: isFirst, prompt: prompt, isAsking: !yes && prompt.isPossible,
+      given: given, known: { await SetupStore.password(for: $0, current) },
       checkDaemon: { [dryRun] mqtt in
         // The service is stopped for a moment.
         guard !dryRun, service == nil else { return }

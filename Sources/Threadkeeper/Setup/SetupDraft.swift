@@ -169,6 +169,11 @@ struct SetupPlace {
     StoreOwner.isRoot && path == SystemPlaces(environment: ProcessInfo.processInfo.environment).configuration
   }
 
+  /// Whether nobody has set anything up here: the package's daemon makes its store by itself.
+  func isAsPackaged(_ system: SystemPlaces) -> Bool {
+    text != nil && path == system.configuration && text == WholeFile.read(system.packagedConfiguration)
+  }
+
   private var serviceGroup: gid_t? { isService ? SystemAccount.group(StoreOwner.service) : nil }
 
   private func makeDirectory(_ directory: String, _ group: gid_t?) throws(CommandFailure) {

@@ -114,6 +114,24 @@ import ThreadkeeperSupport
   }
 }
 
+@Suite("Settings that nobody has changed") struct PackagedSettingsTests {
+  @Test(
+    "They are the package's, byte for byte, in the place of the whole machine",
+    arguments: [("a: 1\n", "threadkeeper", true), ("a: 2\n", "threadkeeper", false), ("a: 1\n", "other", false)])
+  func packaged(_ text: String, _ name: String, _ isAsPackaged: Bool) throws {
+    let root = try TemporaryDirectory()
+    let system = SystemPlaces(environment: [SystemPlaces.rootVariable: root.path])
+    let path = root.file("etc/threadkeeper/\(name).yaml")
+    for (file, text) in [(system.packagedConfiguration, "a: 1\n"), (path, text)] {
+      try FileManager.default.createDirectory(atPath: FilePath.directory(of: file), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    }
+    #expect(try SetupPlace(path).isAsPackaged(system) == isAsPackaged)
+    try FileManager.default.removeItem(atPath: system.packagedConfiguration)
+    #expect(try !SetupPlace(path).isAsPackaged(system))
+  }
+}
+
 @Suite("What setup adds to the service's unit") struct StoreDropInTests {
   private let directory: TemporaryDirectory
   private let places: SystemPlaces
