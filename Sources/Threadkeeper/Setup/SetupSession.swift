@@ -64,16 +64,16 @@ struct SetupSession {
         // Before the settings: those that open the page without a token would stop the daemon.
         page = try await openPage(draft.settings)
         if isWritten { try write(draft, result) }
+        let unit = StoreDropIn(draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
+        if place.isService, try unit.write() { dropIn = unit.path }
       } catch {
-        // With its settings as they were.
+        // With the settings that are there now.
         if isStopped { try? service?.start(isUnitChanged: false) }
         // A password that setup made is then known to nobody.
         guard isBrokerChanged, !isFilled, let failure = error as? CommandFailure else { throw error }
         throw CommandFailure(
           failure.status, failure.message, remedy: (failure.remedy.map { "\($0); " } ?? "") + Self.undoing)
       }
-      let unit = StoreDropIn(draft.settings, SystemPlaces(environment: ProcessInfo.processInfo.environment))
-      if place.isService, try unit.write() { dropIn = unit.path }
       if let service, !wasActive || isWritten || isStopped || result.storedPassword || dropIn != nil {
         try service.start(isUnitChanged: dropIn != nil)
         isStarted = true
