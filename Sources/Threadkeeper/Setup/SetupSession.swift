@@ -78,7 +78,7 @@ struct SetupSession {
         try service.start(isUnitChanged: dropIn != nil)
         isStarted = true
       }
-      if !questions.flags.noValidate { doctor = try await check() }
+      if !questions.flags.noValidate { doctor = await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
@@ -95,12 +95,21 @@ struct SetupSession {
     return PageLink(settings.http, token: token)
   }
 
-  /// What `threadkeeper doctor` finds now.
-  private func check() async throws -> DoctorReport {
+  /// What `threadkeeper doctor` finds now; nil where it does not come to an end: what setup has done is reported anyway.
+  private func check() async -> DoctorReport? {
     var options = options
     options.config = place.path
     if isAsking { questions.prompt.say("\nChecking all of it…\n") }
-    return DoctorReport(try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
+    do {
+      return DoctorReport(try await Doctor(options: options, loaded: options.read(), other: nil) { _ in }.findings())
+    } catch {
+      questions.warn("All is written, and `threadkeeper doctor` was not run to its end\(Self.reason(error)).")
+      return nil
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    error is CancellationError ? "" : ": \((error as? CommandFailure)?.message ?? "\(error)")"
   }
 
   private func write(_ draft: SetupDraft, _ result: SetupStore.Result) throws {
