@@ -89,6 +89,19 @@ struct BrokerChange {
   let undo: BrokerUndo.Place
   let restart: BrokerRestart
 
+  /// A password file where the broker had none: until then it asks no client for a password.
+  var newPasswordFile: BrokerFile? { files.first { $0.isSecret && $0.before == nil } }
+
+  /// Without a person who is asked, who is shut out has to be said.
+  ///
+  /// - Throws: `CommandFailure` with status 64.
+  func checkUnasked(_ flags: SetupFlags) throws(CommandFailure) {
+    guard let new = newPasswordFile, !flags.refuseUnknownLogins else { return }
+    throw CommandFailure(
+      .usage, "--make-login: with \(new.path) the broker would refuse clients with a name that is not in it",
+      remedy: "nothing was written; add --refuse-unknown-logins if it may, or answer at a terminal")
+  }
+
   /// Writes the files, with copies, and has the broker read them. On a failure they are as before.
   ///
   /// - Parameter test: throws where the broker does not do what it should.

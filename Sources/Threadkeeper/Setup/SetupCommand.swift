@@ -29,7 +29,7 @@ struct SetupCommand: AsyncParsableCommand {
       threadkeeper setup --broker embedded
       threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
       threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
-      sudo threadkeeper setup --yes --broker 127.0.0.1 --login threadkeeper --make-login
+      sudo threadkeeper setup --yes --broker 127.0.0.1 --login threadkeeper --make-login --refuse-unknown-logins
       sudo threadkeeper setup --undo
     """)
 
@@ -170,6 +170,11 @@ struct SetupFlags: ParsableArguments {
     help:
       "Make threadkeeper's login, with a random password, and the access list, in the files of this machine's Mosquitto."
   ) var makeLogin: Bool?
+
+  @Flag(
+    help:
+      "Where the broker has no password file: have it refuse clients with a name that is not in the one that is made.")
+  var refuseUnknownLogins = false
 
   @Option(
     help: ArgumentHelp(

@@ -31,6 +31,7 @@ struct SetupSession {
     var isStarted = false
     var page: PageLink?
     if !isDryRun {
+      if !isAsking { try change?.checkUnasked(questions.flags) }
       try await confirm(draft, change)
       if change?.files.isEmpty == false {
         var mqtt = draft.settings.mqtt
@@ -38,7 +39,7 @@ struct SetupSession {
         let copies = try await makeLogin(advice, mqtt, shown: change)
         var (made, remaining) = try await look(outcome, draft.settings, given: advice.list)
         remaining.isMade = true
-        remaining.isPasswordFileNew = change?.files.contains { $0.isSecret && $0.before == nil } == true
+        remaining.isPasswordFileNew = change?.newPasswordFile != nil
         do { (made.steps, made.accessList) = try remaining.steps() } catch { throw CommandFailure(.usage, "\(error)") }
         (made.files, made.copies) = (broker.files, copies)
         broker = made
@@ -320,7 +321,7 @@ struct SetupSession {
       ([file.before == nil ? "\(file.path) is made:" : "\(file.path) is changed:"]
         + file.difference.map { "  \($0.printable)" }).joined(separator: "\n")
     }
-    if let new = files.first(where: { $0.isSecret && $0.before == nil }) {
+    if let new = change?.newPasswordFile {
       parts.append("From then on the broker refuses clients with a name that is not in \(new.path).")
     }
     if let change, !files.isEmpty { parts.append("Then: `\(change.restart.command.joined(separator: " "))`") }

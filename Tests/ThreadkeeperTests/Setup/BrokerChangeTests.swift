@@ -120,6 +120,26 @@ import ThreadkeeperSupport
     #expect(try names == ["list"])
   }
 
+  @Test("Without a person, a first password file needs the option that says whom it shuts out") func firstPasswordFile()
+    throws
+  {
+    let option = "--refuse-unknown-logins"
+    for (before, options, isRefused) in [(nil, [], true), (nil, [option], false), ("a:$7$\n", [], false)]
+      as [(String?, [String], Bool)]
+    {
+      var passwords = file("passwords", "tk:$7$\n")
+      passwords = BrokerFile(
+        path: passwords.path, before: before, after: passwords.after, access: passwords.access, isSecret: true)
+      let change = BrokerChange(
+        files: [file("list", "new\n"), passwords], undo: place, restart: BrokerRestart(command: ["true"]))
+      let flags = try SetupFlags.parse(options)
+      do {
+        try change.checkUnasked(flags)
+        #expect(!isRefused)
+      } catch { #expect(isRefused && error.status == .usage && error.remedy?.contains(option) == true) }
+    }
+  }
+
   @Test("A file that was changed after it was shown is not written") func changedMeanwhile() async throws {
     try write("old\n", "list")
     let change = file("list", "new\n")
