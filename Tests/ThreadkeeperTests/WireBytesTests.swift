@@ -23,6 +23,8 @@ import ThreadRequests
     let scene = try CommandScene(store: store)
     let ahead = SystemClock().now().milliseconds - scene.clock.now().milliseconds
     scene.clock.jump(seconds: Int(ahead / 1_000))
+    // No hour ends while it lasts: each would be one more of a router's past.
+    if scene.clock.now().milliseconds % 3_600_000 > 3_590_000 { scene.clock.jump(seconds: -10) }
     let hex = try Self.home.dataset(at: 2).hex
     try scene.publish(
       "announce",

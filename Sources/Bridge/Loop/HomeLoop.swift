@@ -25,6 +25,8 @@ package final class HomeLoop: Sendable {
   private let published: Acknowledged
   private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
+  /// As its homes are told the time.
+  package var now: WireTime { clock() }
   /// Base topics that a home has no more, by the home's name.
   package let retiredBases: [HomeBase]
   /// Below which devices are announced to Home Assistant.

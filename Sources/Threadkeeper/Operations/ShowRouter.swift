@@ -29,7 +29,7 @@ struct ShowRouter: ReadOperation {
     let alerts = home.alertStates(in: name, ways: ways, all: true).filter { $0.alert.facts.router == agent }
     return Reply(
       router: RouterState(router, home.verdict(of: router), in: name).jsonValue(),
-      alerts: alerts.map { $0.jsonValue() }, past: RouterSpan.all(home.past(of: router, at: SystemClock().now())))
+      alerts: alerts.map { $0.jsonValue() }, past: RouterSpan.all(home.past(of: router, at: context.bridge.loop.now)))
   }
 }
 
