@@ -28,6 +28,8 @@ struct HomeAssistantSource: AgentSource {
   private var requester: SealedRequester?
   /// The hash of a token that Home Assistant does not know.
   private var refusedToken: (hash: [UInt8], at: Duration)?
+  /// When its list was read last, all of it; nil: not since the connection to the broker.
+  private var listedAt: Duration?
   /// What was logged about the home's networks last.
   private var listRefusal: String?
   /// Since when no request for them was answered.
@@ -42,7 +44,16 @@ struct HomeAssistantSource: AgentSource {
 
   private var now: Duration { agent.now }
 
-  var pause: Duration { sync.pending == nil ? machine.pause ?? configuration.poll : Self.writePause }
+  var pause: Duration {
+    guard sync.pending == nil else { return Self.writePause }
+    if let pause = machine.pause { return pause }
+    let rest = (listedAt ?? now) + configuration.poll - now
+    return min(rest > .zero ? rest : configuration.poll, configuration.sightingInterval)
+  }
+
+  private var isListDue: Bool {
+    sync.pending != nil || machine.pause != nil || listedAt.map { now - $0 >= configuration.poll } ?? true
+  }
 
   var standing: AgentStanding? { machine.standing }
 
@@ -56,14 +67,17 @@ struct HomeAssistantSource: AgentSource {
     do throws(HomeAssistantTrouble) {
       let client = try connect()
       defer { client.close() }
-      if let dataset = sync.pending { try write(dataset, to: client) }
-      for case .read(let entry) in machine.handle(.listed(try client.datasets()), at: now) {
-        decide(.read(entry, try client.dataset(entry.id)))
-        // The rest is read with the next look.
-        guard now < end else { throw .timeout }
+      if isListDue {
+        if let dataset = sync.pending { try write(dataset, to: client) }
+        for case .read(let entry) in machine.handle(.listed(try client.datasets()), at: now) {
+          decide(.read(entry, try client.dataset(entry.id)))
+          // The rest is read with the next look.
+          guard now < end else { throw .timeout }
+        }
+        listedAt = now
+        decide(.looked)
+        request(.networks)
       }
-      decide(.looked)
-      request(.networks)
       // What goes wrong here goes wrong with the next look, too, which says so.
       if let sighting = try? client.routers(quiet: configuration.quiet) { decide(.sighted(sighting)) }
     } catch {
@@ -117,6 +131,7 @@ struct HomeAssistantSource: AgentSource {
   mutating func handle(_ news: AgentNews) {
     switch news {
     case .connected:
+      listedAt = nil
       follow(.connected)
       look()
     case .disconnected: silence = nil
@@ -197,6 +212,8 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   package var name = "Home Assistant"
   /// Between two lists.
   package var poll = Duration.seconds(60)
+  /// Between two looks for border routers at most: the daemon takes what it was not sent for three minutes as unknown.
+  var sightingInterval = Duration.seconds(60)
   /// For a connection, and for each answer.
   package var requestTimeout = Duration.seconds(10)
   /// Whether the home's preferred network is written to it; needs keys.

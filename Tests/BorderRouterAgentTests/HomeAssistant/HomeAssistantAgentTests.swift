@@ -138,6 +138,27 @@ import Wire
     #expect(log.levels.allSatisfy { $0 < .warning })
   }
 
+  @Test("Border routers are looked for also between two lists that are long apart") func sightingsBetweenLists()
+    async throws
+  {
+    var configuration = try configuration()
+    configuration.poll = .seconds(3_600)
+    configuration.sightingInterval = .milliseconds(20)
+    configuration.quiet = .milliseconds(100)
+    func sees(_ address: String) -> Bool {
+      subscriber.messages.contains {
+        $0.topic.hasSuffix("/sightings") && String(decoding: $0.payload, as: UTF8.self).contains(address)
+      }
+    }
+    try await run(configuration) {
+      for address in (1...4).map({ String(format: "%016x", $0) }) {
+        fake.see([FakeHomeAssistant.router(address, ["network_name": "home"])])
+        try await eventually("the router \(address)") { sees(address) }
+      }
+    }
+    #expect(fake.commands.count { $0 == "thread/list_datasets" } <= 2)
+  }
+
   @Test("An event with as many border routers as it can hold fits into an envelope, too") func sealedSightings() throws
   {
     let configuration = try configuration(AgentKeys(own: Identity(), daemon: Identity().keys))
