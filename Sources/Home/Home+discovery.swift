@@ -279,12 +279,12 @@ extension Home {
   }
 
   /// Where the list is full, the router that was there the longest time ago makes room, unless it was on the
-  /// preferred network or has an owner.
+  /// preferred network, has an owner, or was read: anybody can invent others.
   private mutating func makeRoomForSeen() -> Bool {
     guard routers.counts.seen >= Self.mostDiscovered else { return true }
     if step.isListFull { return false }
     let oldest = routers.filter {
-      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && $0.memberOf == nil && $0.team == nil
+      $0.isPresent && $0.source == .mdns && !$0.isAdvertised && $0.memberOf == nil && $0.team == nil && !$0.isRead
     }.min { routers.lastSeen($0.agent) < routers.lastSeen($1.agent) }
     guard let oldest else {
       step.isListFull = true

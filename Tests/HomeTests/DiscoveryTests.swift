@@ -277,6 +277,21 @@ import Testing
     #expect(scene.looks == [199, 4])
   }
 
+  @Test("A router that was read makes no room for others, and one of which nothing is stored does") func readStays() {
+    var scene = HomeScene()
+    scene.announce(9_999, .of(1))
+    let many = (1...202).map { Advertisement.of(UInt64($0), on: 2) }
+    func see(_ list: some Sequence<Advertisement>) { scene.handle(.sightings(Sightings(Array(list)))) }
+    see(many[..<200])
+    #expect(scene.join(1, on: 2, .of(2)) != nil)
+    #expect(scene.router(1)?.dataset != nil)
+    scene.wait(seconds: 3_600)
+    see(many[2..<200])
+    see(many[2...])
+    #expect(scene.router(1)?.dataset != nil && scene.router(2) == nil)
+    #expect(scene.looks == [199, 1])
+  }
+
   @Test("At most 200 are new in an hour") func hour() {
     var scene = HomeScene()
     for start in [0, 100] as [UInt64] {
