@@ -113,10 +113,12 @@ package final class DiscoveryIntake: Sendable {
 
   /// Takes what an agent sees on the local network. Returns at once.
   ///
-  /// - Parameter user: its login.
-  func receive(_ list: [Advertisement], of user: String) {
+  /// - Parameters:
+  ///   - user: its login.
+  ///   - isTrusted: more than other logins.
+  func receive(_ list: [Advertisement], of user: String, isTrusted: Bool = false) {
     let now = clock.now()
-    schedule(state.withLock { $0.take(list, of: user, at: now) })
+    schedule(state.withLock { $0.take(list, of: user, isTrusted: isTrusted, at: now) })
   }
 
   private func schedule(_ delay: Int?) {

@@ -12,7 +12,8 @@ import ThreadDataset
 /// | runs and has found none, for three minutes | none has reported | nobody's: what is listed stays as it was |
 /// | runs and has found none | none has reported since | its own |
 ///
-/// Of two agents the first one counts until it falls silent.
+/// Of two agents the first one counts until it falls silent, or one is trusted more: its login shares credentials, or is
+/// Home Assistant's.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
@@ -28,6 +29,7 @@ struct DiscoveryRecords {
   /// What an agent sees of the local network.
   private struct Report {
     let user: String
+    let isTrusted: Bool
     let list: [BorderRouterAdvertisement]
     let at: WireTime
 
@@ -138,11 +140,12 @@ struct DiscoveryRecords {
 
   /// Takes what an agent sees, which is all that is there.
   ///
+  /// - Parameter isTrusted: more than other logins.
   /// - Returns: as `take`.
-  mutating func take(_ list: [BorderRouterAdvertisement], of user: String, at now: WireTime) -> Int? {
-    if let report, report.user != user, report.isRecent(at: now) { return nil }
+  mutating func take(_ list: [BorderRouterAdvertisement], of user: String, isTrusted: Bool, at now: WireTime) -> Int? {
+    if let report, report.user != user, report.isRecent(at: now), report.isTrusted || !isTrusted { return nil }
     let isNews = report.map { $0.list != list || !$0.isRecent(at: now) } ?? true
-    report = Report(user: user, list: list, at: now)
+    report = Report(user: user, isTrusted: isTrusted, list: list, at: now)
     return isNews && reporter != nil ? schedule(at: now) : nil
   }
 

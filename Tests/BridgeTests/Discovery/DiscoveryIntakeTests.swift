@@ -267,6 +267,19 @@ extension WireTime {
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
+  @Test("A login that is trusted more takes the place of another agent, which takes none of such a one")
+  func trustedAgent() {
+    var records = DiscoveryRecords()
+    let now = kit.time.now
+    func reporter(_ user: String, isTrusted: Bool) -> String? {
+      _ = records.take(reported(), of: user, isTrusted: isTrusted, at: now)
+      return records.reporter
+    }
+    for (user, isTrusted, expected) in [
+      ("any", false, "any"), ("other", false, "any"), ("ha", true, "ha"), ("any", false, "ha"), ("second", true, "ha"),
+    ] { #expect(reporter(user, isTrusted: isTrusted) == expected, "\(user)") }
+  }
+
   @Test("After a start, an empty list of its own counts only when no agent has reported for three minutes")
   func emptyAfterStart() async throws {
     intake.receive(reported(), of: "ha")
