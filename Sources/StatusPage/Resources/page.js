@@ -107,7 +107,7 @@ async function change(path, body, question, place) {
   if (path === "/routers/rename") {
     const name = prompt(question, body.name);
     if (name === null) return;
-    body = {...body, name: name.trim()};
+    body = {...body, name};
   } else if (joins && isJoining || question && !confirm(question)) return;
   if (joins) isJoining = true;
   if (waits[path]) {

@@ -73,7 +73,7 @@ struct RenameRouter: Operation {
   var home: String
   /// 16 or 32 hexadecimal digits.
   var borderAgentId: String
-  /// Empty: as it calls itself.
+  /// Empty: as it calls itself. White space at its ends does not count.
   var name: String
 
   /// Also what `routers rename --json` prints.
@@ -88,11 +88,18 @@ struct RenameRouter: Operation {
   func perform(_ context: OperationContext) throws -> Reply {
     let agent = try BorderAgentID(parameter: borderAgentId)
     let home = try context.settings.home(named: home)
+    let isEmpty = name.isEmpty
+    var rest = name.drop(while: \.isWhitespace)
+    while rest.last?.isWhitespace == true { rest.removeLast() }
+    let name = String(rest)
     // What no router may call itself.
     guard name.unicodeScalars.count <= InboundLimits.textCharacters else {
       throw CommandFailure(.usage, "a name has at most \(InboundLimits.textCharacters) characters")
     }
-    guard name.isEmpty || ShownName.quoted(name) != nil else {
+    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw CommandFailure(.usage, "the name has control characters")
+    }
+    guard isEmpty || ShownName.quoted(name) != nil else {
       throw CommandFailure(.usage, "nothing of the name can be seen")
     }
     let answer = try context.perform(.renameRouter(agent, name.isEmpty ? nil : name), in: home)
