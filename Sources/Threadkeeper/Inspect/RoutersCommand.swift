@@ -211,10 +211,17 @@ struct RoutersRenameCommand: AsyncParsableCommand {
     try await options.perform {
       try RenameRouter(home: argument.home.name($0), borderAgentId: argument.agent().description, name: name ?? "")
     } text: {
-      let name = $0.name.flatMap(ShownName.quoted) ?? "by its id"
-      return $0.changed
-        ? "\($0.borderAgentId) is called \(name) now.\n" : "\($0.borderAgentId) is called \(name) already.\n"
+      $0.sentence + "\n"
     }
+  }
+}
+
+extension RenameRouter.Reply {
+  var sentence: String {
+    guard let name = name.flatMap(ShownName.quoted) else {
+      return "\(borderAgentId) has no name\(changed ? " any more" : ""), and is shown by its id."
+    }
+    return "\(borderAgentId) is called \(name) \(changed ? "now" : "already")."
   }
 }
 

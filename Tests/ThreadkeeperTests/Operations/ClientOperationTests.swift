@@ -87,10 +87,10 @@ import ThreadDataset
     func rename(_ name: String) -> RenameRouter { RenameRouter(home: "home", borderAgentId: Self.agent, name: name) }
     #expect(try context.failure(of: rename("Attic")).status == .noInput)
     try announce(.home)
-    for name in [" ", "\u{200B}", String(repeating: "x", count: 129)] {
+    for name in [" ", "\u{200B}", "a\u{1B}[2Jb", "a\nb", String(repeating: "x", count: 129)] {
       #expect(try context.failure(of: rename(name)).status == .usage, "\(name)")
     }
-    for (name, shown, isChange) in [("Attic", "Attic", true), ("Attic", "Attic", false), ("", nil, true)]
+    for (name, shown, isChange) in [("Attic", "Attic", true), (" Attic\n", "Attic", false), ("", nil, true)]
       as [(String, String?, Bool)]
     {
       let reply = try rename(name).perform(context)
@@ -98,15 +98,32 @@ import ThreadDataset
     }
   }
 
-  @Test("A router is shown with its alerts and its last 30 days") func shown() throws {
+  @Test("What a router is called is said, also where it has no name") func namingSentence() {
+    for (name, changed, words) in [
+      ("Hall", true, #"is called "Hall" now."#), ("Hall", false, #"is called "Hall" already."#),
+      (nil, true, "has no name any more, and is shown by its id."),
+      (nil, false, "has no name, and is shown by its id."),
+    ] as [(String?, Bool, String)] {
+      let reply = RenameRouter.Reply(home: "home", borderAgentId: Self.agent, name: name, changed: changed)
+      #expect(reply.sentence == "\(Self.agent) \(words)")
+    }
+  }
+
+  @Test("A router is shown with its own alerts and its last 30 days") func shown() throws {
     let show = ShowRouter(home: "home", borderAgentId: Self.agent)
     #expect(try context.failure(of: show).status == .noInput)
-    try announce(.home)
+    let records = try TemporaryStore()
+    let context = try other(records) { $0.eachHome.alertsHold = 0 }
+    for (agent, network, user) in [("a1b2c3d4e5f60719", SampleNetwork.home, "hub"), (Self.agent, .guest, "other")] {
+      let dataset = try network.dataset(at: 1).hex
+      try context.receive("announce", from: user, [#"{"border_agent_id":"\#(agent)","dataset":"\#(dataset)"}"#])
+    }
+    try context.receive("announce", [#"{"border_agent_id":"a1b2c3d4e5f6071a"}"#])
     _ = try RenameRouter(home: "home", borderAgentId: Self.agent, name: "Attic").perform(context)
     let reply = try show.perform(context)
     #expect(reply.router.text("name") == "Attic" && reply.router.text("border_agent_id") == Self.agent)
-    #expect(reply.past.map(\.hours).reduce(0, +) == 720 && reply.past.last?.state == "online")
-    #expect(reply.alerts.allSatisfy { $0.text("border_agent_id") == Self.agent })
+    #expect(reply.past.map(\.hours).reduce(0, +) == 720 && reply.past.last?.state == "other_network")
+    #expect(!reply.alerts.isEmpty && reply.alerts.allSatisfy { $0.text("router") == Self.agent })
   }
 
   @Test(
