@@ -76,6 +76,8 @@ import Testing
       let asked = Task { try await SocketRequest.ask("preferred/get", at: installation.socketPath) }
       let id = try await scene.question()
       try await audience.until("the question") { $0.state(topic)?["head"]?.text == id }
+      // Decided before the follower has begun, it would never be shown.
+      try await eventually("it is shown") { try lines().contains { $0.contains(id) } }
       let decided = try await installation.command(["consent"] + verb + [id])
       #expect(decided.status == 0 && decided.output.contains("uid \(geteuid())"), "\(decided)")
       #expect((try await asked.value.error == nil) == given)
