@@ -264,7 +264,7 @@ import Testing
   @Test("A restore beside a daemon whose store lies elsewhere than the backup's changes nothing") func besideDaemon()
     async throws
   {
-    let (_, _, backup, code, _) = try await oldMachine()
+    let (old, _, backup, code, _) = try await oldMachine()
     let (new, broker) = (try Machine(), try TestBroker())
     let settings =
       "mqtt: {host: 127.0.0.1, port: \(broker.port)}\nhttp: {enabled: false}\n"
@@ -276,7 +276,7 @@ import Testing
     #expect(outcome.status == 75 && outcome.error.contains("in use by"), "\(outcome.error)")
     #expect(new.text("etc/threadkeeper/threadkeeper.yaml") == settings)
     #expect(try await daemon.stop() == .exit(0))
-    withExtendedLifetime(broker) {}
+    withExtendedLifetime((old, broker)) {}
   }
 
   @Test("A restore that fails leaves nothing beside the store, and writes through no link") func failedRestore()
