@@ -95,7 +95,7 @@ package enum PageChange: Sendable, Equatable {
   }
 }
 
-/// What a person is told of a change that is made.
+/// What the page shows of a change that is made.
 package struct PageOutcome: Encodable, Sendable, Equatable, ExpressibleByStringInterpolation {
   package var message: String
   /// Shown this once: neither the state nor a log has it.

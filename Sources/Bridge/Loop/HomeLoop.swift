@@ -25,7 +25,7 @@ package final class HomeLoop: Sendable {
   private let published: Acknowledged
   private let follower: any LoopFollower
   private let clock: @Sendable () -> WireTime
-  /// As its homes are told the time.
+  /// The time that its homes get with each input.
   package var now: WireTime { clock() }
   /// Base topics that a home has no more, by the home's name.
   package let retiredBases: [HomeBase]
