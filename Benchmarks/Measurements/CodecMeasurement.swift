@@ -19,7 +19,7 @@ struct CodecMeasurement {
       for turn in 0..<(Self.turns.warm + Self.turns.counted) {
         var length = 0
         let time = try Stopwatch(of: codec.turn) { for _ in 0..<codec.turn { length &+= try codec.run() } }
-        guard length > 0 else { throw StoreFailure(description: "\(codec.name) did nothing") }
+        guard length != 0 else { throw StoreFailure(description: "\(codec.name) did nothing") }
         if turn >= Self.turns.warm { times.append(time.processor * 1e3) }
       }
       table.add(
@@ -100,7 +100,7 @@ struct CodecMeasurement {
     router.user = ExactName(Fleet.user)
     router.isOnline = true
     router.credential = .stored
-    router.name = "Router 7"
+    router.ownName = "Router 7"
     router.vendor = "Example"
     router.model = "BR-1"
     router.dataset = DatasetSummary(dataset) { _, _ in Hash128() }
