@@ -1,6 +1,7 @@
 import Foundation
 import TestKit
 import Testing
+import ThreadDataset
 
 /// `threadkeeper setup` without a terminal, and a Mosquitto that a house uses already.
 @Suite("Setting up with a broker that is in use", .inTurns, .timeLimit(.minutes(30))) struct SetupTests {
@@ -291,6 +292,74 @@ import Testing
     #expect(try files(broker) == before)
     let none = try await installation.command("setup", "--undo", "--mosquitto-config", broker.file("mosquitto.conf"))
     #expect(none.status == 0 && none.output.contains("nothing to undo"), "\(none)")
+  }
+
+  @Test("Its agents publish sealed under logins of their own; again: nothing to change; --undo takes them away")
+  func agents() async throws {
+    let (broker, fake) = (try open(), try FakeHomeAssistant(token: "an-administrators-token"))
+    let routers = try await ThreadRouters(1)
+    let home = try ThreadNetwork("home")
+    let router = try routers.order(0, "form", home.hex()).agent
+    fake.add(try OperationalDataset(hex: home.hex()), isPreferred: true)
+    let (before, directory) = (try files(broker), installation.directory.file("root/etc/threadkeeper-agent"))
+    _ = try await report(making(broker))
+    let daemon = try await installation.start()
+    func setup(_ more: [String]) async throws -> ThreadkeeperBinary.Outcome {
+      try await installation.command(
+        [
+          "setup", "--mosquitto-config", broker.file("mosquitto.conf"), "--restart-broker", broker.restart,
+          "--home-assistant-url", fake.url, "--home-assistant-user", "\(getuid())", "--openthread-url", routers.url(0),
+          "--router-user", "\(getuid())",
+        ] + more, environment: ["THREADKEEPER_SYSTEM_ROOT": installation.directory.file("root")])
+    }
+    let wrong = try installation.directory.putSecret("wrong", "wrong-token")
+    let refused = try await setup(["--home-assistant-token-file", wrong])
+    #expect(refused.status == 77 && refused.error.contains("token"), "\(refused)")
+    let token = try installation.directory.putSecret("an-administrators-token", "token")
+    let named = ["--home-assistant-token-file", token, "--agent", "openthread", "--json"]
+    let trial = try await setup(named + ["--dry-run"])
+    #expect(JSON(trial.output)?["agents"]?.list.count == 2 && !FileManager.default.fileExists(atPath: directory))
+
+    let made = try await setup(named)
+    let reports = JSON(made.output)?["agents"]?.list ?? []
+    #expect(made.status == 0 && !made.output.contains("an-administrators-token"), "\(made)")
+    #expect(reports.compactMap { $0["agent"]?.text } == ["home-assistant", "openthread"], "\(made)")
+    #expect(reports.allSatisfy { $0["enrolled"] == true && $0["problem"] == nil }, "\(made)")
+
+    // As the units have it.
+    var processes: [ChildProcess] = []
+    for name in ["home-assistant", "otbr"] {
+      let text = try String(contentsOfFile: "\(directory)/\(name).env", encoding: .utf8)
+      let values = text.split(separator: "\n").filter { $0.hasPrefix("AGENT_") }.map { $0.split(separator: "\"")[1] }
+      processes.append(
+        try ChildProcess(
+          ThreadkeeperBinary.executable.path,
+          ["agent", name] + values.flatMap { $0.split(separator: " ") }.map(String.init),
+          environment: ["HOME": installation.directory.path],
+          streams: (.nothing, .nothing, .file(installation.directory.file("\(name).log")))))
+    }
+    defer { for process in processes { process.signal(SIGKILL) } }
+    try await eventually("what both publish") {
+      let (networks, rows) = (try await installation.run("networks"), try await installation.run("routers"))
+      return networks.contains("home-assistant") && rows.contains(router)
+    }
+    let clients = try await installation.json("clients", "list")["clients"]?.list ?? []
+    #expect(clients.compactMap { $0["user"]?.text }.sorted() == ["home-assistant", "openthread"])
+    #expect(clients.allSatisfy { $0["trust"] == "signed" })
+
+    let (passwords, again) = (
+      try files(broker), try await setup(["--agent", "home-assistant", "--agent", "openthread"])
+    )
+    #expect(again.output.contains("The agent for Home Assistant: nothing to change."), "\(again)")
+    #expect(again.output.contains("The agent for this OpenThread router: nothing to change."), "\(again)")
+    #expect(try files(broker) == passwords)
+
+    let undone = try await setup(["--undo", "--json"])
+    #expect(undone.status == 0, "\(undone)")
+    #expect(JSON(undone.output)?["agents"]?.list.allSatisfy { $0["revoked"] == true } == true, "\(undone)")
+    #expect(try files(broker) == before && FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+    #expect(try await installation.json("clients", "list")["clients"]?.list.isEmpty == true)
+    #expect(try await daemon.stop() == .exit(0))
   }
 
   @Test("At a terminal all lines are shown before the last question, and a no leaves all as it was") func declines()

@@ -53,6 +53,18 @@ final class HomeAssistantClient {
     }
   }
 
+  /// Connects, and does not log in.
+  ///
+  /// - Throws: where it is no Home Assistant.
+  static func greet(_ address: HomeAssistantAddress, of users: Set<UInt32>, timeout: Duration)
+    throws(HomeAssistantTrouble)
+  {
+    let end = ContinuousClock.now + timeout
+    let socket = try WebSocket(address, of: users, until: end, signal: nil)
+    defer { socket.close() }
+    guard UntrustedJSON.text("type", in: try socket.receive(until: end)) == "auth_required" else { throw .otherForm }
+  }
+
   func close() { socket.close() }
 
   // MARK: Commands

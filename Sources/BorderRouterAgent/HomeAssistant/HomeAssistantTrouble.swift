@@ -194,6 +194,9 @@ package struct HomeAssistantAddress: Equatable, Sendable, CustomStringConvertibl
     return whole.hasSuffix(port) ? String(whole.dropLast(port.count)) : whole
   }
 
+  /// Whether token and credentials cross the network as plain text.
+  package var isPlaintextElsewhere: Bool { !isTLS && !address.isLoopback }
+
   /// Without the path.
   package var description: String { (isTLS ? "https" : "http") + "://\(authority)" }
 }

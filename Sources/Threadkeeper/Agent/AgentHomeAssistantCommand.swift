@@ -151,15 +151,18 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
   private static func token(_ file: String?, _ kept: SecretBytes) throws(CommandFailure) -> SecretBytes {
     var token = kept
     if let file { token = SecretBytes(copying: try SecretInput.line(file, of: "access token").utf8) }
-    // What stands in JSON as it is.
-    let isToken = token.withUnsafeBytes { bytes in
-      !bytes.isEmpty
-        && bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-    }
-    guard isToken else {
+    guard isToken(token) else {
       let place = file.map { "the first line of \($0)" } ?? supervisorToken
       throw CommandFailure(.badInput, "\(place) is no access token of Home Assistant")
     }
     return token
+  }
+
+  /// Whether it stands in JSON as it is.
+  static func isToken(_ token: SecretBytes) -> Bool {
+    token.withUnsafeBytes { bytes in
+      !bytes.isEmpty
+        && bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
   }
 }

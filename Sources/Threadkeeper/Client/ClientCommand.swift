@@ -193,8 +193,9 @@ struct ClientKeyFile {
 
   let path: String
 
+  /// - Parameter owner: user and group; nil: who makes it.
   /// - Throws: `CommandFailure` with status 73; a file that is there is never replaced.
-  func create(_ identity: Identity) throws(CommandFailure) {
+  func create(_ identity: Identity, owner: (uid_t, gid_t)? = nil) throws(CommandFailure) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       guard errno != EEXIST else {
@@ -216,15 +217,18 @@ struct ClientKeyFile {
       // Whatever the umask is.
       guard fchmod(descriptor, 0o600) == 0 else { throw CommandFailure(.inputOutput, "can't protect \(path)") }
       try StandardStream.write(text, to: descriptor)
-      guard fsync(descriptor) == 0 else { throw CommandFailure(.inputOutput, "can't write \(path)") }
+      guard owner.map({ fchown(descriptor, $0.0, $0.1) == 0 }) != false, fsync(descriptor) == 0 else {
+        throw CommandFailure(.inputOutput, "can't write \(path)")
+      }
     } catch {
       unlink(path)
       throw error
     }
   }
 
+  /// - Parameter owner: whose it may be, beside this user's and root's.
   /// - Throws: `CommandFailure`, with status 77 when others can read the file or it is another's.
-  func read() throws(CommandFailure) -> Identity {
+  func read(of owner: uid_t? = nil) throws(CommandFailure) -> Identity {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     var status = stat()
     guard descriptor >= 0 else {
@@ -248,7 +252,7 @@ struct ClientKeyFile {
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       throw CommandFailure(.noInput, "\(path) is no file")
     }
-    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+    guard status.st_uid == geteuid() || status.st_uid == 0 || status.st_uid == owner else {
       throw CommandFailure(
         .notPermitted, "\(path) belongs to \(Self.name(of: status.st_uid)), who knows what is in it",
         remedy: "run this as that user, or `chown` it")

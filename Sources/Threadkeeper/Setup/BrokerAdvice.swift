@@ -23,6 +23,8 @@ struct BrokerAdvice {
   var files: HouseBroker?
   /// Of these files.
   var gaps: [AccessGap] = []
+  /// Logins of agents on this machine, with the files of their passwords.
+  var agents: [(login: String, file: String)] = []
   /// Options that name the settings, such as `--config FILE`.
   var options: [String] = []
   var isRoot = false
@@ -81,7 +83,9 @@ struct BrokerAdvice {
       return BrokerFile(path: path, before: before, after: change(ended), access: access, isSecret: isSecret)
     }
     var changes: [BrokerFile] = []
-    let new = try list.daemons.filter { files.logins?.contains($0) != true }.map { try passwordLine($0) + "\n" }
+    let new = try (list.daemons + agents.map(\.login)).filter { files.logins?.contains($0) != true }.map {
+      try passwordLine($0) + "\n"
+    }
     if let passwords = files.options.passwordFile ?? newPasswordFile, !new.isEmpty {
       changes.append(try file(passwords, isSecret: true) { $0 + new.joined() })
     }
@@ -127,13 +131,17 @@ struct BrokerAdvice {
 
   private var logins: [Step] {
     let new = newPasswordFile
-    let wanted = list.daemons + list.monitors + list.approvers + (new == nil && !isPasswordFileNew ? [] : list.kept)
+    let wanted =
+      list.daemons + agents.map(\.login) + list.monitors + list.approvers
+      + (new == nil && !isPasswordFileNew ? [] : list.kept)
     let missing =
       files.map { files in wanted.filter { files.logins?.contains($0) != true }.uniqued }
-      ?? (isLoginRefused ? list.daemons : [])
+      ?? (isLoginRefused ? list.daemons : []) + agents.filter { access($0.file, F_OK) != 0 }.map(\.login)
     guard !missing.isEmpty else { return [] }
     let same =
-      missing.contains { list.daemons.contains($0) } ? ". threadkeeper's gets the same password that you gave here" : ""
+      (missing.contains { list.daemons.contains($0) }
+        ? ". threadkeeper's gets the same password that you gave here" : "")
+      + agents.filter { missing.contains($0.login) }.map { ". The password of \($0.login) is in \($0.file)" }.joined()
     guard let new else {
       return [
         Step(

@@ -139,13 +139,19 @@ struct BrokerUndo: Codable, Equatable {
 /// What `setup --undo` answers.
 struct UndoReport: Encodable {
   let files: [BrokerUndo.Step]
+  var agents: [UndoneAgent] = []
   let dryRun: Bool
   var restarted = false
   var next: [String] = []
 
   var text: String {
-    guard !files.isEmpty else { return "Setup has changed no file of this broker: nothing to undo.\n" }
-    var lines = files.flatMap { step -> [String] in
+    guard !files.isEmpty || !agents.isEmpty else {
+      return "Setup has changed no file of this broker: nothing to undo.\n"
+    }
+    var lines = agents.flatMap { agent in
+      ["\(agent.unit): \(dryRun ? "would be " : "")stopped, and its files removed:"] + agent.files.map { "  \($0)" }
+    }
+    lines += files.flatMap { step -> [String] in
       switch step.action {
       case .restored: ["\(step.path): \(dryRun ? "would be " : "")as before setup."]
       case .removed: ["\(step.path): \(dryRun ? "would be " : "")removed."]

@@ -24,12 +24,16 @@ struct SetupCommand: AsyncParsableCommand {
     each difference and asks once, keeps copies, restarts the broker and tries the login. --undo puts the copies \
     back where nothing else was changed since, and names the lines where it was.
 
+    Where Home Assistant or an OpenThread Border Router answers on this machine, it can set up the agent for it: \
+    login, keys, enrolment, options and service. --undo takes that away, too.
+
     Examples:
       sudo threadkeeper setup
       threadkeeper setup --broker embedded
       threadkeeper setup --broker 127.0.0.1 --login tk --password-file - <secret
       threadkeeper setup --broker 192.0.2.7 --login tk --password-file f --dry-run
       sudo threadkeeper setup --yes --broker 127.0.0.1 --login threadkeeper --make-login --refuse-unknown-logins
+      sudo threadkeeper setup --agent home-assistant --home-assistant-token-file token
       sudo threadkeeper setup --undo
     """)
 
@@ -39,7 +43,8 @@ struct SetupCommand: AsyncParsableCommand {
 
   @Flag(help: "Write nothing, and say what would be written.") var dryRun = false
 
-  @Flag(help: "Put back what --make-login has changed at the broker of this machine.") var undo = false
+  @Flag(help: "Put back what setup has changed at the broker of this machine, and take its agents away.") var undo =
+    false
 
   @OptionGroup var options: CommandOptions
 
@@ -51,12 +56,13 @@ struct SetupCommand: AsyncParsableCommand {
     }
     // Before signals are caught: reading here is ended by them as everywhere.
     let given = try flags.passwordFile.map { SecretText(try Password.fromFile($0)) }
+    let token = try flags.homeAssistantTokenFile.map { SecretText(try SecretInput.line($0, of: "access token")) }
+    let system = SystemPlaces(environment: ProcessInfo.processInfo.environment)
     let prompt = PersonAtTerminal()
     let progress = SetupProgress()
     let service = flags.noStart || dryRun ? nil : SystemdService.daemon(place)
     let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
-    let isFirst =
-      !OpenStore.exists(current) || place.isAsPackaged(SystemPlaces(environment: ProcessInfo.processInfo.environment))
+    let isFirst = !OpenStore.exists(current) || place.isAsPackaged(system)
     let questions = SetupQuestions(
       flags: flags, current: current, isFirst: isFirst, prompt: prompt, isAsking: !yes && prompt.isPossible,
       given: given, known: { await SetupStore.password(for: $0, current) },
@@ -77,8 +83,11 @@ struct SetupCommand: AsyncParsableCommand {
         return LoginMaker(settings, file: file, restart: restart)
       })
     let session = SetupSession(
-      questions: questions, options: options.settings, place: place, isDryRun: dryRun, service: service,
-      restart: restart, progress: progress)
+      questions: questions,
+      agents: AgentSetup(
+        questions: questions, system: system, token: token,
+        options: place.path == system.configuration ? options.settings.words() : ["--config", place.path.quoted]),
+      options: options.settings, place: place, isDryRun: dryRun, service: service, restart: restart, progress: progress)
     let report: SetupReport
     do { report = try await Interruptible.run { try await session.run() } } catch
       where error is CancellationError || error is DaemonClient.LeftOpen
@@ -98,25 +107,37 @@ struct SetupCommand: AsyncParsableCommand {
     let place = BrokerUndo.Place(directory: directory)
     let record = try place.load()
     let steps = record.plan()
+    var agents = UndoneAgent.all(SystemPlaces(environment: ProcessInfo.processInfo.environment))
     let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
     let prompt = PersonAtTerminal()
     let changes = steps.contains { $0.action != .left }
-    var report = UndoReport(files: steps, dryRun: dryRun)
-    if changes, !dryRun {
+    var report = UndoReport(files: steps, agents: agents, dryRun: dryRun)
+    if changes || !agents.isEmpty, !dryRun {
       if !yes, prompt.isPossible {
-        prompt.say(UndoReport(files: steps, dryRun: true).text)
+        prompt.say(UndoReport(files: steps, agents: agents, dryRun: true).text)
         let answer = try await prompt.ask("Do it? [yes]: ", isHidden: false)
         guard let answer, answer.isEmpty || answer.lowercased().hasPrefix("y") else {
           throw ThreadkeeperCommand.stopped
         }
       }
-      try record.apply(steps, place)
-      try restart?.run()
-      report.restarted = restart != nil
-      report.next =
-        (restart == nil ? ["sudo systemctl restart mosquitto"] : []) + [
-          "sudo threadkeeper setup --broker embedded" + options.settings.words().map { " \($0)" }.joined()
-        ]
+      let settings = try? SetupDraft.load(
+        SetupPlace.find(options.settings).text ?? "", SetupPlace.find(options.settings),
+        stateDirectory: options.settings.stateDirectory
+      ).settings
+      for index in agents.indices { try await agents[index].take(settings) }
+      report.agents = agents
+      report.next = agents.filter { !$0.revoked }.compactMap(\.login).map {
+        "threadkeeper clients revoke \($0.quoted) --forget"
+      }
+      if changes {
+        try record.apply(steps, place)
+        try restart?.run()
+        report.restarted = restart != nil
+        report.next +=
+          (restart == nil ? ["sudo systemctl restart mosquitto"] : []) + [
+            "sudo threadkeeper setup --broker embedded" + options.settings.words().map { " \($0)" }.joined()
+          ]
+      }
     }
     try options.output.show(report, text: report.text)
   }
@@ -192,6 +213,31 @@ struct SetupFlags: ParsableArguments {
     help: ArgumentHelp("Mosquitto's configuration, if it is not /etc/mosquitto/mosquitto.conf.", valueName: "file"))
   var mosquittoConfig: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Set up the agent for what answers on this machine. Repeatable. Without a terminal no other one is.",
+      valueName: MachineAgent.allCases.map(\.rawValue).joined(separator: "|"))) var agent: [MachineAgent] = []
+
+  @Flag(help: "Set up no agent.") var noAgents = false
+
+  @Option(help: ArgumentHelp("Where Home Assistant is, if it is not http://127.0.0.1:8123.", valueName: "url"))
+  var homeAssistantURL: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Its access token for its agent: the first line of a file that others cannot read, or of standard input with `-`.",
+      valueName: "file")) var homeAssistantTokenFile: String?
+
+  @Option(help: ArgumentHelp("The user that Home Assistant runs as here, where that is not root.", valueName: "user"))
+  var homeAssistantUser: String?
+
+  @Option(
+    help: ArgumentHelp("The REST interface of the OpenThread router, if not http://127.0.0.1:8081.", valueName: "url"))
+  var openthreadURL: String?
+
+  @Option(help: ArgumentHelp("The user that otbr-agent runs as, where that is not root.", valueName: "user"))
+  var routerUser: String?
+
   @Flag(help: "Write the settings without asking the broker.") var noValidate = false
 
   @Flag(help: "Do not start or restart the service.") var noStart = false
@@ -203,10 +249,17 @@ struct SetupFlags: ParsableArguments {
     if makeLogin == true, noLogin || noValidate { throw ValidationError("--make-login is for a login that is tried.") }
     if openPage == true, page == false { throw ValidationError("--open-page and --no-page exclude each other.") }
     if port == 0 { throw ValidationError("--port is from 1 to 65535.") }
+    if noAgents, !wanted.isEmpty { throw ValidationError("--no-agents and --agent exclude each other.") }
+    if passwordFile == "-", homeAssistantTokenFile == "-" {
+      throw ValidationError("Standard input has one of --password-file and --home-assistant-token-file.")
+    }
     if broker == "embedded", port != nil || tls || caFile != nil || login != nil {
       throw ValidationError("The private broker makes its own port and login.")
     }
   }
+
+  /// Agents that options name.
+  var wanted: Set<MachineAgent> { Set(agent + (homeAssistantTokenFile == nil ? [] : [.homeAssistant])) }
 
   /// Who is to reach the page; nil where no option says so.
   func reach(_ current: Settings.HTTP) -> PageReach? {
@@ -261,6 +314,24 @@ struct SetupReport: Encodable {
     var copies: [String] = []
   }
 
+  /// One of this machine that is set up, is to be, or could be.
+  struct Agent: Encodable {
+    let agent: MachineAgent
+    let unit: String
+    /// At the broker.
+    var login: String?
+    /// Written, or to be.
+    var files: [String] = []
+    /// Whether its login was enrolled.
+    var enrolled = false
+    var started = false
+    /// What it has logged first.
+    var log: String?
+    /// Why it is not set up.
+    var problem: String?
+    var next: [String] = []
+  }
+
   let settings: String
   let changes: [SetupDraft.Change]
   /// Whether the file was written: not when it says all that already, and not for `--dry-run`.
@@ -274,6 +345,7 @@ struct SetupReport: Encodable {
   /// A file of systemd's that was written or removed, because the store lies elsewhere than the service expects.
   let dropIn: String?
   let broker: Broker
+  let agents: [Agent]
   /// Where the page is open to the network.
   let page: PageLink?
   /// Whether the service was started, or restarted.
@@ -297,7 +369,8 @@ struct SetupReport: Encodable {
     }
     if let dropIn { lines.append("\(dropIn): changed, so that the service waits for the store's disk.") }
     if serviceStarted { lines.append("The service runs with these settings, now and after each boot.") }
-    lines += [""] + brokerLines + ["", "Next:"] + next.map { "  \($0)" }
+    lines +=
+      [""] + brokerLines + agents.flatMap { [""] + $0.lines(dryRun: dryRun) } + ["", "Next:"] + next.map { "  \($0)" }
     let text = lines.joined(separator: "\n") + "\n" + (page.map { "\n" + $0.text() } ?? "")
     guard let doctor else { return text }
     return text + "\nthreadkeeper doctor, now:\n" + doctor.text(onlyProblems: true)
@@ -334,5 +407,28 @@ struct SetupReport: Encodable {
       lines += ["", "These are the lines of the access list:"] + rows.map { "     \($0)" }
     }
     return lines
+  }
+}
+
+extension SetupReport.Agent {
+  init(_ work: AgentSetup.Work) {
+    self.init(agent: work.plan.agent, unit: work.plan.agent.unit, login: work.plan.login, files: work.files)
+  }
+
+  func lines(dryRun: Bool) -> [String] {
+    let name = "The agent for \(agent.title)"
+    var lines: [String] = []
+    if let problem {
+      lines = ["Not set up: \(problem.printable)"]
+    } else if dryRun, !files.isEmpty {
+      lines = ["\(name): would be set up with the login \(login ?? "")."]
+    } else if files.isEmpty, !enrolled, !started {
+      lines = ["\(name): nothing to change."]
+    } else {
+      lines = ["\(name): \(started ? "runs, now and after each boot" : "set up"), with the login \(login ?? "")."]
+    }
+    lines += files.map { "  \($0)" }
+    if let log { lines.append("  its log: \(log)") }
+    return lines + next.map { "  then: \($0)" }
   }
 }

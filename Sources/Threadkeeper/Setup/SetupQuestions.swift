@@ -74,6 +74,8 @@ struct SetupQuestions {
     var admitsAnonymous = false
     /// Whether setup makes login and access list at the broker.
     var makesLogin = false
+    /// Whether it makes logins for agents there: also where nothing else is to be made.
+    var makesAgentLogins = false
   }
 
   func run() async throws -> Outcome {
@@ -83,6 +85,10 @@ struct SetupQuestions {
     if mqtt.host != .embedded {
       (mqtt, outcome.problem, outcome.makesLogin) = try await login(at: mqtt)
       outcome.password = mqtt.password
+      if mqtt.username != nil {
+        let maker = maker(mqtt)
+        outcome.makesAgentLogins = maker.obstacle == nil && (outcome.makesLogin || !maker.isNeeded)
+      }
       if mqtt.password != current.mqtt.password { mqtt.password = nil }
     }
     mqtt.baseTopic = flags.baseTopic ?? current.mqtt.baseTopic

@@ -8,6 +8,7 @@ import ThreadkeeperSupport
 /// The steps of `threadkeeper setup`: ask, try, look, write, store, say what is left to do.
 struct SetupSession {
   let questions: SetupQuestions
+  let agents: AgentSetup
   let options: SettingsOptions
   let place: SetupPlace
   let isDryRun: Bool
@@ -22,8 +23,13 @@ struct SetupSession {
     let outcome = try await questions.run()
     var doctor: DoctorReport?
     let draft = try SetupDraft(outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
-    var (broker, advice) = try await look(outcome, draft.settings)
-    let change = try outcome.makesLogin ? change(advice) { login in "\(login):" } : nil
+    let logins = house(draft.settings)?.logins ?? []
+    var (plans, agentReports) = try await agents.plans(draft.settings, logins: logins)
+    var (broker, advice) = try await look(outcome, draft.settings, plans)
+    let makesLogins = outcome.makesLogin || outcome.makesAgentLogins && !plans.isEmpty
+    let change = try makesLogins ? change(advice) { login in "\(login):" } : nil
+    var works: [AgentSetup.Work] = []
+    for plan in plans { works.append(try await agents.work(plan, draft.settings)) }
     broker.files = (change?.files ?? []).map { .init(path: $0.path, difference: $0.difference) }
     let isWritten = draft.text != place.text
     var result = SetupStore.Result()
@@ -32,12 +38,13 @@ struct SetupSession {
     var page: PageLink?
     if !isDryRun {
       if !isAsking { try change?.checkUnasked(questions.flags) }
-      try await confirm(draft, change)
+      try await confirm(draft, change, works)
       if change?.files.isEmpty == false {
         var mqtt = draft.settings.mqtt
         mqtt.password = mqtt.password ?? outcome.password
-        let copies = try await makeLogin(advice, mqtt, shown: change)
-        var (made, remaining) = try await look(outcome, draft.settings, given: advice.list)
+        let passwords = Dictionary(plans.map { ($0.login, $0.password) }) { $1 }
+        let copies = try await makeLogin(advice, mqtt, passwords, shown: change)
+        var (made, remaining) = try await look(outcome, draft.settings, plans, given: advice.list)
         remaining.isMade = true
         remaining.isPasswordFileNew = change?.newPasswordFile != nil
         do { (made.steps, made.accessList) = try remaining.steps() } catch { throw CommandFailure(.usage, "\(error)") }
@@ -60,6 +67,7 @@ struct SetupSession {
         isStopped = true
       }
       do {
+        for work in works { try agents.prepare(work, draft.settings) }
         result = try await store.fill(username: draft.settings.mqtt.username, password: password)
         isFilled = true
         // Before the settings: those that open the page without a token would stop the daemon.
@@ -79,12 +87,15 @@ struct SetupSession {
         try service.start(isUnitChanged: dropIn != nil)
         isStarted = true
       }
+      progress.note("All but agents is set up. Run it again.")
+      for work in works { agentReports.append(try await agents.finish(work, draft.settings)) }
       if !questions.flags.noValidate { doctor = await check() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
       store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,
-      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, page: page, serviceStarted: isStarted,
+      passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, agents: agentReports, page: page,
+      serviceStarted: isStarted,
       next: (dropIn == nil || isStarted ? [] : ["sudo systemctl daemon-reload"])
         + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
   }
@@ -125,17 +136,18 @@ struct SetupSession {
   // MARK: The broker
 
   /// - Parameter given: what was asked for already.
-  private func look(_ outcome: SetupQuestions.Outcome, _ settings: Settings, given: AccessList? = nil) async throws -> (
-    SetupReport.Broker, BrokerAdvice
-  ) {
+  private func look(
+    _ outcome: SetupQuestions.Outcome, _ settings: Settings, _ plans: [AgentPlan], given: AccessList? = nil
+  ) async throws -> (SetupReport.Broker, BrokerAdvice) {
     let mqtt = settings.mqtt
-    guard case .named(let host) = mqtt.host else {
+    guard mqtt.host != .embedded else {
       return (SetupReport.Broker(address: "embedded", access: .complete), BrokerAdvice(list: AccessList(settings)))
     }
-    let house = HouseBroker(host: host, port: mqtt.port, file: questions.flags.mosquittoConfig)
+    let house = house(settings)
     var advice = BrokerAdvice(
       list: AccessList(settings), files: house?.isComplete == true ? house : nil, options: options.words(),
       isRoot: StoreOwner.isRoot, isLoginRefused: outcome.problem != nil, isAnonymous: mqtt.username == nil)
+    advice.agents = plans.map { ($0.login, $0.place.password) }
     if let given { return try report(settings, house, advice, outcome, given) }
     // Lines that setup itself has added are written again whole, unless they are right.
     if outcome.makesLogin, let files = advice.files, try hasGaps(files, settings) {
@@ -168,6 +180,12 @@ struct SetupSession {
       if outcome.makesLogin { advice.list.keptWrites = try await writes(advice) }
       return try report(settings, house, advice, outcome, advice.list)
     } catch let error as AccessListError { throw CommandFailure(.usage, "\(error)") }
+  }
+
+  /// This machine's, where it is that.
+  private func house(_ settings: Settings) -> HouseBroker? {
+    guard case .named(let host) = settings.mqtt.host else { return nil }
+    return HouseBroker(host: host, port: settings.mqtt.port, file: questions.flags.mosquittoConfig)
   }
 
   private func hasGaps(_ files: HouseBroker, _ settings: Settings) throws -> Bool {
@@ -208,11 +226,14 @@ struct SetupSession {
 
   /// - Parameters:
   ///   - mqtt: with the password.
+  ///   - agents: passwords by login.
   ///   - shown: what a person has agreed to.
   /// - Returns: copies of the files as they were.
-  private func makeLogin(_ advice: BrokerAdvice, _ mqtt: Settings.MQTT, shown: BrokerChange?) async throws -> [String] {
+  private func makeLogin(
+    _ advice: BrokerAdvice, _ mqtt: Settings.MQTT, _ agents: [String: SecretText], shown: BrokerChange?
+  ) async throws -> [String] {
     let password = mqtt.password ?? SecretText("")
-    let change = try change(advice) { try BrokerChange.passwordLine($0, password) }
+    let change = try change(advice) { try BrokerChange.passwordLine($0, agents[$0] ?? password) }
     for file in change?.files ?? [] {
       let isShown = shown?.files.contains { $0.path == file.path && $0.before == file.before } == true
       guard isShown else { throw BrokerChange.changed(file.path) }
@@ -283,7 +304,7 @@ struct SetupSession {
     if kept.isEmpty, let files = advice.files, !advice.gaps.isEmpty {
       let hasList = files.accessList != nil
       kept = hasList ? advice.gaps.filter(\.isExcess).compactMap(\.who.login) : files.logins ?? []
-      kept = Set(kept).subtracting(list.daemons + list.kept + flags.router).sorted()
+      kept = Set(kept).subtracting(list.daemons + list.kept + flags.router + advice.agents.map(\.login)).sorted()
       let others = kept.filter { !(list.monitors + list.deciders).contains($0) }.map(\.printable).listed
       if flags.router.isEmpty, !others.isEmpty, !isAsking {
         questions.warn(
@@ -314,9 +335,9 @@ struct SetupSession {
   // MARK: The rest
 
   /// The last question: nothing is written before it.
-  private func confirm(_ draft: SetupDraft, _ change: BrokerChange?) async throws {
-    let files = change?.files ?? []
-    guard isAsking, !draft.changes.isEmpty || !files.isEmpty else { return }
+  private func confirm(_ draft: SetupDraft, _ change: BrokerChange?, _ works: [AgentSetup.Work]) async throws {
+    let (files, works) = (change?.files ?? [], works.filter { !$0.isNothing })
+    guard isAsking, !draft.changes.isEmpty || !files.isEmpty || !works.isEmpty else { return }
     var parts = files.map { file in
       ([file.before == nil ? "\(file.path) is made:" : "\(file.path) is changed:"]
         + file.difference.map { "  \($0.printable)" }).joined(separator: "\n")
@@ -327,6 +348,10 @@ struct SetupSession {
     if let change, !files.isEmpty { parts.append("Then: `\(change.restart.command.joined(separator: " "))`") }
     if !draft.changes.isEmpty {
       parts.append((["\(place.path) gets:"] + draft.changes.map { "  \($0.line)" }).joined(separator: "\n"))
+    }
+    parts += works.map { work in
+      (["For \(work.plan.agent.title) the agent gets the login \(work.plan.login), enrolled as signed, and:"]
+        + (work.files + [work.plan.agent.unit]).map { "  \($0)" }).joined(separator: "\n")
     }
     let isWanted = try await questions.decide(nil, why: parts.joined(separator: "\n\n"), "Write it", usual: true)
     guard isWanted else { throw CancellationError() }

@@ -37,6 +37,27 @@ struct SystemdService {
     try call(["restart", unit])
   }
 
+  /// Not now, and at no boot.
+  func disable() throws(CommandFailure) { try call(["--quiet", "disable", "--now", unit]) }
+
+  /// What it has logged first since then; nil where it logs nothing.
+  ///
+  /// - Parameter start: seconds since 1970.
+  func firstLine(since start: Int) async throws -> String? {
+    let command = ["journalctl", "-q", "-o", "cat", "-u", unit, "-t", "threadkeeper", "--since", "@\(start)"]
+    for _ in 0..<Self.looks {
+      let output = try? ToolProcess(command, mostOutput: 1 << 20, timeout: .seconds(30)).output(until: nil)
+      if let line = output?.split(separator: UInt8(ascii: "\n")).first {
+        return String(decoding: line, as: UTF8.self).printable
+      }
+      try await Task.sleep(for: .milliseconds(500))
+    }
+    return nil
+  }
+
+  /// Ten seconds: it waits by itself for what is away, and logs that.
+  private static let looks = 20
+
   private func call(_ words: [String]) throws(CommandFailure) {
     do {
       _ = try ToolProcess(["systemctl"] + words, mostOutput: 1 << 16, timeout: .seconds(120), showsErrors: true).output(
