@@ -122,13 +122,10 @@ struct IntakeMeasurement {
     var part = Part(
       "intake", "Durable intake",
       method: """
-        All subscribers have a session of their own on the same broker and get the same bytes. *Live*: they are there
-        while a program in C publishes \(size.messages.grouped) packets with QoS 1, at most 1,000 unacknowledged; the
-        time is from its first byte to the last message on the disk (or counted, by the bare subscriber). *Backlog*: the
-        broker has all messages before the subscriber connects, and the time is from the accepted connection. The last
-        column is the publisher's rate; where it equals the subscriber's, the broker is the limit. The subscribers with
-        a commit a message get \((size.messages / Self.slowShare).grouped) messages. Each acknowledges after its commit,
-        as the daemon does; the bare one stores nothing.
+        *Live*: subscribers are there while a program in C publishes \(size.messages.grouped) packets with QoS 1, at most
+        1,000 unacknowledged; the time is from its first byte to the last message on the disk. *Backlog*: the broker has
+        all messages before the subscriber connects. Where the publisher's rate equals the subscriber's, the broker is
+        the limit. The subscribers with a commit a message get \((size.messages / Self.slowShare).grouped) messages.
         """, table: table, figures: figures)
     part.missing = results.missing
     return part

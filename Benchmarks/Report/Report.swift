@@ -47,9 +47,8 @@ struct Report: Encodable {
       compared with. `make bench` measures all of it again and writes this page.
       """.unfolded, "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
       """
-      The absolute numbers are those of one machine and its disk. The ratios compare with what ran in the same minutes on
-      the same broker and disk, by turns. Values are the median of
-      \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
+      The ratios compare with what ran in the same minutes on the same broker and disk, by turns. Values are the median
+      of \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
       threads.
       """.unfolded, environment.text,
     ]
