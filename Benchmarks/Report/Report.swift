@@ -45,7 +45,7 @@ struct Report: Encodable {
       """
       How fast threadkeeper is, how much memory it takes and how soon it is back after a crash, each beside what it is
       compared with. `make bench` measures all of it again and writes this page.
-      """.unfolded, "- [Goals](#goals)" + parts.map { " · \($0.link)" }.joined(),
+      """.unfolded,
       """
       The ratios compare with what ran in the same minutes on the same broker and disk, by turns. Values are the median
       of \(size.rounds == 1 ? "one round" : "\(size.rounds) rounds"). Processor time is what the kernel counts for the
@@ -82,35 +82,21 @@ struct Report: Encodable {
   }
 }
 
-extension Part {
-  /// To its section, with a title that is not folded.
-  fileprivate var link: String { "[\(title.replacing(" ", with: String.fixedSpace))](#\(anchor))" }
-
-  /// As Markdown makes it of the title.
-  private var anchor: String {
-    title.lowercased().filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" }.replacing(" ", with: "-")
-  }
-}
-
 extension String {
   /// Without the line breaks of the source.
   fileprivate var unfolded: String { split(separator: "\n").map { String($0).trimmed }.joined(separator: " ") }
 
-  /// A space at which no line is broken.
-  fileprivate static let fixedSpace = "\u{1F}"
-
   /// In lines of at most 120 columns, if it is one line of text.
   fileprivate var folded: String {
-    guard count > 120, !contains("\n") else { return replacing(Self.fixedSpace, with: " ") }
-    let indent = hasPrefix("- ") ? "  " : ""
+    guard count > 120, !contains("\n") else { return self }
     var lines: [String] = []
     for word in split(separator: " ") {
-      if let last = lines.last, indent.count + last.count + word.count < 120 {
+      if let last = lines.last, last.count + word.count < 120 {
         lines[lines.count - 1] += " \(word)"
       } else {
         lines.append(String(word))
       }
     }
-    return lines.joined(separator: "\n" + indent).replacing(Self.fixedSpace, with: " ")
+    return lines.joined(separator: "\n")
   }
 }
