@@ -8,11 +8,14 @@ package struct PageAccess: Sendable {
   private static let cookie = "threadkeeper_token"
 
   let token: Token
+  let code: PageCode
   private let proxy: PeerAddress?
   private let mayProxyChange: Bool
 
-  init(_ http: Settings.HTTP) {
+  /// - Parameter now: by which a code is valid.
+  init(_ http: Settings.HTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
     token = Token(http.token?.revealed)
+    code = PageCode(now: now)
     mayProxyChange = http.trustedProxyChanges
     proxy = http.trustedProxy.flatMap { PeerAddress($0) }
   }
@@ -46,7 +49,7 @@ package struct PageAccess: Sendable {
     offersChanges(to: request) && isOwn(request, ifAbsent: isShown(by: request))
   }
 
-  private func isOwn(_ request: PageRequest, ifAbsent: Bool) -> Bool {
+  func isOwn(_ request: PageRequest, ifAbsent: Bool) -> Bool {
     guard let origin = request.origin else { return ifAbsent }
     guard let host = request.host?.lowercased() else { return false }
     // A proxy before us may have TLS.
@@ -64,18 +67,20 @@ package struct PageAccess: Sendable {
   /// What a link with the token is exchanged for: `/?token=…`. Only for a link that has the right one.
   func cookie(for request: PageRequest) -> String? {
     let given = request.query.split(separator: "&").first { $0.hasPrefix("token=") }?.dropFirst(6)
-    guard let given, isToken(given) else { return nil }
-    // For 90 days. No other site's page sends it along, and no script reads it. Without a path it is for the page's own
-    // folder (RFC 6265, 5.1.4), and not for all else that a proxy has.
-    return "\(Self.cookie)=\(given); Max-Age=7776000; HttpOnly; SameSite=Strict"
+    return given.flatMap { isToken($0) ? Self.cookie(with: String($0)) : nil }
+  }
+
+  /// For 90 days. No other site's page sends it along, and no script reads it. Without a path it is for the page's own
+  /// folder (RFC 6265, 5.1.4), and not for all else that a proxy has.
+  static func cookie(with token: String) -> String { "\(cookie)=\(token); Max-Age=7776000; HttpOnly; SameSite=Strict" }
+
+  func isToken(_ given: some StringProtocol) -> Bool {
+    token.current.map { Self.isSame(Array(given.utf8), Array($0.utf8)) } ?? false
   }
 
   /// In the same time wherever they differ.
-  func isToken(_ given: some StringProtocol) -> Bool {
-    guard let token = token.current.map({ Array($0.utf8) }) else { return false }
-    let given = Array(given.utf8)
-    guard given.count == token.count else { return false }
-    return zip(given, token).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+  static func isSame(_ given: [UInt8], _ secret: [UInt8]) -> Bool {
+    given.count == secret.count && zip(given, secret).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
   }
 }
 

@@ -11,16 +11,7 @@ package enum PageDocument {
     nonce: String, mayChange: Bool, isThroughProxy: Bool = false, address: String? = nil, state: [UInt8]? = nil
   ) -> String {
     """
-    <!doctype html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>threadkeeper</title>
-    <link rel="icon" href="data:,">
-    <style nonce="\(nonce)">\(style)</style>
-    </head>
+    \(head(nonce))
     <body data-change="\(mayChange ? "yes" : isThroughProxy ? "proxy" : "no")" data-address="\(address ?? "")">
     <a class="skip" href="#main">Skip to the content</a>
     <header>
@@ -82,6 +73,44 @@ package enum PageDocument {
     return String(decoding: escaped, as: UTF8.self)
   }
 
+  private static func head(_ nonce: String) -> String {
+    """
+    <!doctype html>
+    <html lang="en">
+    <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <title>threadkeeper</title>
+    <link rel="icon" href="data:,">
+    <style nonce="\(nonce)">\(style)</style>
+    </head>
+    """
+  }
+
+  /// What a browser without the token gets: a field for a code. It needs no script.
+  static func codeForm(nonce: String, problem: String?) -> String {
+    """
+    \(head(nonce))
+    <body>
+    <header><h1>threadkeeper</h1></header>
+    <main>
+    <form class="card" method="post" action="./">
+    \(problem.map { "<p class=\"bad\" id=\"problem\" role=\"alert\">\($0)</p>\n" } ?? "")\
+    <label>Type the code that <code>threadkeeper page code</code> prints <input class="code" name="code" \
+    inputmode="numeric" autocomplete="one-time-code" maxlength="20" required autofocus\
+    \(problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\"")></label> \
+    <button class="main">Open</button>
+    <p class="dim small">Run the command on the daemon's machine. Its code has \(PageCode.length) digits, and is valid \
+    for \(PageCode.minutes) minutes, and once. Or open the link that <code>threadkeeper page token</code> prints.</p>
+    </form>
+    </main>
+    </body>
+    </html>
+
+    """
+  }
+
   /// Leads on to the page, without the token in its address.
   static let exchange = """
     <!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">\
@@ -91,10 +120,12 @@ package enum PageDocument {
 
   /// The policy of the document with this nonce.
   ///
-  /// - Parameter isFramed: whether pages of the same origin may show it in a frame.
-  static func policy(nonce: String, isFramed: Bool = false) -> String {
+  /// - Parameters:
+  ///   - isFramed: whether pages of the same origin may show it in a frame.
+  ///   - formAction: where its forms may be sent.
+  static func policy(nonce: String, isFramed: Bool = false, formAction: String = "none") -> String {
     "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
-      + "img-src data:; base-uri 'none'; form-action 'none'; " + "frame-ancestors '\(isFramed ? "self" : "none")'"
+      + "img-src data:; base-uri 'none'; form-action '\(formAction)'; frame-ancestors '\(isFramed ? "self" : "none")'"
   }
 
   /// 128 bits for one document, in hexadecimal digits. The system's generator is one for cryptography.

@@ -73,6 +73,7 @@ struct PeerAddress: Equatable, Sendable {
 package struct PageReply: Sendable {
   package enum Status: Int, Sendable {
     case ok = 200
+    case seeOther = 303
     case badRequest = 400
     case unauthorized = 401
     case forbidden = 403

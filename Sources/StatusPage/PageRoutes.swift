@@ -19,9 +19,13 @@ package struct PageRoutes: Sendable {
   private let first: SharedValue<[UInt8]?>
   private let metrics: SharedValue<PageReply>
 
-  package init(_ configuration: PageConfiguration, source: any PageSource) {
+  /// - Parameter now: by which a code is valid.
+  package init(
+    _ configuration: PageConfiguration, source: any PageSource,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
     hosts = HostCheck(names: configuration.http.names)
-    access = PageAccess(configuration.http)
+    access = PageAccess(configuration.http, now: now)
     self.source = source
     addressBesideProxy = configuration.addressBesideProxy
     feed = StateFeed(
@@ -44,6 +48,7 @@ package struct PageRoutes: Sendable {
     switch request.path {
     case "/healthz": return await reading(request) { .json(.ok, Liveness()) }
     case "/readyz": return await reading(request) { ready(request) }
+    case "/" where request.method == "POST" && takesCodes: return enterCode(request)
     case "/": return await reading(request) { await page(request) }
     case "/events": return await reading(request) { events(request) }
     case "/metrics":
@@ -84,6 +89,7 @@ package struct PageRoutes: Sendable {
       return reply
     }
     guard access.mayLook(request) else {
+      guard !takesCodes else { return codeForm() }
       return .text(
         .unauthorized, "This page needs the link that `threadkeeper page token` prints on the daemon's machine.")
     }
@@ -111,7 +117,7 @@ package struct PageRoutes: Sendable {
     return reply
   }
 
-  private static let html = "text/html; charset=utf-8"
+  static let html = "text/html; charset=utf-8"
   private static let eventStream = "text/event-stream"
 
   private var refusal: PageReply {

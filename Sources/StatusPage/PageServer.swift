@@ -41,10 +41,14 @@ package struct PageServer: Service {
   ///
   /// - Parameter make: gives another one; may wait for the disk. One call at a time.
   package func findOrMakeToken(replacing: Bool, _ make: () throws -> String) throws -> (text: String, isNew: Bool) {
+    if replacing { routes.access.code.forget() }
     let token = try routes.access.token.findOrMake(replacing: replacing, make)
     if token.isNew { routes.endViewers() }
     return token
   }
+
+  /// Another code with which one browser gets the token; a former one is not valid any more.
+  package func makeCode() -> (digits: String, minutes: Int) { (routes.access.code.make(), PageCode.minutes) }
 
   /// Connections that are open.
   package var connections: Int { table.count }
@@ -161,9 +165,15 @@ package protocol PageSource: Sendable {
   ///
   /// - Parameter nonce: of the policy that allows its style.
   func document(nonce: String) async -> String?
+
+  /// Whether somebody can have a code made.
+  var takesCodes: Bool { get }
 }
 
-extension PageSource { package func document(nonce: String) async -> String? { nil } }
+extension PageSource {
+  package func document(nonce: String) async -> String? { nil }
+  package var takesCodes: Bool { true }
+}
 
 /// Whether the server can be reached.
 package final class PageCondition: Sendable {

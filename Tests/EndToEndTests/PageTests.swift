@@ -96,7 +96,17 @@ import Testing
       let query = link.drop { $0 != "?" }
       #expect(try await (RawAnswer.get("/\(query)", port: Int(port)).status != 401) == isLetIn)
     }
+    let code = try await installation.json("page", "code")
+    #expect(code["address"]?.text == "http://127.0.0.1:\(port)/" && code["minutes"] == 10)
+    let digits = try #require(code["code"]?.text)
+    let body = "code=\(digits)"
+    let connection = try await RawConnection(port: Int(port))
+    try await connection.send(
+      "POST / HTTP/1.1\r\nHost: localhost:\(port)\r\nOrigin: http://localhost:\(port)\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    let entered = try RawAnswer(await connection.readToEnd())
+    #expect(entered.status == 303 && entered.headers["set-cookie"]?.hasPrefix("threadkeeper_token=") == true)
     #expect(try await daemon.stop() == .exit(0))
-    #expect(!daemon.log.contains(token))
+    #expect(!daemon.log.contains(token) && !daemon.log.contains(digits))
   }
 }

@@ -91,7 +91,7 @@ import ThreadRequests
     ("JoinNetwork", #"{"code":"916371366","anyway":false}"#), ("ListAlerts", #"{"all":true}"#), ("ListClients", "{}"),
     ("ListConsents", "{}"), ("ListCredentials", "{}"), ("ListDecisions", "{}"),
     ("ListFormerNetworks", #"{"home":"home"}"#), ("ListGrants", "{}"), ("ListKeySlots", "{}"), ("ListNetworks", "{}"),
-    ("ListRouters", "{}"), ("OpenPage", #"{"replacing":false}"#),
+    ("ListRouters", "{}"), ("MakePageCode", "{}"), ("OpenPage", #"{"replacing":false}"#),
     ("ReadRouter", #"{"border_agent_id":"\#(routers[0])"}"#), ("RemoveKeySlot", #"{"slot":9,"is_confirmed":false}"#),
     ("RemoveRouter", #"{"home":"home","border_agent_id":"\#(routers[2])"}"#),
     ("RenameRouter", #"{"home":"home","border_agent_id":"\#(routers[1])","name":"Attic"}"#),
@@ -200,7 +200,7 @@ import ThreadRequests
   /// Those that need a broker, change the machine, or make another thing each time.
   private static let others: Set<String> = [
     "client keygen", "client request", "doctor", "setup", "store backup", "store restore", "keys add", "keys remove",
-    "keys rotate", "page token", "login", "networks join", "networks share", "routers read",
+    "keys rotate", "page code", "page token", "login", "networks join", "networks share", "routers read",
   ]
 
   @Test("What commands print as JSON") func json() async throws {

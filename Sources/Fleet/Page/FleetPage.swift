@@ -95,6 +95,9 @@ struct FleetPage: PageSource {
 
   func state() async -> [UInt8]? { nil }
 
+  /// No local API reaches it that could make one.
+  var takesCodes: Bool { false }
+
   func make(_ change: PageChange) async throws -> PageOutcome {
     throw PageRefusal("The page of a fleet changes nothing.", remedy: "Use `threadkeeper fleet`.")
   }

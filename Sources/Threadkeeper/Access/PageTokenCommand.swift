@@ -8,7 +8,30 @@ import StatusPage
 /// `threadkeeper page`
 struct PageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "page", "Open the status page to a browser.", subcommands: [PageTokenCommand.self])
+    "page", "Open the status page to a browser.", subcommands: [PageCodeCommand.self, PageTokenCommand.self])
+}
+
+/// `threadkeeper page code`
+struct PageCodeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    "code", "Print a code of 8 digits that opens the status page in a browser, where a link is hard to type.",
+    """
+    The page asks a browser without its token for the code. It is valid for 10 minutes and once, until five wrong \
+    ones were typed or another one is made; the daemon keeps it in memory alone. Who types it gets what the link of \
+    `page token` gives. Root and members of the daemon's group may ask for it, too.
+
+    Example:
+      threadkeeper page code
+    """)
+
+  @OptionGroup var options: CommandOptions
+
+  func run() async throws {
+    try await options.perform({ _ in MakePageCode() }) {
+      "The code of the status page: \($0.shownCode)\n"
+        + "Open \($0.address) and type it there within \($0.minutes) minutes.\n"
+    }
+  }
 }
 
 /// `threadkeeper page token`
@@ -91,22 +114,59 @@ struct OpenPage: Operation {
   }
 
   func perform(_ context: OperationContext) throws -> Reply {
-    var settings = context.settings
-    let file = settings.http.tokenFile(besideStore: settings.store.path)
-    guard settings.http.isEnabled else {
+    let (_, http, token) = try context.openPage(replacing: replacing)
+    let file = http.tokenFile(besideStore: context.settings.store.path)
+    return Reply(link: PageToken.link(http, token: token.text), file: file, made: token.isNew)
+  }
+}
+
+/// A short code that opens the status page once. It takes the place of a former one; the token is made where there is
+/// none.
+struct MakePageCode: Operation {
+  /// As of the link, which gives as much.
+  var access: VarlinkAccess { .reader }
+
+  /// Also what `page code --json` prints.
+  struct Reply: Codable {
+    /// 8 digits.
+    var code: String
+    var minutes: Int
+    /// Where it is typed.
+    var address: String
+
+    /// As `1234 5678`.
+    var shownCode: String { "\(code.prefix(4)) \(code.dropFirst(4))" }
+  }
+
+  func perform(_ context: OperationContext) throws -> Reply {
+    let (page, http, _) = try context.openPage(replacing: false)
+    let code = page.makeCode()
+    context.logger.notice("the status page can be opened by a code", metadata: ["for": "\(context.actor)"])
+    return Reply(code: code.digits, minutes: code.minutes, address: PageToken.address(http))
+  }
+}
+
+extension OperationContext {
+  /// The page, where it is reached, and its token, which is made where there is none.
+  ///
+  /// - Parameter replacing: makes another token.
+  fileprivate func openPage(replacing: Bool) throws -> (PageServer, Settings.HTTP, token: (text: String, isNew: Bool)) {
+    var http = settings.http
+    guard http.isEnabled else {
       throw CommandFailure(
         .unavailable, "the status page is off", remedy: "set `http.enabled: true`, and restart the daemon")
     }
-    guard let page = context.page else {
+    guard let page else {
+      let file = http.tokenFile(besideStore: settings.store.path)
       throw CommandFailure(
         .unavailable, "there is no status page: its token cannot be read",
         remedy: "let the daemon's user read \(file), and restart the daemon")
     }
-    if case .listening(let port) = page.condition.current { settings.http.port = UInt16(clamping: port) }
+    if case .listening(let port) = page.condition.current { http.port = UInt16(clamping: port) }
     let token = try page.findOrMakeToken(replacing: replacing) {
       try PageToken.findOrMake(settings, replacing: replacing).text
     }
-    if token.isNew { context.logger.notice("the status page has a new token", metadata: ["for": "\(context.actor)"]) }
-    return Reply(link: PageToken.link(settings.http, token: token.text), file: file, made: token.isNew)
+    if token.isNew { logger.notice("the status page has a new token", metadata: ["for": "\(actor)"]) }
+    return (page, http, token)
   }
 }

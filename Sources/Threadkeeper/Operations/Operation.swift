@@ -17,7 +17,7 @@ protocol Operation: Codable, Sendable {
   static var isRepeatable: Bool { get }
 
   /// Who may have it done: the owner; members of the daemon's group as well, where it is a `ReadOperation`, where no
-  /// secret is asked for, and for the link of the page.
+  /// secret is asked for, and for the link and the code of the page.
   var access: VarlinkAccess { get }
 
   /// May wait for the disk. What changes keys is done one after the other; all else beside anything.
@@ -59,9 +59,9 @@ let operations: [any Operation.Type] = [
   BackupStore.self, ConfirmAlerts.self, DeleteLogin.self, DenyConsent.self, EnrollClient.self, FollowAudit.self,
   ForgetDamaged.self, JoinNetwork.self, ListAlerts.self, ListClients.self, ListConsents.self, ListCredentials.self,
   ListDecisions.self, ListFormerNetworks.self, ListGrants.self, ListKeySlots.self, ListNetworks.self, ListRouters.self,
-  OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RenameRouter.self, RevokeClient.self,
-  RevokeGrant.self, RotateKeys.self, ShareNetwork.self, ShowCredential.self, ShowPreferred.self, ShowRouter.self,
-  StoreLogin.self, TestAlert.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
+  MakePageCode.self, OpenPage.self, ReadRouter.self, RemoveKeySlot.self, RemoveRouter.self, RenameRouter.self,
+  RevokeClient.self, RevokeGrant.self, RotateKeys.self, ShareNetwork.self, ShowCredential.self, ShowPreferred.self,
+  ShowRouter.self, StoreLogin.self, TestAlert.self, VerifyAudit.self, VerifyStore.self, WatchConsents.self,
 ]
 
 /// What operations work with.

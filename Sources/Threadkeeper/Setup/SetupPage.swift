@@ -51,6 +51,8 @@ struct PageLink: Encodable {
   let link: String
   /// By its address, for what does not know that name.
   let byAddress: String
+  /// To type in place of the link; nil where no daemon was there to make one.
+  var code: String?
 
   init(_ http: Settings.HTTP, token: String) {
     link = PageToken.link(http, token: token)
@@ -62,9 +64,12 @@ struct PageLink: Encodable {
   /// - Parameter draws: makes the code to scan.
   func text(draws: (String) -> String? = PageLink.code) -> String {
     let others = byAddress == link ? "" : "\nor, where that name is not known: \(byAddress)"
-    let code = draws(link)
-    let remark = code == nil ? "\n(With the package qrencode, it is also shown as a code to scan.)\n" : ""
-    return "Open the page from your network: \(link)\(others)\n\(code.map { "\n\($0)" } ?? remark)"
+    let short = code.map { "open \(link.prefix { $0 != "?" }) and type the code \($0) within 10 minutes" }
+    let typed = short ?? "once the daemon runs, `threadkeeper page code` prints a code to type"
+    let drawing = draws(link)
+    let remark = drawing == nil ? "\n(With the package qrencode, it is also shown as a code to scan.)\n" : ""
+    return "Open the page from your network: \(link)\(others)\nWhere that is hard to type, \(typed).\n"
+      + (drawing.map { "\n\($0)" } ?? remark)
   }
 
   /// By Debian's `qrencode`, where it is there. The link is in no list of processes.

@@ -90,6 +90,7 @@ struct SetupSession {
       progress.note("All but agents is set up. Run it again.")
       for work in works { agentReports.append(try await agents.finish(work, draft.settings)) }
       if !questions.flags.noValidate { doctor = await check() }
+      if page != nil { page?.code = await store.pageCode() }
     }
     return SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,

@@ -88,6 +88,13 @@ struct SetupStore {
     }
   }
 
+  /// A short code for the page of the daemon that runs, or is starting; nil where none does.
+  func pageCode() async -> String? {
+    try? await StoreOwner.run(settings) {
+      try await DaemonClient(settings: settings).perform(MakePageCode(), within: .seconds(10)).shownCode
+    }
+  }
+
   /// Stores the password, and makes the store if there is none. One that is there is not changed otherwise.
   ///
   /// - Throws: `CommandFailure` with status 75 where a daemon has the store that has another broker or login.

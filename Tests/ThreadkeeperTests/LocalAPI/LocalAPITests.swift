@@ -74,7 +74,7 @@ import ThreadkeeperSupport
     DeleteLogin(broker: "mqtt://a:1883"), DenyConsent(id: "c-1"), EnrollClient(home: "home", user: "hub", line: "tk1:"),
     FollowAudit(), ForgetDamaged(home: "home"), JoinNetwork(code: "91637136"), ListAlerts(all: true), ListClients(),
     ListConsents(), ListCredentials(), ListDecisions(), ListFormerNetworks(home: "home"), ListGrants(), ListKeySlots(),
-    ListNetworks(), ListRouters(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
+    ListNetworks(), ListRouters(), MakePageCode(), OpenPage(replacing: false), ReadRouter(borderAgentId: agent),
     RemoveKeySlot(slot: 1, isConfirmed: false), RemoveRouter(home: "home", borderAgentId: agent),
     RenameRouter(home: "home", borderAgentId: agent, name: "Attic"),
     RevokeClient(home: "home", user: "hub", forgets: false), RevokeGrant(id: "g-1"), RotateKeys(secrets: []),

@@ -136,8 +136,24 @@ import ThreadDataset
     #expect(try String(contentsOfFile: made.file, encoding: .utf8) == "\(token)\n")
     let again = try OpenPage(replacing: false).perform(context)
     #expect(!again.made && again.link == made.link)
+    let code = try MakePageCode().perform(context)
+    #expect(MakePageCode().access == .reader && code.minutes == 10 && code.address == "http://127.0.0.1:8423/")
+    #expect(code.code.utf8.count == 8 && code.shownCode == "\(code.code.prefix(4)) \(code.code.suffix(4))")
+    #expect(page.token.map { made.link.hasSuffix($0) } == true)
     let other = try OpenPage(replacing: true).perform(context)
     #expect(other.made && other.link != made.link && other.link.hasSuffix(page.token ?? "-"))
+  }
+
+  @Test("A code needs a page, makes the token where there is none, and is in no log") func code() throws {
+    let log = RecordingLog()
+    var context = context(settings, log.logger)
+    #expect(throws: CommandFailure.self) { try MakePageCode().perform(context) }
+    let page = try #require(PageServer(context))
+    context.page = page
+    let codes = try (1...3).map { _ in try MakePageCode().perform(context).code }
+    #expect(Set(codes).count > 1 && page.token != nil)
+    #expect(log.lines.contains { $0.contains("can be opened by a code") })
+    for code in codes { #expect(!log.lines.contains { $0.contains(code) }) }
   }
 
   @Test("A link names the address on loopback, also where a proxy has a name, and else the name") func links() {

@@ -42,7 +42,7 @@ import Testing
       $0.address = "192.0.2.7"
       $0.names = ["pi.local"]
     }
-    let link = PageLink(page, token: "sesame")
+    var link = PageLink(page, token: "sesame")
     #expect(link.link == "http://pi.local:8423/?token=sesame")
     #expect(link.byAddress == "http://192.0.2.7:8423/?token=sesame")
     var drawn: [String] = []
@@ -53,6 +53,10 @@ import Testing
     #expect(drawn == [link.link])
     #expect(text.contains(link.link) && text.contains(link.byAddress) && text.hasSuffix("\n\n[code]\n"))
     #expect(link.text { _ in nil }.contains("qrencode"))
+    #expect(text.contains("once the daemon runs, `threadkeeper page code`"))
+    link.code = "1234 5678"
+    let typed = "open http://pi.local:8423/ and type the code 1234 5678 within 10 minutes."
+    #expect(link.text { _ in nil }.contains(typed))
   }
 
   @Test(
