@@ -17,7 +17,8 @@ struct SetupCommand: AsyncParsableCommand {
     input, never from the command line.
 
     Ends with 64 when an option is missing, 69 when the broker is not reached, 77 when it refuses \
-    the login: nothing is written then. 75: threadkeeper runs with another broker or login, or the \
+    the login: nothing is written then. 69 is also where the service does not start: what was written is \
+    printed all the same. 75: threadkeeper runs with another broker or login, or the \
     file was changed meanwhile; 78: the file cannot be changed here.
 
     Where the broker is a Mosquitto on this machine, it can make its login and the access list there: it shows \
@@ -89,13 +90,15 @@ struct SetupCommand: AsyncParsableCommand {
         options: place.path == system.configuration ? options.settings.words() : ["--config", place.path.quoted]),
       options: options.settings, place: place, isDryRun: dryRun, service: service, restart: restart, progress: progress)
     let report: SetupReport
-    do { report = try await Interruptible.run { try await session.run() } } catch
+    let failure: CommandFailure?
+    do { (report, failure) = try await Interruptible.run { try await session.run() } } catch
       where error is CancellationError || error is DaemonClient.LeftOpen
     {
       try StandardStream.error.write("Stopped. \(progress.words)\n")
       throw ThreadkeeperCommand.stopped
     }
     try options.output.show(report, text: report.text)
+    if let failure { throw failure }
   }
 
   /// `--undo`

@@ -19,7 +19,8 @@ struct SetupSession {
 
   private var isAsking: Bool { questions.isAsking }
 
-  func run() async throws -> SetupReport {
+  /// - Returns: what was done, and why the service does not run with it: nil where it does, or is not to be started.
+  func run() async throws -> (SetupReport, CommandFailure?) {
     let outcome = try await questions.run()
     var doctor: DoctorReport?
     let draft = try SetupDraft(outcome.settings, for: place, questions.current, stateDirectory: options.stateDirectory)
@@ -36,6 +37,7 @@ struct SetupSession {
     var dropIn: String?
     var isStarted = false
     var page: PageLink?
+    var failure: CommandFailure?
     if !isDryRun {
       if !isAsking { try change?.checkUnasked(questions.flags) }
       try await confirm(draft, change, works)
@@ -84,21 +86,27 @@ struct SetupSession {
           failure.status, failure.message, remedy: (failure.remedy.map { "\($0); " } ?? "") + Self.undoing)
       }
       if let service, !wasActive || isWritten || isStopped || result.storedPassword || dropIn != nil {
-        try service.start(isUnitChanged: dropIn != nil)
-        isStarted = true
+        do {
+          try service.start(isUnitChanged: dropIn != nil)
+          isStarted = true
+        } catch { failure = error }
       }
-      progress.note("All but agents is set up. Run it again.")
-      for work in works { agentReports.append(try await agents.finish(work, draft.settings)) }
-      if !questions.flags.noValidate { doctor = await check() }
-      if page != nil { page?.code = await store.pageCode() }
+      if failure == nil {
+        progress.note("All but agents is set up. Run it again.")
+        for work in works { agentReports.append(try await agents.finish(work, draft.settings)) }
+        if !questions.flags.noValidate { doctor = await check() }
+        if page != nil { page?.code = await store.pageCode() }
+      }
     }
-    return SetupReport(
+    let report = SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
       store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,
       passwordStored: result.storedPassword, dropIn: dropIn, broker: broker, agents: agentReports, page: page,
       serviceStarted: isStarted,
       next: (dropIn == nil || isStarted ? [] : ["sudo systemctl daemon-reload"])
-        + next(draft.settings, isRunning: result.isRunning), doctor: doctor)
+        + next(draft.settings, isRunning: result.isRunning, isToStart: service == nil || failure != nil), doctor: doctor
+    )
+    return (report, failure)
   }
 
   /// Makes the token of a page that is open to the network.
@@ -358,7 +366,7 @@ struct SetupSession {
     guard isWanted else { throw CancellationError() }
   }
 
-  private func next(_ settings: Settings, isRunning: Bool) -> [String] {
+  private func next(_ settings: Settings, isRunning: Bool, isToStart: Bool) -> [String] {
     let isService = place.isService
     let named = options.words().map { " \($0)" }.joined()
     let start =
@@ -366,7 +374,7 @@ struct SetupSession {
       ? "sudo systemctl \(isRunning ? "restart" : "enable --now") threadkeeper"
       : isRunning ? "restart threadkeeper" : "threadkeeper run\(named)"
     let sudo = isService ? "sudo " : ""
-    return (service == nil ? [start] : []) + ["\(sudo)threadkeeper doctor\(named)"]
+    return (isToStart ? [start] : []) + ["\(sudo)threadkeeper doctor\(named)"]
       + (PageReach(settings.http) == .yes ? ["\(sudo)threadkeeper page token\(named)"] : [])
   }
 }

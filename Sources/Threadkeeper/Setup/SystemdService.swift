@@ -5,8 +5,10 @@ import ThreadkeeperSupport
 /// A unit of this machine's systemd, which root may start and stop.
 struct SystemdService {
   let unit: String
+  /// How systemd is asked.
+  private let tool: String
 
-  init(_ unit: String) { self.unit = unit }
+  init(_ unit: String, tool: String = "systemctl") { (self.unit, self.tool) = (unit, tool) }
 
   /// Whether systemd runs this machine. A root of files elsewhere is no machine.
   static var isHere: Bool {
@@ -23,7 +25,7 @@ struct SystemdService {
   var isActive: Bool { answers("is-active") }
 
   private func answers(_ verb: String) -> Bool {
-    (try? ToolProcess(["systemctl", verb, unit], mostOutput: 1 << 16, timeout: .seconds(30)).output(until: nil)) != nil
+    (try? ToolProcess([tool, verb, unit], mostOutput: 1 << 16, timeout: .seconds(30)).output(until: nil)) != nil
   }
 
   func stop() throws(CommandFailure) { try call(["stop", unit]) }
@@ -60,7 +62,7 @@ struct SystemdService {
 
   private func call(_ words: [String]) throws(CommandFailure) {
     do {
-      _ = try ToolProcess(["systemctl"] + words, mostOutput: 1 << 16, timeout: .seconds(120), showsErrors: true).output(
+      _ = try ToolProcess([tool] + words, mostOutput: 1 << 16, timeout: .seconds(120), showsErrors: true).output(
         until: nil)
     } catch {
       throw CommandFailure(
