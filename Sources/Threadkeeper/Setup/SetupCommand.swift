@@ -9,8 +9,8 @@ struct SetupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     "setup", "Ask for the broker, try it, and write the settings.",
     """
-    Tries the login, writes the settings, makes the store, prints what the broker's files lack, and \
-    ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and restarts \
+    Offers brokers that answer in the network, tries the login, writes the settings, makes the store, prints what \
+    the broker's files lack, and ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and restarts \
     the service. Running it again is safe: an answer that is there is the default.
 
     Without a terminal all answers are options. The password comes from a file or from standard \
@@ -77,6 +77,12 @@ struct SetupCommand: AsyncParsableCommand {
       makingLogin: { [file = flags.mosquittoConfig] mqtt in
         guard case .named(let host) = mqtt.host, let login = mqtt.username else { return nil }
         return HouseBroker(host: host, port: mqtt.port, file: file)?.makingLogin(login)
+      },
+      offered: {
+        let line = WaitingLine()
+        line.show("Looking for brokers")
+        defer { line.end() }
+        return await BrokerSearch.run()
       },
       maker: { [file = flags.mosquittoConfig] mqtt in
         var settings = current

@@ -61,6 +61,8 @@ struct SetupQuestions {
   let greet: @Sendable (Settings.MQTT) async -> MosquittoError?
   /// The command that makes a login at the broker; nil when it has that login, or that is not known.
   let makingLogin: @Sendable (Settings.MQTT) -> String?
+  /// Looks for brokers that a person may choose.
+  var offered: @Sendable () async -> OfferedBrokers = { OfferedBrokers() }
   /// What setup can do itself at a broker.
   var maker: @Sendable (Settings.MQTT) -> LoginMaker = { _ in LoginMaker(obstacle: "not here") }
 
@@ -113,15 +115,18 @@ struct SetupQuestions {
 
   /// - Returns: the connection without a login, and whether the broker takes it so.
   private func broker() async throws -> (Settings.MQTT, isAnonymous: Bool) {
-    var proposed = isFirst ? "127.0.0.1" : "embedded"
+    // A script names its broker.
+    let offered = isAsking && flags.broker == nil ? await offered() : OfferedBrokers()
+    var proposed = isFirst ? offered.usual : "embedded"
     if case .named(let name) = current.mqtt.host { proposed = name }
     if flags.broker == nil, !isAsking, isFirst, current.mqtt.host == .embedded { throw SetupFlags.missing("--broker") }
     while true {
-      let host = try await answer(
+      let typed = try await answer(
         flags.broker, usual: proposed,
         why: "The broker is where border routers and Home Assistant meet threadkeeper: the name or address of yours, or"
-          + " `embedded` for a private one on this machine, to try things out.", "Broker"
-      ) { Self.place($0) == nil ? "That is no host name or address." : nil }
+          + " `embedded` for a private one on this machine, to try things out.\(offered.text)", "Broker"
+      ) { Self.place(offered.answer($0)) == nil ? "That is no host name or address." : nil }
+      let host = offered.answer(typed)
       guard host != "embedded" else {
         var mqtt = current.mqtt
         mqtt.host = .embedded

@@ -21,14 +21,19 @@ import Testing
   private func run(
     _ prompt: ScriptedPrompt?, _ current: Settings? = nil, flags: [String] = [], isFirst: Bool = true,
     given: String? = nil, known: String? = nil, making: String? = nil, running: CommandFailure? = nil,
-    maker: LoginMaker = LoginMaker(obstacle: "it is elsewhere"), greet: @escaping Greeting = { _ in nil }
+    offered: OfferedBrokers = OfferedBrokers(), maker: LoginMaker = LoginMaker(obstacle: "it is elsewhere"),
+    greet: @escaping Greeting = { _ in nil }
   ) async throws -> SetupQuestions.Outcome {
     let nobody = ScriptedPrompt()
     let outcome = try await SetupQuestions(
       flags: try SetupFlags.parse(flags), current: try current ?? settings(), isFirst: isFirst,
       prompt: prompt ?? nobody, isAsking: prompt != nil, given: given.map { SecretText($0) },
       known: { _ in known.map { SecretText($0) } }, checkDaemon: { _ in if let running { throw running } },
-      greet: greet, makingLogin: { _ in making }, maker: { _ in maker }
+      greet: greet, makingLogin: { _ in making },
+      offered: {
+        if prompt == nil { Issue.record("nobody is there to choose") }
+        return offered
+      }, maker: { _ in maker }
     ).run()
     #expect(nobody.questions.isEmpty && nobody.shown.isEmpty)
     return outcome
@@ -79,6 +84,44 @@ import Testing
       let outcome = try await run(nil, open.settings, flags: ["--broker", "embedded", flag])
       #expect(PageReach(outcome.settings.http) == reach, "\(flag)")
     }
+  }
+
+  private static let brokers: [OfferedBrokers.Broker] = [
+    .init(name: "mosquitto on pi.local", answer: "pi.local:1884"),
+    .init(name: "the broker of Home Assistant \"Home\u{1B}\" on hub.local", answer: "192.0.2.7:1883"),
+  ]
+
+  @Test("Of brokers that answer, a number takes one, with its port; a name or an address stays as it is typed")
+  func offers() async throws {
+    let offered = OfferedBrokers(brokers: Self.brokers)
+    for (typed, chosen) in [("1", "pi.local:1884"), ("2", "192.0.2.7:1883"), ("a.local:1885", "a.local:1885")] {
+      let prompt = ScriptedPrompt(typed, "", "pw", "", "")
+      #expect(broker(try await run(prompt, offered: offered)) == chosen && prompt.left == 0)
+      #expect(prompt.questions.first?.text == "Broker [127.0.0.1]: ", "none of several is proposed")
+      #expect(prompt.shown.contains("\n  1  mosquitto on pi.local (pi.local:1884)\n  2  the broker of"))
+      #expect(!prompt.shown.contains("\u{1B}"))
+    }
+    let other = ScriptedPrompt("3", "0", "embedded", "", "")
+    #expect(broker(try await run(other, offered: offered)) == "embedded")
+    #expect(other.shown.contains("no host name"))
+    _ = try await run(nil, flags: ["--broker", "a.local", "--login", "tk"], given: "pw", offered: offered)
+    let named = ScriptedPrompt("", "pw", "", "", "")
+    _ = try await run(named, flags: ["--broker", "a.local:1883"], offered: offered)
+    #expect(!named.shown.contains("mosquitto on"))
+  }
+
+  @Test("The only one is proposed, unless one is here or set up already; what cannot be looked at is said in a line")
+  func proposed() async throws {
+    var offered = OfferedBrokers(brokers: [Self.brokers[0]])
+    #expect(broker(try await run(ScriptedPrompt("", "", "pw", "", ""), offered: offered)) == "pi.local:1884")
+    let before = try settings("mqtt: {host: broker.local, username: keeper}")
+    let again = ScriptedPrompt("", "", "", "pw", "", "")
+    #expect(broker(try await run(again, before, isFirst: false, offered: offered)) == "broker.local:1883")
+    offered.isHere = true
+    #expect(broker(try await run(ScriptedPrompt("", "", "", "pw", "", ""), offered: offered)) == "127.0.0.1:1883")
+    let blind = ScriptedPrompt("", "", "", "pw", "", "")
+    _ = try await run(blind, offered: OfferedBrokers(obstacle: "avahi-daemon does not answer."))
+    #expect(blind.shown.contains("Brokers of your network are not looked for: avahi-daemon does not answer.\n"))
   }
 
   @Test("A login that setup may make needs no password and no try") func makesLogin() async throws {
