@@ -133,6 +133,9 @@ extension Router {
   /// By which it is shown everywhere.
   package var name: String? { givenName ?? ownName }
 
+  /// Its IP address when it was last on the local network.
+  package var address: String? { endpoint.map { String($0.prefix { $0 != "," }) } }
+
   /// Whether a login of the broker has announced it, and it has not left.
   var isAnnounced: Bool { isPresent && source == .mqtt }
 

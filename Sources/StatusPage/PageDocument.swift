@@ -22,6 +22,9 @@ package enum PageDocument {
     <div id="outcome" role="status" tabindex="-1"></div>
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
+    <section id="one" aria-labelledby="h-one" hidden><p><a class="back" href="#">All border routers</a></p>\
+    <h2 id="h-one"></h2><div id="one-alerts"><div></div></div><div id="one-facts"><div></div></div>\
+    \(mayChange ? renaming : "")<div id="one-ended"><h3>Its past alerts</h3><ul class="events"></ul></div></section>
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
     <section id="protection" aria-labelledby="h-protection" hidden><h2 id="h-protection">Until your home is protected</h2><div></div></section>
     <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
@@ -60,6 +63,12 @@ package enum PageDocument {
     another router of the same network, or your phone, through Home Assistant.</li></ul>\
     <p class="dim small">It is valid for some minutes, and once.</p></details></form></section>
 
+    """
+
+  /// The field for the name of a border router.
+  private static let renaming = """
+    <form id="rename" class="card"><label>Name <input name="name" autocomplete="off" maxlength="128"></label> \
+    <button class="send">Rename</button><p class="dim small">Empty, it has the name that it gives itself.</p></form>
     """
 
   /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 90 kB.

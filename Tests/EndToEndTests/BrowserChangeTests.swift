@@ -136,7 +136,7 @@ struct BrowserChangeTests {
     let controls = try await tab.evaluate(
       """
       [...document.querySelectorAll('a[href],button,input,summary')]
-        .filter(e => !e.closest('details:not([open]) > :not(summary)'))
+        .filter(e => !e.closest('[hidden], details:not([open]) > :not(summary)'))
         .map(e => e.getAttribute('aria-label') || e.className)
       """
     ).list

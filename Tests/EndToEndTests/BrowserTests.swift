@@ -19,8 +19,10 @@ struct BrowserTests {
     let tab = try await home.tab()
     try await tab.waitForText("Attic")
     try await tab.waitForText("Watching your home: 3 of 5 steps are done.")
+    try await tab.takeFourPictures("page-watching")
     try await home.protect()
     try await tab.waitForText("Your home's key is safe here. 3 of 3 border routers are on home.")
+    try await tab.takeFourPictures("page-protected")
     let verdict = "document.getElementById('verdict').className"
     #expect(try await tab.evaluate(verdict) == "good")
     #expect(try await tab.evaluate("document.querySelectorAll('.fault').length") == 0)
@@ -38,6 +40,7 @@ struct BrowserTests {
     #expect(heading.text?.hasPrefix(summary) == true, "not an identifier: \(heading)")
     try await tab.waitForText("\"Attic\" announced itself.")
     try await tab.takePicture("page")
+    try await tab.takeFourPictures("page-alert")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(RunningHome.token))
     #expect(try await tab.evaluate("document.getElementById('join').hidden") == true, "none is looked for")
@@ -72,6 +75,7 @@ struct BrowserTests {
     try await tab.waitForText("No border router is listed yet, so nothing is guarded.")
     let first = try await tab.evaluate("\(lead) + ' | ' + \(colour)")
     #expect(first == "Not protecting your home yet: 0 of 5 steps are done. | ")
+    try await tab.takeFourPictures("page-not-protected")
     try await home.announce(1, "Hallway hub", try ThreadNetwork("home"))
     try await tab.waitForText("Watching your home: 3 of 5 steps are done.")
     #expect(try await tab.evaluate(colour) == "")
@@ -127,6 +131,104 @@ struct BrowserTests {
     try await home.stop()
   }
 
+  @Test("Each border router has a page of its own, by its link, its address and the keyboard") func router()
+    async throws
+  {
+    let home = try await home()
+    let network = try ThreadNetwork("home")
+    try await home.announce(1, "Kitchen", network)
+    try await home.announce(2, "Attic", try ThreadNetwork("guest-thread"))
+    let attic = BorderRouter(number: 2)
+    let tab = try await home.tab()
+    try await tab.waitForText("PreferredNetworkMismatch")
+    if let axe = DebianTool.axe { try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8)) }
+
+    let focused = "document.activeElement.id || document.activeElement.textContent"
+    try await tab.evaluate("document.querySelector('.mesh a[href$=\"\(attic.agent)\"]').focus()")
+    try await tab.press(.enter)
+    let isOpen = "location.hash === '#router/\(attic.agent)' && document.title === 'Attic – threadkeeper'"
+    try await tab.wait("\(isOpen) && document.activeElement.id === 'h-one'")
+    let shown =
+      "[...document.querySelectorAll('main > section')].filter(one => one.offsetParent).map(one => one.id).join()"
+    #expect(try await tab.evaluate(shown) == "one")
+    for text in ["Example Hub", "guest-thread, channel 15", attic.agent, "First seen", "PreferredNetworkMismatch"] {
+      try await tab.waitForText(text)
+    }
+    // Never without the headline of the home.
+    let verdict = "document.querySelector('#verdict .lead').textContent.startsWith('\"Attic\" is on')"
+    #expect(try await tab.evaluate(verdict) == true)
+
+    // Its last 30 days, in colours and in words.
+    let days = """
+      const one = known.homes[0].networks.flatMap(item => item.routers).find(item => item.name === 'Attic');
+      one.make = 'Google Nest Hub'; one.own_name = 'Google-Nest-Hub-1C2D'; one.address = '192.168.1.23';
+      one.past = [['online', 600], ['away', 24], ['other_network', 96]].map(([state, hours]) => ({state, hours}));
+      one.past_totals = [['online', 'online 25 days'], ['other_network', 'on another network 4 days'],
+        ['away', 'away 24 hours']].map(([state, text]) => ({state, text}));
+      show()
+      """
+    try await tab.evaluate("{ \(days) }")
+    let bar = "document.querySelector('#one .past')"
+    #expect(
+      try await tab.evaluate("[\(bar).getAttribute('role'), \(bar).getAttribute('aria-label')].join()").text?.hasSuffix(
+        "of Attic (\(attic.agent)): online 25 days, on another network 4 days, away 24 hours") == true)
+    let widths = try await tab.evaluate(
+      """
+      [...\(bar).children].map(
+        part => part.className + Math.round(part.getBoundingClientRect().width / \(bar).offsetWidth * 720)).join()
+      """)
+    #expect(widths == "online600,away24,other_network96")
+    try await tab.takeFourPictures("page-router")
+
+    try await checkRules(tab, "a router")
+    try await tab.prefer(colorScheme: "dark")
+    try await tab.resize(width: 360, height: 740, isPhone: true)
+    try await tab.wait("innerWidth === 360")
+    #expect(try await tab.evaluate("document.scrollingElement.scrollWidth") == 360, "nothing is wider than the screen")
+    let small = try await tab.evaluate(
+      """
+      [...document.querySelectorAll('main a, button, input, summary')].filter(
+        one => one.offsetParent && one.offsetHeight < 44).map(one => one.textContent)
+      """)
+    #expect(small.list.isEmpty, "\(small)")
+    try await checkRules(tab, "a router on a phone")
+
+    // It is named by the form, and news take nothing from what is typed.
+    try await tab.evaluate("document.querySelector('#rename input').focus(); document.activeElement.select()")
+    try await tab.call("Input.insertText", #"{"text":"Loft"}"#)
+    try await home.announce(3, "Cellar", network)
+    try await tab.wait("JSON.stringify(known).includes('Cellar')")
+    try await tab.press(.enter)
+    try await tab.waitForText("The border router is renamed.")
+    try await tab.wait(
+      "document.title === 'Loft – threadkeeper' && document.getElementById('h-one').textContent === 'Loft'")
+    try await tab.waitForText("Calls itself")
+    try await eventually("the name to be published") { home.state(attic.topic)?["name"] == "Loft" }
+
+    // An alert that has ended stays with its router, and no one else's is there.
+    try await home.publish(attic.says("announce", ("name", "\"Attic\""), ("dataset", "\"\(try network.hex())\"")))
+    try await tab.wait("document.querySelector('#one-ended li')?.innerText.includes('It lasted ') === true")
+    try await tab.wait("!document.getElementById('one-alerts').innerText.includes('PreferredNetworkMismatch')")
+    try await tab.evaluate("location.hash = '#router/\(BorderRouter(number: 1).agent)'")
+    try await tab.wait("document.title === 'Kitchen – threadkeeper' && document.getElementById('one-ended').hidden")
+
+    // Back leads to where it was, and its address leads to it at once.
+    try await tab.evaluate("history.back()")
+    try await tab.wait("document.title === 'Loft – threadkeeper'")
+    try await tab.evaluate("history.back()")
+    try await tab.wait("document.title === 'threadkeeper' && document.getElementById('one').hidden")
+    #expect(try await tab.evaluate(focused) == "Loft", "the link that was followed")
+    try await tab.evaluate("window.isOld = true; location.hash = '#router/\(attic.agent)'; location.reload()")
+    try await tab.wait(
+      "!window.isOld && document.title === 'Loft – threadkeeper' && document.activeElement.id === 'h-one'")
+    try await tab.evaluate("document.querySelector('.skip').focus()")
+    try await tab.press(.enter)
+    #expect(try await tab.evaluate("location.hash.length > 1 && document.activeElement.id") == "main")
+    try await home.publish(attic.leaves)
+    try await tab.waitForText("No border router with this id is listed.")
+    try await home.stop()
+  }
+
   /// Everything that the page can show: two networks, an alert, a router that is offline, a request for consent.
   @Test("Everybody can use it: on a phone, in the dark, with a screen reader, and after a change") func everybody()
     async throws
@@ -156,8 +258,10 @@ struct BrowserTests {
     #expect(try await tab.evaluate("document.scrollingElement.scrollWidth") == 360, "nothing is wider than the screen")
     // Apple's and Google's guides have 44 and 48; WCAG 2.2, 2.5.8 has 24.
     let small = try await tab.evaluate(
-      "[...document.querySelectorAll('button')].filter(b => b.offsetParent && b.offsetHeight < 44).map(b => b.textContent)"
-    )
+      """
+      [...document.querySelectorAll('button, input, summary')].filter(b => b.offsetParent && b.offsetHeight < 44)
+        .map(b => b.textContent)
+      """)
     #expect(small.list.isEmpty, "\(small)")
     #expect(try await tab.evaluate("document.querySelectorAll('button').length > 4") == true)
     try await checkRules(tab, "phone")
@@ -289,8 +393,11 @@ struct BrowserTests {
     // A page that is open keeps no daemon.
     try await home.stop()
     try await tab.wait("!document.getElementById('away').hidden")
+    let verdict = "document.getElementById('verdict').className + document.querySelector('#verdict .lead').textContent"
+    #expect(try await tab.evaluate(verdict) == "badThis page is not up to date.", "no headline is calm then")
     try await home.start()
     try await tab.wait("document.getElementById('away').hidden")
+    #expect(try await tab.evaluate(verdict) == "Watching your home: 3 of 5 steps are done.")
     try await tab.waitForText("\"Attic\" announced itself.")
     try await home.announce(3, "Cellar", network)
     try await tab.waitForText("Cellar")

@@ -111,7 +111,7 @@ extension BatchNews {
     if !isOver { metadata["remedy"] = "\(state.remedy)" }
     append(
       isOver ? .info : state.severity.logLevel, isOver ? "alert resolved" : "alert", metadata, of: .alerts,
-      as: state.headline, since: isOver ? state.startsAt : nil)
+      as: state.headline, since: isOver ? state.startsAt : nil, about: state.alert.facts.router)
   }
 
   // MARK: Consent

@@ -1,6 +1,7 @@
 import Broker
 import Home
 import Logging
+import ThreadDataset
 
 /// What a person who reads the log wants to know of a batch: who came and went, which alerts rose and
 /// fell. A fleet that starts all at once fills no disk with it.
@@ -13,6 +14,8 @@ package struct BatchNews: Sendable {
     let sentence: String
     /// Of an alert that has ended: when it began.
     let since: WireTime?
+    /// The border router that an alert is about.
+    let router: BorderAgentID?
     let matter: Matter
   }
 
@@ -52,18 +55,18 @@ package struct BatchNews: Sendable {
   /// A line that there is room for.
   mutating func append(
     _ level: Logger.Level, _ text: Logger.Message, _ metadata: Logger.Metadata, of matter: Matter = .routers,
-    as sentence: String? = nil, since: WireTime? = nil
+    as sentence: String? = nil, since: WireTime? = nil, about router: BorderAgentID? = nil
   ) {
     kept.append(
       Line(
         level: level, text: text, metadata: metadata, sentence: sentence ?? "\(text)".capitalizedFirst, since: since,
-        matter: matter))
+        router: router, matter: matter))
   }
 
   /// The same lines for people who look at what happened last.
   func events(at now: WireTime) -> [RecentEvents.Event] {
     kept.suffix(RecentEvents.kept).map {
-      .init(at: now, severity: $0.level.rawValue, text: $0.sentence, since: $0.since)
+      .init(at: now, severity: $0.level.rawValue, text: $0.sentence, since: $0.since, router: $0.router)
     }
   }
 

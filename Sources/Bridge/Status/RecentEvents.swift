@@ -1,11 +1,12 @@
 import Broker
 import Home
+import ThreadDataset
 
 /// What happened last, in sentences, and the last alerts that have ended: a record of no home, written with what
 /// happened.
 ///
-///     2 | form 1 | of each, the oldest first: milliseconds: 8 | began: 8 | bytes of the severity | severity |
-///     of the text: 2 | text
+///     2 | form 2 | of each, the oldest first: milliseconds: 8 | began: 8 | bytes of the router's id | id |
+///     of the severity | severity | of the text: 2 | text
 package struct RecentEvents: Hashable, Sendable {
   package struct Event: Sendable, Hashable {
     package var at: WireTime
@@ -15,6 +16,8 @@ package struct RecentEvents: Hashable, Sendable {
     package var text: String
     /// Of an alert that has ended: when it began.
     package var since: WireTime?
+    /// The border router that an alert is about.
+    package var router: BorderAgentID?
 
     package var sentence: String { (since == nil ? "" : "Resolved: ") + text }
   }
@@ -22,7 +25,7 @@ package struct RecentEvents: Hashable, Sendable {
   package static let kept = 40
   /// Of alerts that have ended.
   package static let keptEnded = 20
-  private static let kind: [UInt8] = [2, 1]
+  private static let kind: [UInt8] = [2, 2]
 
   private var events: [Event] = []
 
@@ -44,9 +47,10 @@ package struct RecentEvents: Hashable, Sendable {
     func number(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
     return events.reduce(into: Self.kind) { record, event in
       let (severity, text) = (event.severity.utf8.prefix(255), event.text.utf8.prefix(65_535))
-      record +=
-        number(event.at.milliseconds) + number(event.since?.milliseconds ?? 0) + number(UInt8(severity.count))
-        + severity
+      let router = event.router?.bytes ?? []
+      record += number(event.at.milliseconds) + number(event.since?.milliseconds ?? 0)
+      record += number(UInt8(router.count)) + router
+      record += number(UInt8(severity.count)) + severity
       record += number(UInt16(text.count)) + text
     }
   }
@@ -60,17 +64,20 @@ package struct RecentEvents: Hashable, Sendable {
       defer { rest = rest.dropFirst(bytes) }
       return rest.prefix(bytes).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-    func text(_ bytes: Int) -> String? {
+    func field(_ bytes: Int) -> ArraySlice<UInt8>? {
       guard let count = number(bytes).map(Int.init), rest.count >= count else { return nil }
       defer { rest = rest.dropFirst(count) }
-      return String(decoding: rest.prefix(count), as: UTF8.self)
+      return rest.prefix(count)
     }
+    func text(_ bytes: Int) -> String? { field(bytes).map { String(decoding: $0, as: UTF8.self) } }
     while !rest.isEmpty {
-      guard let at = number(8), let since = number(8), let severity = text(1), let text = text(2) else { return nil }
+      guard let at = number(8), let since = number(8), let router = field(1), let severity = text(1), let text = text(2)
+      else { return nil }
       events.append(
         Event(
           at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text,
-          since: since == 0 ? nil : WireTime(milliseconds: Int64(bitPattern: since))))
+          since: since == 0 ? nil : WireTime(milliseconds: Int64(bitPattern: since)),
+          router: BorderAgentID(bytes: router)))
     }
   }
 }

@@ -28,6 +28,7 @@ const forms = {
   read: past => past < 120 ? "read just now" : "read last " + span(past) + " ago",
   due: past => past < 0 ? "in " + span(-past) : "now",
 };
+function date(text) { return new Date(text).toLocaleDateString([], {dateStyle: "long"}); }
 function tick(element) {
   const text = forms[element.dataset.form]((Date.now() - new Date(element.dateTime)) / 1000);
   if (element.textContent !== text) element.textContent = text;
@@ -45,6 +46,13 @@ function fullName(item) {
   return item.name && item.name !== item.id ? item.name + " (" + item.id + ")" : item.id;
 }
 function title(item) { return item.is_alike ? fullName(item) : item.name; }
+// To the page of a border router.
+function link(item) {
+  const element = make("a", "name", title(item));
+  element.href = "#router/" + item.id;
+  element.dataset.key = element.hash;
+  return element;
+}
 const drawn = new WeakMap();
 // Draws those items again that have changed, each under its key.
 function update(box, items, keyOf, draw) {
@@ -86,6 +94,8 @@ function confirmation({label, path}) {
   const field = make("input", "code"), note = make("p", ""), form = make("form", "",
     make("label", "", label + " ", field), " ", make("button", "main send", "It is written down"), note);
   field.autocomplete = "off";
+  field.autocapitalize = "characters";
+  field.spellcheck = false;
   field.required = true;
   form.addEventListener("submit", async event => {
     event.preventDefault();
@@ -104,11 +114,7 @@ const waits = {
 let isJoining = false;
 async function change(path, body, question, place) {
   const joins = path === "/networks/join", outcome = place || byId("outcome");
-  if (path === "/routers/rename") {
-    const name = prompt(question, body.name);
-    if (name === null) return;
-    body = {...body, name};
-  } else if (joins && isJoining || question && !confirm(question)) return;
+  if (joins && isJoining || question && !confirm(question)) return;
   if (joins) isJoining = true;
   if (waits[path]) {
     outcome.className = "";
@@ -169,7 +175,7 @@ function dot(item) {
   const tone = item.fault === "critical" ? " bad" : isFault(item) ? " warn" : item.online ? " good" : " dim";
   return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
     (item.fault === "critical" ? "grave" : ""),
-    mark, make("span", "name", title(item)), make("span", "state" + tone, label));
+    mark, link(item), make("span", "state" + tone, label));
 }
 // Remarks about a router beside that it is there; null: none.
 function remark(home, item) {
@@ -185,14 +191,6 @@ function remark(home, item) {
   if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body));
   return line;
 }
-function renaming(home, item) {
-  const element = button("Rename", fullName(item), "/routers/rename",
-    {home, border_agent_id: item.id, name: item.name === item.id ? "" : item.name},
-    "What is " + fullName(item) + " called? Leave it empty for its own name.");
-  // The same button under the new name.
-  if (element) element.dataset.key = "rename " + home + " " + item.id;
-  return element;
-}
 // Its last 30 days.
 function past(item) {
   const bar = make("div", "past", ...item.past.map(span => {
@@ -201,19 +199,42 @@ function past(item) {
     return part;
   }));
   bar.setAttribute("role", "img");
-  bar.setAttribute("aria-label", "Last 30 days of " + fullName(item) + ": " + item.past_words);
-  return [bar, make("div", "dim", "30 days: " + item.past_words)];
+  bar.setAttribute("aria-label", "Last 30 days of " + fullName(item) + ": " +
+    item.past_totals.map(one => one.text).join(", "));
+  return [bar, make("div", "dim small", "30 days: ", ...item.past_totals.flatMap((one, index) =>
+    [index ? ", " : "", make("span", "key " + one.state, one.text)]))];
 }
-function facts(home, item) {
-  return make("li", "small", make("span", "name", item.name), make("span", "dim", item.make ? ", " + item.make : ""),
-    make("div", "dim", item.id, ", ", item.seen ? when(item.seen, "seen") : "seen just now",
-      item.own_name ? ", calls itself " + item.own_name : "", item.only_seen ? ", on the local network only" : "",
-      item.omr ? ", off-mesh prefix " + item.omr : "",
-      item.shares_by_code ? ", can share by code" : "",
-      ...(item.read ? [", dataset ", when(item.read, "read")] : [])),
-    ...past(item),
-    item.is_readable ? button("Read now", fullName(item), "/routers/read", {border_agent_id: item.id}) : null,
-    renaming(home, item));
+function row(item) {
+  return make("li", "", link(item), make("span", "dim small", item.make ? ", " + item.make : ""), ...past(item));
+}
+// On its own page.
+function facts({home, network, item, offered}) {
+  if (!item) return make("p", "", "No border router with this id is listed. It may be forgotten, or was reset and has " +
+    "another id.");
+  const named = fullName(item), body = {home, border_agent_id: item.id}, pending = item.pending;
+  const fact = (name, ...content) => content.some(one => one) ?
+    make("div", "part", make("dt", "", name), make("dd", "", ...content)) : null;
+  // Not twice: an alert above has the buttons of its remedy.
+  const offer = (label, path, isOffered) => isOffered && !offered.includes(path) ? button(label, named, path, body) : "";
+  const buttons = [offer("Read now", "/routers/read", item.is_readable),
+    offer("Accept", "/routers/accept", item.is_new), offer("Forget", "/routers/forget", item.is_gone)];
+  return make("article", "card", make("dl", "",
+    fact("State", make("span", item.online ? "good" : "dim", item.online ? "online" : "offline"), ", ",
+      item.seen ? when(item.seen, "seen") : "seen just now"),
+    fact("Remarks", item.notes.join(", ")),
+    fact("Maker", item.make),
+    fact("Calls itself", item.own_name),
+    fact("Network", network.id ? title(network) || network.id : "none", network.channel ? ", channel " + network.channel : "",
+      network.preferred ? ", preferred" : network.accepted ? ", accepted" : "",
+      item.changed ? ", unchanged since " + date(item.changed) : ""),
+    pending ? fact("Coming", "its network changes " + pending.what + " ", when(pending.at, "due")) : null,
+    item.read ? fact("Dataset", when(item.read, "read")) : null,
+    fact("Known by", item.only_seen ? "its record on the local network only" : ""),
+    fact("Address", item.address),
+    fact("Thread", [item.version && "version " + item.version, item.shares_by_code && "can share by code",
+      item.omr && "off-mesh prefix " + item.omr].filter(one => one).join(", ")),
+    fact("Id", item.id),
+    fact("First seen", date(item.first_seen))), ...past(item), ...buttons, looksOnly(!offered.length));
 }
 function network(home, item, heading) {
   const head = make("div", "head",
@@ -235,7 +256,7 @@ function network(home, item, heading) {
   details.firstElementChild.dataset.key = "details " + JSON.stringify(body);
   details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
   if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
-  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(one => facts(home, one))));
+  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(row)));
   // What is done seldom is among the details.
   if (item.id && item.preferred)
     details.append(button("Share by code", named, "/networks/share", body),
@@ -331,7 +352,61 @@ if (joining) joining.addEventListener("submit", event => {
   event.preventDefault();
   change("/networks/join", {code: joining.elements.code.value});
 });
+const renaming = byId("rename");
+if (renaming) renaming.addEventListener("submit", async event => {
+  event.preventDefault();
+  const field = renaming.elements.name, {home, item} = find(wanted());
+  if (!await change("/routers/rename", {home, border_agent_id: item.id, name: field.value})) return field.focus();
+  field.defaultValue = field.value;
+  renaming.reset();
+});
 let known;
+// The border router whose page the address asks for; "": the page of all.
+function wanted() { return (/^#router\/([0-9a-f]+)$/.exec(location.hash) || ["", ""])[1]; }
+function find(id) {
+  for (const {name, networks} of known.homes) for (const {routers, ...network} of networks) {
+    const item = routers.find(one => one.id === id);
+    if (item) return {home: name, network, item};
+  }
+  return {};
+}
+function showRouter() {
+  const id = wanted(), found = find(id), {home, item} = found;
+  byId("one").hidden = !id;
+  document.body.dataset.view = id ? "router" : "home";
+  const alerts = known.alerts.filter(one => item && one.router === id && one.home === home);
+  const offered = alerts.flatMap(one => one.buttons.map(button => button.path));
+  fill("one-alerts", alerts, one => one.id, alert);
+  fill("one-facts", id ? [{...found, offered}] : [], () => id, facts);
+  fill("one-ended", known.ended.filter(one => item && one.router === id), one => one.at + one.text, over);
+  const name = id && (item ? title(item) : "Border router " + id), heading = byId("h-one");
+  if (heading.textContent !== name) heading.textContent = name;
+  document.title = (name ? name + " – " : "") + "threadkeeper";
+  if (!renaming) return;
+  renaming.hidden = !item;
+  if (!item) return;
+  // What is being typed stays.
+  renaming.elements.name.defaultValue = item.name === item.id ? "" : item.name;
+  renaming.elements.name.placeholder = item.own_name || item.name;
+}
+// The focus follows to the page that is opened.
+function go() {
+  if (!known) return;
+  const left = byId("one").dataset.id;
+  byId("one").dataset.id = wanted();
+  if (renaming) renaming.reset();
+  show();
+  if (wanted()) {
+    scrollTo(0, 0);
+    byId("h-one").focus({preventScroll: true});
+  } else ([...document.querySelectorAll("main a")].find(one => one.dataset.key === "#router/" + left) || byId("main")).focus();
+}
+addEventListener("hashchange", go);
+byId("h-one").tabIndex = -1;
+document.querySelector(".skip").addEventListener("click", event => {
+  event.preventDefault();
+  byId("main").focus();
+});
 // The timer of a button that is pressed; 0: none is.
 let pressed = 0;
 let isDue = false;
@@ -373,6 +448,7 @@ function show() {
   const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
   const broken = known.health.filter(item => item.state === "bad")
     .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
+  if (!byId("away").hidden) broken.unshift({text: "This page is not up to date.", tone: "bad"});
   const notices = of("info");
   // Also while the alert about it is held.
   const open = known.homes.filter(home => !of("warning").some(
@@ -385,6 +461,7 @@ function show() {
   fill("ended", known.ended, item => item.at + item.text, over);
   fill("protection", known.homes.filter(missing), home => home.name, protection);
   homes(known.homes);
+  showRouter();
   // No code opens a router that is not looked for.
   if (joining) byId("join").hidden = known.health.some(item => item.name === "discovery" && item.state === "off");
   byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
@@ -393,12 +470,13 @@ function show() {
   byId("version").textContent = "threadkeeper " + known.version;
   document.body.dataset.ready = "yes";
   if (!key || document.activeElement === before) return;
-  const again = [...document.querySelectorAll("main button, main summary")].find(one => one.dataset.key === key);
+  const again = [...document.querySelectorAll("main button, main summary, main a")].find(one => one.dataset.key === key);
   (again || byId("main")).focus({preventScroll: true});
 }
 function take(text) {
+  const opensRouter = !known && wanted();
   known = JSON.parse(text);
-  show();
+  if (opensRouter) go(); else show();
 }
 // A button that is replaced between press and release is not clicked.
 function release() {
@@ -407,7 +485,7 @@ function release() {
   if (isDue) setTimeout(show);
 }
 addEventListener("pointerdown", event => {
-  if (!event.isPrimary || event.button !== 0 || !event.target.closest("button, summary")) return;
+  if (!event.isPrimary || event.button !== 0 || !event.target.closest("button, summary, a")) return;
   clearTimeout(pressed);
   // Not every press ends with an event that says so.
   pressed = setTimeout(release, 3000);
@@ -416,15 +494,21 @@ for (const name of ["pointerup", "pointercancel", "contextmenu", "dragend", "blu
   addEventListener(name, release);
 let last = byId("first").textContent;
 if (last) take(last);
+// What is shown may be old: no headline is green then.
+function setAway(isAway) {
+  if (byId("away").hidden !== isAway) return;
+  byId("away").hidden = !isAway;
+  if (known) show();
+}
 const source = new EventSource("./events");
 source.addEventListener("state", message => {
-  byId("away").hidden = true;
+  setAway(false);
   if (message.data === last) return;
   last = message.data;
   take(last);
 });
 source.addEventListener("error", async () => {
-  byId("away").hidden = false;
+  setAway(true);
   if (source.readyState !== EventSource.CLOSED) return;
   // The browser gives up after an answer that is no stream: too many viewers, another token, or a proxy whose
   // daemon is away.

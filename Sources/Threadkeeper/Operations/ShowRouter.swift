@@ -59,9 +59,16 @@ extension RouterPast.Standing {
   }
 }
 
+/// How long a router was the same in all.
+struct RouterTotal: Encodable, Hashable {
+  var state: String
+  /// `away 20 hours`.
+  var text: String
+}
+
 extension [RouterSpan] {
-  /// How long it was each, without a full stop: `online 29 days, away 20 hours`.
-  var words: String {
+  /// How long it was each.
+  var totals: [RouterTotal] {
     let names = [
       ("online", "online"), ("other_network", "on another network"), ("away", "away"), ("unknown", "unknown"),
     ]
@@ -69,7 +76,10 @@ extension [RouterSpan] {
       let hours = filter { $0.state == state }.map(\.hours).reduce(0, +)
       if hours == 0 { return nil }
       let (number, unit) = hours < 48 ? (hours, "hour") : (hours / 24, "day")
-      return "\(name) \(number) \(unit)\(number == 1 ? "" : "s")"
-    }.joined(separator: ", ")
+      return RouterTotal(state: state, text: "\(name) \(number) \(unit)\(number == 1 ? "" : "s")")
+    }
   }
+
+  /// The same, without a full stop: `online 29 days, away 20 hours`.
+  var words: String { totals.map(\.text).joined(separator: ", ") }
 }

@@ -35,6 +35,7 @@ import ThreadDataset
     let texts = news.events(at: .init(milliseconds: 0)).map(\.sentence)
     #expect(texts.contains { $0.hasPrefix("Resolved: ") })
     #expect(texts.contains { $0.hasPrefix("otbr sends network keys") })
+    #expect(news.events(at: .init(milliseconds: 0)).allSatisfy { $0.router == .number(0xA0) })
   }
 
   @Test("A remedy names the home where there are several") func homes() {
@@ -79,6 +80,7 @@ struct RecentEventsTests {
     func ended(_ number: Int) -> RecentEvents.Event {
       var event = event(number)
       event.since = WireTime(milliseconds: 1)
+      event.router = number.isMultiple(of: 3) ? nil : .number(UInt64(number))
       return event
     }
     var recent = RecentEvents()

@@ -141,8 +141,11 @@ final class BrowserTab: Sendable {
   }
 
   /// What is on the screen, as a picture.
-  func picture() async throws -> Data {
-    let answer = try await call("Page.captureScreenshot", #"{"format":"png"}"#)
+  ///
+  /// - Parameter format: `png`, `webp`.
+  func picture(_ format: String = "png") async throws -> Data {
+    let quality = format == "png" ? "" : #","quality":90"#
+    let answer = try await call("Page.captureScreenshot", #"{"format":"\#(format)"\#(quality)}"#)
     return try #require(answer["data"]?.text.flatMap { Data(base64Encoded: $0) })
   }
 
@@ -157,5 +160,32 @@ final class BrowserTab: Sendable {
     try await wait("innerWidth === 1280")
     try await picture().write(to: ProjectFiles.root.appendingPathComponent("docs/images/\(name).png"))
     try await resize(width: 1_000, height: 900)
+  }
+
+  /// One picture of the documents, where they are to be made: on a desktop and on a phone, light and dark.
+  func takeFourPictures(_ name: String) async throws {
+    guard Self.takesPictures else { return }
+    try await evaluate("document.activeElement.blur()")
+    var all = ""
+    for scheme in ["light", "dark"] {
+      try await prefer(colorScheme: scheme)
+      for (width, isPhone) in [(1_000, false), (360, true)] {
+        try await resize(width: width, height: 740, isPhone: isPhone)
+        try await wait("innerWidth === \(width)")
+        try await evaluate("scrollTo(0, 0)")
+        all += "<img src='data:image/png;base64,\(try await picture().base64EncodedString())' width=\(width * 3 / 4)>"
+      }
+    }
+    try await prefer(colorScheme: "light")
+    try await resize(width: 1_000, height: 900)
+    let sheet = try await BrowserTab(width: 1_044, height: 1_134)
+    try await sheet.evaluate(
+      """
+      document.body.style.cssText =
+        "margin: 8px; background: #8a929a; display: grid; grid-template-columns: 750px 270px; gap: 8px";
+      document.body.innerHTML = "\(all)";
+      Promise.all([...document.images].map(one => one.decode())).then(() => true)
+      """)
+    try await sheet.picture("webp").write(to: ProjectFiles.root.appendingPathComponent("docs/images/\(name).webp"))
   }
 }

@@ -47,10 +47,17 @@ struct PageDocumentTests {
     #expect(text.matches(of: #/<h1>/#).count == 1)
     #expect(!text.contains("user-scalable") && !text.contains("maximum-scale"))
     let labels = text.matches(of: #/aria-labelledby="([a-z-]+)"/#).map { String($0.output.1) }
-    #expect(labels.count == 9)
+    #expect(labels.count == 10)
     for label in labels { #expect(text.contains("<h2 id=\"\(label)\">")) }
     let ids = text.matches(of: #/ id="([a-z-]+)"/#).map { String($0.output.1) }
     #expect(Set(ids).count == ids.count)
+  }
+
+  @Test("Its forms are there for whoever may change something, and each field has a label and a button") func forms() {
+    #expect(
+      text.matches(of: #/<form/#).count == 2
+        && text.matches(of: #/<label>[^<]+<input [^>]+></label> <button/#).count == 2)
+    #expect(!PageDocument.html(nonce: "n0", mayChange: false).contains("<form"))
   }
 
   @Test("It names each blueprint, and where it is to be had beside a proxy") func blueprints() {

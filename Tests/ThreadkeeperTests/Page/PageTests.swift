@@ -357,6 +357,7 @@ import ThreadDataset
     #expect(home.networks.map { $0.routers.map { $0.seen == nil } } == [[false], [true], [false], [false]])
     let guest = try #require(home.networks[1].routers.first)
     #expect(guest.onlySeen && guest.omr == "fd97:ff26:5534:1::/64" && guest.sharesByCode)
+    #expect(guest.firstSeen == "2023-11-14T22:13:00Z" && guest.address == nil)
     #expect(!home.undecided && home.more == 0)
     #expect(home.networks.allSatisfy { $0.credentials })
   }
@@ -391,7 +392,17 @@ import ThreadDataset
     let router = try #require(try shown(sample).networks[0].routers.first)
     #expect(router.past.map(\.hours).reduce(0, +) == 720)
     #expect(router.past.map(\.state).suffix(2) == ["online", "away"])
-    #expect(router.pastWords == "online 24 hours, away 3 hours, unknown 28 days")
+    #expect(router.pastTotals.map(\.text) == ["online 24 hours", "away 3 hours", "unknown 28 days"])
+    #expect(router.pastTotals.map(\.state) == ["online", "away", "unknown"])
+  }
+
+  @Test("A router that was seen has its address, without the port") func address() throws {
+    var sample = SampleHome()
+    var seen = try #require(Advertisement([SampleHome.agent(9)]))
+    (seen.endpoint, seen.threadVersion) = ("fd00::9, 49152", "1.4.0")
+    sample.handle(.sightings(Sightings([seen])))
+    let router = try #require(try shown(sample).networks.last?.routers.first)
+    #expect(router.address == "fd00::9" && router.version == "1.4.0")
   }
 
   @Test("A router that a person has named says what it calls itself") func named() throws {

@@ -23,7 +23,7 @@ package struct HomeAssistantDevice: WireObject {
     package static let sample = Device(identifier: "", name: "")
 
     package func fields<Coder: WireCoder>(_ c: inout Coder) {
-      c.field("configuration_url", page, .text("", pattern: "^http://[^/]+/$"))
+      c.field("configuration_url", page, .text("", pattern: "^http://[^/]+/(#router/[0-9a-f]+)?$"))
       c.needed("identifiers", [DeviceID(text: identifier)], .filled("", most: 1))
       c.field("manufacturer", manufacturer, .label)
       c.field("model", model, .label)
@@ -143,7 +143,8 @@ extension HomeAssistantDevice {
   static func device(of router: Router, _ place: HomeAssistantPlace) -> Device {
     Device(
       identifier: "\(place.bridgeID)_\(router.agent)", name: visible(router.name) ?? "Border router \(router.agent)",
-      manufacturer: visible(router.vendor), model: visible(router.model), viaDevice: place.bridgeID, page: place.page)
+      manufacturer: visible(router.vendor), model: visible(router.model), viaDevice: place.bridgeID,
+      page: place.page.map { "\($0)#router/\(router.agent)" })
   }
 
   private static func visible(_ text: String?) -> String? {

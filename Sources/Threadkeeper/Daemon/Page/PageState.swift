@@ -28,6 +28,14 @@ struct PageState: Encodable {
     var isAlike: Bool
     /// Vendor and model.
     var make: String?
+    /// On the local network.
+    var address: String?
+    /// Of Thread.
+    var version: String?
+    /// When it came to the home: RFC 3339, to the minute.
+    var firstSeen: String
+    /// When its dataset changed last: RFC 3339, to the minute.
+    var changed: String?
     var online: Bool
     /// RFC 3339, to the minute; nil while it is seen on the local network.
     var seen: String?
@@ -51,7 +59,8 @@ struct PageState: Encodable {
     var fault: String?
     /// Its last 30 days, the oldest first: of each six hours the worst.
     var past: [RouterSpan]
-    var pastWords: String
+    /// The same in words.
+    var pastTotals: [RouterTotal]
   }
 
   /// What the network of a router changes to.
@@ -166,6 +175,8 @@ struct PageState: Encodable {
     var at: String
     /// A sentence.
     var text: String
+    /// Border agent id of the router that it was about.
+    var router: String?
   }
 
   var version: String
@@ -228,7 +239,9 @@ extension PageState {
     self.health = health
     events = recent.newest.map { Event($0) }
     ended = recent.ended.map {
-      Ended(since: ($0.since ?? $0.at).description, at: $0.at.description, text: $0.text.printable)
+      Ended(
+        since: ($0.since ?? $0.at).description, at: $0.at.description, text: $0.text.printable,
+        router: $0.router?.description)
     }
     let all = snapshot.inOrder(of: settings)
     consents = snapshot.waitingQuestions(at: now).map { question in
@@ -344,13 +357,17 @@ extension PageState.Router {
   ) {
     let worst = stride(from: 0, to: hourly.count, by: 6).compactMap { hourly.dropFirst($0).prefix(6).max() }
     past = RouterSpan.all(worst, hours: 6)
-    pastWords = RouterSpan.all(hourly).words
+    pastTotals = RouterSpan.all(hourly).totals
     id = router.agent.description
     self.isAlike = isAlike
     name = (router.name ?? "").printable.isEmpty ? id : (router.name ?? "").printable
     ownName = router.ownName == router.name ? nil : router.ownName?.printable
     let parts = [router.vendor, router.model].compactMap { $0?.printable }
     make = parts.isEmpty ? nil : parts.joined(separator: " ")
+    address = router.address
+    version = router.threadVersion?.printable
+    firstSeen = router.firstSeenAt.toTheMinute.description
+    changed = router.datasetChangedAt?.toTheMinute.description
     online = router.isOnline
     self.seen = seen?.toTheMinute.description
     read = router.reading?.readAt?.toTheMinute.description

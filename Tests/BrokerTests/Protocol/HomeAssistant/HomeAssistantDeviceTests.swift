@@ -53,12 +53,13 @@ import Wire
       ])
   }
 
-  @Test("Both devices link to the page where it can be opened") func page() throws {
+  @Test("Both devices link to the page where it can be opened, a router's to its own part of it") func page() throws {
     var place = try place()
-    place.page = "http://keeper.home.arpa:8423/"
-    for device in [HomeAssistantDevice.bridge(place), .router(Self.router, place)] {
-      #expect(try texts(json(device)["device"])["configuration_url"] == place.page)
-    }
+    let page = "http://keeper.home.arpa:8423/"
+    place.page = page
+    for (device, link) in [
+      (HomeAssistantDevice.bridge(place), page), (.router(Self.router, place), "\(page)#router/\(Self.agent)"),
+    ] { #expect(try texts(json(device)["device"])["configuration_url"] == link) }
   }
 
   @Test("Every entity has a platform, a name in sentence case, an id of its own and a topic of its home")
