@@ -70,9 +70,10 @@ package struct PageAccess: Sendable {
     return given.flatMap { isToken($0) ? Self.cookie(with: String($0)) : nil }
   }
 
-  /// For 90 days. No other site's page sends it along, and no script reads it. Without a path it is for the page's own
-  /// folder (RFC 6265, 5.1.4), and not for all else that a proxy has.
-  static func cookie(with token: String) -> String { "\(cookie)=\(token); Max-Age=7776000; HttpOnly; SameSite=Strict" }
+  /// For 90 days. Of another site only a link that is followed sends it along, as that of Home Assistant's device: no
+  /// form, frame or script of it does. No script reads it. Without a path it is for the page's own folder (RFC 6265,
+  /// 5.1.4), and not for all else that a proxy has.
+  static func cookie(with token: String) -> String { "\(cookie)=\(token); Max-Age=7776000; HttpOnly; SameSite=Lax" }
 
   func isToken(_ given: some StringProtocol) -> Bool {
     token.current.map { Self.isSame(Array(given.utf8), Array($0.utf8)) } ?? false

@@ -83,7 +83,6 @@ package struct PageRoutes: Sendable {
 
   private func page(_ request: PageRequest) async -> PageReply {
     if let cookie = access.cookie(for: request) {
-      // Not a redirection: a browser that came from another site's link would not send the cookie along.
       var reply = PageReply(.ok, type: Self.html, Array(PageDocument.exchange.utf8))
       reply.headers.append(("Set-Cookie", cookie))
       return reply
