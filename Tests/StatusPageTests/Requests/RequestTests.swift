@@ -131,9 +131,8 @@ import Testing
     let link = await reply(PageRequest("/?token=\(sampleToken)"))
     // Without a path: a browser sends it to the folder of the page alone, wherever a proxy has that.
     #expect(
-      link.values("Set-Cookie") == [
-        "threadkeeper_token=\(sampleToken); Max-Age=\(90 * 86_400); HttpOnly; SameSite=Lax"
-      ])
+      link.values("Set-Cookie") == ["threadkeeper_token=\(sampleToken); Max-Age=\(90 * 86_400); HttpOnly; SameSite=Lax"]
+    )
     #expect(!link.text.contains(sampleToken))
   }
 

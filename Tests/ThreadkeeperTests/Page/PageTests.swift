@@ -332,10 +332,12 @@ import ThreadDataset
     (network.extendedPANID, network.name) = ("5555555566666666", "other")
   }
 
-  private func state(_ sample: SampleHome, _ discovery: DiscoveryState.State = .running) throws -> PageState {
+  private func state(
+    _ sample: SampleHome, _ discovery: DiscoveryState.State = .running, recent: RecentEvents = RecentEvents()
+  ) throws -> PageState {
     try PageState(
-      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
-      recent: RecentEvents(), discovery: discovery, at: sample.now)
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [], recent: recent,
+      discovery: discovery, at: sample.now)
   }
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home { try #require(try state(sample).homes.first) }
@@ -394,6 +396,19 @@ import ThreadDataset
     #expect(router.past.map(\.state).suffix(2) == ["online", "away"])
     #expect(router.pastTotals.map(\.text) == ["online 24 hours", "away 3 hours", "unknown 28 days"])
     #expect(router.pastTotals.map(\.state) == ["online", "away", "unknown"])
+  }
+
+  @Test("An alert that has ended says when it began, and which router it was about") func ended() throws {
+    let (agent, sample) = (SampleHome.agent(9), SampleHome())
+    var recent = RecentEvents()
+    recent.add([
+      .init(at: sample.now, severity: "info", text: "A", since: sample.now.adding(seconds: -60), router: agent)
+    ])
+    recent.add([.init(at: sample.now, severity: "info", text: "B", since: sample.now)])
+    recent.add([.init(at: sample.now, severity: "info", text: "C")])
+    let ended = try state(sample, recent: recent).ended
+    #expect(ended.map(\.text) == ["B", "A"] && ended.map(\.router) == [nil, "\(agent)"])
+    #expect(ended.last?.since == "2023-11-14T22:12:20Z")
   }
 
   @Test("A router that was seen has its address, without the port") func address() throws {
