@@ -39,7 +39,6 @@ struct BrowserTests {
     let heading = try await tab.evaluate("document.querySelector('#alerts h3').textContent")
     #expect(heading.text?.hasPrefix(summary) == true, "not an identifier: \(heading)")
     try await tab.waitForText("\"Attic\" announced itself.")
-    try await tab.takePicture("page")
     try await tab.takeFourPictures("page-alert")
     let html = try await tab.evaluate("document.documentElement.outerHTML").text ?? ""
     #expect(!html.contains(try network.hex()) && !html.contains(RunningHome.token))
