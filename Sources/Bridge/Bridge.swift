@@ -65,9 +65,7 @@ package final class Bridge: Service {
     let requests = RequestService(homes, parts, callers)
 
     let news = NewsLog(ways: configuration.remedyWays, logger: logger)
-    let follower = BridgeFollower(
-      homes, homeAssistantLogin: configuration.requestRules.homeAssistantLogin, requests: requests, monitor: monitor,
-      news: news)
+    let follower = BridgeFollower(homes, requests: requests, monitor: monitor, news: news)
     var isWritable = true
     if case .readOnly = store.condition { isWritable = false }
     var reading = IntakeReading(hashKey: hashKey)

@@ -27,13 +27,8 @@ final class BridgeFollower: LoopFollower {
   private let news: NewsLog
   private let state = Mutex(State())
   private let rows = Atomic(0)
-  private let homeAssistantLogin: ExactName?
 
-  init(
-    _ homes: [ServedHome], homeAssistantLogin: ExactName? = nil, requests: RequestService, monitor: BridgeMonitor,
-    news: NewsLog
-  ) {
-    self.homeAssistantLogin = homeAssistantLogin
+  init(_ homes: [ServedHome], requests: RequestService, monitor: BridgeMonitor, news: NewsLog) {
     events = Dictionary(
       homes.map { home in (home.name, EventWriter(home: home.name, base: home.base, ways: news.ways)) },
       uniquingKeysWith: { $1 })
@@ -83,9 +78,7 @@ final class BridgeFollower: LoopFollower {
     if let (intake, home) = parts.discovery {
       for outcome in batch.outcomes where outcome.home == home {
         guard let seen = outcome.output.sightings, let user = outcome.origin?.user else { continue }
-        let login = ExactName(user)
-        let shares = homes.home(home)?.sharesCredentials(login) == true
-        intake.receive(seen, of: user, isTrusted: shares || login == homeAssistantLogin)
+        intake.receive(seen, of: user)
       }
     }
     let owed = requests.answer(batch, of: homes)

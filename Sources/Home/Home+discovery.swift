@@ -75,7 +75,7 @@ extension Home {
         continue
       }
       listed.insert(one.agents[0])
-      take(one, stored, isReported: sightings.isReported)
+      take(one, stored)
       // It was seen under another of its ids before its login announced it.
       for twin in rows.dropFirst() where twin.isPresent && twin.source == .mdns { unlistSeen(twin) }
     }
@@ -95,10 +95,27 @@ extension Home {
       }
       listed.insert(one.agents[0])
     }
+    endRecords(sightings, visited)
     if sightings.isComplete { finishLook(sightings, visited, listed) }
     forgetSeen()
     (discovery.listedCount, discovery.refused) = (sightings.list.count - refused.count, refused)
     checkSplits()
+  }
+
+  /// Of routers that nobody sees any more.
+  private mutating func endRecords(_ sightings: Sightings, _ visited: Set<BorderAgentID>) {
+    for stored in routers where stored.isAdvertised && !visited.contains(stored.agent) {
+      // What a login saw that may not report it any more counts no longer.
+      let isOver = sightings.ends(stored.reporter) || stored.reporter.map { !mayReportSightings($0) } == true
+      guard isOver else { continue }
+      var router = stored
+      router.endAdvertisement(at: now)
+      if router.source == .mdns {
+        let seen = sightings.lastSeen[router.agent] ?? now
+        routers.see(router.agent, at: max(routers.lastSeen(router.agent), seen))
+      }
+      write(router, before: stored, RouterEvent(), trigger: .mdns)
+    }
   }
 
   private mutating func finishLook(_ sightings: Sightings, _ visited: Set<BorderAgentID>, _ listed: Set<BorderAgentID>)
@@ -110,19 +127,11 @@ extension Home {
       discoveredSince = now
       noteRecord(.home)
     }
-    for stored in routers where stored.isAdvertised && !visited.contains(stored.agent) {
-      var router = stored
-      router.endAdvertisement(at: now)
-      if router.source == .mdns {
-        let seen = sightings.lastSeen[router.agent] ?? now
-        routers.see(router.agent, at: max(routers.lastSeen(router.agent), seen))
-      }
-      write(router, before: stored, RouterEvent(), trigger: .mdns)
-    }
     // In a home of very many, who is asked for by phones is not in one local network.
     guard isSmall else { return }
     for stored in routers where stored.isAnnounced && stored.beats && !stored.isUnadvertised {
-      if visited.contains(stored.agent) { continue }
+      // One that is still advertised was seen by a login that is silent.
+      if visited.contains(stored.agent) || stored.isAdvertised { continue }
       var router = stored
       router.isUnadvertised = true
       write(router, before: stored, RouterEvent(), trigger: .mdns)
@@ -168,9 +177,11 @@ extension Home {
     return rows(of: advertisement, announced(at: Set(address))).first.flatMap { $0.isPresent ? $0 : nil }
   }
 
-  private mutating func take(_ advertisement: Advertisement, _ stored: Router, isReported: Bool) {
+  private mutating func take(_ advertisement: Advertisement, _ stored: Router) {
     var router = stored
-    if !isReported, let network = advertisement.network, network != router.network { dropReading(of: &router) }
+    if advertisement.reporter == nil, let network = advertisement.network, network != router.network {
+      dropReading(of: &router)
+    }
     router.take(advertisement, at: now)
     guard router != stored else { return }
     if router.source == .mdns { routers.see(router.agent, at: now) }

@@ -219,6 +219,7 @@ extension Router: Recorded {
     try coder(&router.httpStatus)
     try coder(&router.source)
     try coder(&router.isAdvertised)
+    try coder(&router.reporter)
     try coder(&router.isUnadvertised)
     try coder(&router.advertised)
     try coder(&router.partition)

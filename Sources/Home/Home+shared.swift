@@ -255,8 +255,6 @@ extension Home {
 
   package var allShared: [SharedCredentials] { shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:)) }
 
-  package func sharesCredentials(_ user: ExactName) -> Bool { sharedBy[user]?.isEmpty == false }
-
   /// When credentials that a login shares were read last: it has reported them, or its program has said that it works.
   package var credentialsReadAt: WireTime? {
     allShared.flatMap { one in [one.reportedAt] + (agents[one.user]?.values.compactMap(\.workedAt) ?? []) }.max()

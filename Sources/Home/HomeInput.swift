@@ -353,6 +353,8 @@ package struct Advertisement: Hashable, Sendable {
   package var codePort: UInt16?
   /// Nil where it does not say, and while it is not attached.
   package var role: ThreadState?
+  /// The login that sees it, where the daemon does not: it may be anywhere, and changes no credentials.
+  package var reporter: ExactName?
 
   /// - Returns: nil without an id.
   package init?(_ agents: [BorderAgentID]) {
@@ -389,24 +391,29 @@ extension Unicode.GeneralCategory {
   }
 }
 
-/// All records on the local network at a time.
+/// All records on the local network at a time: those that the daemon has found, and those that only logins see.
 package struct Sightings: Hashable, Sendable {
   package var list: [Advertisement]
-  /// Whether a router that is not in the list is not there. Else the list has only begun.
+  /// Whether a router that the daemon has found, and that is not in the list, is not there. Else the list has only
+  /// begun.
   package var isComplete: Bool
+  /// Logins whose sightings are all in the list: what only one of them has seen, and is not in it, is not there.
+  package var reporters: Set<ExactName> = []
+  /// Logins that are silent: what only they have seen may be there. Nil: all but the `reporters`.
+  package var awaited: Set<ExactName>? = []
   /// When routers were seen last whose records have gone since the last time.
   package var lastSeen: [BorderAgentID: WireTime]
-  /// By a login, which may be anywhere: they change no credentials.
-  package var isReported: Bool
 
-  package init(
-    _ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:],
-    isReported: Bool = false
-  ) {
+  package init(_ list: [Advertisement], isComplete: Bool = true, lastSeen: [BorderAgentID: WireTime] = [:]) {
     self.list = list
     self.isComplete = isComplete
     self.lastSeen = lastSeen
-    self.isReported = isReported
+  }
+
+  /// Whether a router that is not in the list, and that this login or, without one, the daemon saw last, is not there.
+  func ends(_ reporter: ExactName?) -> Bool {
+    guard let reporter else { return isComplete }
+    return reporters.contains(reporter) || awaited?.contains(reporter) == false
   }
 }
 

@@ -92,6 +92,10 @@ package enum HomeRejection: Hashable, Sendable, Error {
   case notAuthorized(BorderAgentID)
   /// The border router belongs to another team, and the settings do not name the user.
   case mayNotReportSSID
+  /// What a login sees of border routers counts signed only.
+  case sightingsNotSealed
+  /// A team that has border routers reports these alone.
+  case mayNotReportSightings
   /// The border router has not announced itself.
   case unknownRouter
   /// No border router that the user may report has announced the access point.

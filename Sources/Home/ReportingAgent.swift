@@ -4,7 +4,7 @@
 /// | what comes | what follows |
 /// |---|---|
 /// | `heartbeat`: it can | the end of its alert |
-/// | `sightings`: it can, and sees border routers | the same; they are handed on |
+/// | `sightings`: it can, and sees border routers | the same; they are passed on, where it may report them |
 /// | `offline`: it cannot, and why | alert, where that lasts |
 /// | nothing for three minutes | alert |
 /// | nothing for three minutes, and none since another one of its kind reported first | it is forgotten, and its alert ends: the other one came in its place |
@@ -80,9 +80,18 @@ extension Home {
     }
     (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
     if agent.trouble == nil { agent.workedAt = now }
-    if message.kind == .sightings { step.output.sightings = message.sightings }
     put(agent)
     if stored == nil { forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) } }
+    guard message.kind == .sightings else { return }
+    guard message.signature != nil else { throw .sightingsNotSealed }
+    guard mayReportSightings(user) else { throw .mayNotReportSightings }
+    step.output.sightings = message.sightings
+  }
+
+  /// Whether what a login sees of border routers counts: a person has enrolled it, and it is no border router's. Who has
+  /// the login of one, or any other one of the broker, neither makes nor hides others.
+  package func mayReportSightings(_ user: ExactName) -> Bool {
+    clients[user]?.isRevoked == false && routers.counts.ids[team(of: user)] == nil
   }
 
   private mutating func put(_ agent: ReportingAgent) {

@@ -76,6 +76,8 @@ package struct Router: Hashable, Sendable {
   package var firstSeenAt: WireTime
   /// Whether its record is on the local network now.
   package var isAdvertised = false
+  /// The login that sees it, where the daemon does not.
+  @Boxed package var reporter: ExactName?
   /// Its agent sends heartbeats, and at the last look no record of it was on the local network.
   var isUnadvertised = false
   /// What its record said of its network last, where only that says it.
@@ -385,6 +387,7 @@ extension Router {
   /// login has announced everything that its events describe.
   mutating func take(_ advertisement: Advertisement, at now: WireTime) {
     isAdvertised = true
+    reporter = advertisement.reporter
     isRecordGone = false
     endpoint = advertisement.endpoint ?? endpoint
     // What it refused was the PSKc of another network.
@@ -460,6 +463,7 @@ extension Router {
   /// Nothing is known of its record any more.
   mutating func withdrawAdvertisement() {
     isAdvertised = false
+    reporter = nil
     isRecordGone = false
     isOpenForCode = false
     isUnadvertised = false

@@ -197,6 +197,98 @@ import Testing
     #expect(scene.verdict(of: 1) == .match && scene.alarms == [])
   }
 
+  // MARK: What logins see
+
+  private static func seen(_ agent: UInt64, by user: ExactName = "ha") -> Advertisement {
+    .of(agent) { $0.reporter = user }
+  }
+
+  /// Router 1 was found here, router 2 only seen by login `ha`.
+  private static func union() -> HomeScene {
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
+    scene.enroll("ha")
+    scene.announce(9, .of(1))
+    scene.see(.of(1), Self.seen(2))
+    return scene
+  }
+
+  struct Source: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var list: [Advertisement] = []
+    var isComplete = true
+    var reporters: Set<ExactName> = []
+    var awaited: Set<ExactName>? = []
+    /// Of routers 1 and 2.
+    let online: [Bool]
+
+    var sightings: Sightings {
+      var sightings = Sightings(list, isComplete: isComplete)
+      (sightings.reporters, sightings.awaited) = (reporters, awaited)
+      return sightings
+    }
+  }
+
+  private static let sources = [
+    Source(testDescription: "both have them", list: [.of(1), seen(2)], reporters: ["ha"], online: [true, true]),
+    Source(testDescription: "the login has both", list: [seen(1), seen(2)], reporters: ["ha"], online: [true, true]),
+    Source(testDescription: "the search has both", list: [.of(1), .of(2)], online: [true, true]),
+    Source(testDescription: "the login is there without it", list: [.of(1)], reporters: ["ha"], online: [true, false]),
+    Source(testDescription: "the login is silent", list: [.of(1)], awaited: ["ha"], online: [true, true]),
+    Source(testDescription: "it is, after a start", list: [.of(1)], awaited: nil, online: [true, true]),
+    Source(testDescription: "it is for too long", list: [.of(1)], online: [true, false]),
+    Source(testDescription: "another one is silent", list: [.of(1)], awaited: ["b"], online: [true, false]),
+    Source(testDescription: "the search is complete", awaited: ["ha"], online: [false, true]),
+    Source(testDescription: "the search has begun", isComplete: false, reporters: ["ha"], online: [true, false]),
+    Source(testDescription: "nobody has any", reporters: ["ha"], online: [false, false]),
+  ]
+
+  @Test("A router has gone when no source has it any longer: who saw it last is there without it", arguments: sources)
+  func gone(_ source: Source) {
+    var scene = Self.union()
+    #expect(scene.router(1)?.reporter == nil && scene.router(2)?.reporter == "ha")
+    scene.handle(.sightings(source.sightings))
+    #expect([1, 2].map { scene.router($0)?.isOnline } == source.online)
+    for one in source.list { #expect(scene.home.routers[one.agents[0]]?.reporter == one.reporter) }
+    #expect(source.online.contains(false) || scene.alarms == [])
+    scene.see(.of(1), Self.seen(2))
+    #expect([1, 2].map { scene.router($0)?.isOnline } == [true, true])
+  }
+
+  @Test("A router that moves from one source to the other is no news") func otherSource() {
+    var scene = Self.union()
+    for list in [[Self.seen(1), .of(2)], [.of(1), Self.seen(2)]] {
+      #expect(scene.handle(.sightings(Sightings(list))).types.isEmpty)
+      #expect(scene.looks == [2, 0] && scene.alarms == [])
+    }
+  }
+
+  @Test("What a login has seen goes at once when its keys are revoked, or its team has a border router")
+  func notBelieved() {
+    for isRevoked in [true, false] {
+      var scene = Self.union()
+      if isRevoked {
+        scene.handle(.revoke("ha", forgets: false, by: .statusPage))
+      } else {
+        scene.announce(3, from: "ha")
+      }
+      let silent = Source(testDescription: "", list: [.of(1)], awaited: nil, online: [])
+      scene.handle(.sightings(silent.sightings))
+      #expect(scene.router(1)?.isOnline == true && scene.router(2)?.isOnline == false)
+    }
+  }
+
+  @Test("A router that only a silent login saw is no alert that phones do not find it, nor one that all went")
+  func silentLogin() {
+    var scene = Self.union()
+    scene.announce(2)
+    scene.publish(.heartbeat, 2)
+    let silent = Source(testDescription: "", list: [.of(1)], awaited: ["ha"], online: [])
+    scene.handle(.sightings(silent.sightings))
+    scene.publish(.heartbeat, 2)
+    #expect(scene.router(2)?.isAdvertised == true && scene.alarms.allSatisfy { $0.name != .routerNotAdvertised })
+    #expect(scene.alarms.allSatisfy { $0.name != .homeOffline })
+  }
+
   // MARK: An id that an update adds
 
   /// Of router 1 before its update.

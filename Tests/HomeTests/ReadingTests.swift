@@ -438,7 +438,7 @@ import ThreadDataset
     scene.see(.of(8, at: 5), .of(9, at: 5))
     scene.read(9, Self.now)
     #expect(scene.router(9)?.dataset != nil)
-    scene.handle(.sightings(Sightings([.of(8, at: 5), .of(9, on: 3)], isReported: isReported)))
+    scene.see(.of(8, at: 5), .of(9, on: 3) { $0.reporter = isReported ? "ha" : nil })
     #expect((scene.router(9)?.dataset != nil) == isReported && scene.output.secrets.isEmpty == isReported)
     #expect(scene.router(9)?.actualNetwork == 3)
   }

@@ -54,6 +54,7 @@ import Testing
     router.httpStatus = 599
     router.source = .mdns
     router.isAdvertised = true
+    router.reporter = "ha"
     router.isUnadvertised = true
     router.advertised = .init(network: 3, networkName: "seen", activeSeconds: 9)
     router.partition = 77

@@ -10,7 +10,7 @@ import ThreadDataset
 
   @discardableResult private mutating func report(
     _ kind: RouterMessage.Kind, _ trouble: String? = nil, of agent: ExactName = "store", from user: ExactName = "ha",
-    _ change: (inout RouterMessage) -> Void = { _ in }
+    change: (inout RouterMessage) -> Void = { _ in }
   ) -> HomeOutput {
     var message = RouterMessage(kind, .agent(agent))
     message.trouble = trouble
@@ -49,17 +49,60 @@ import ThreadDataset
     throws
   {
     let router = try #require(Advertisement(id: nil, extendedAddress: 7))
+    scene.enroll("ha")
     report(.offline, "no token")
     scene.live(31)
-    func seen(_ message: inout RouterMessage) { (message.sightings, message.order) = ([router], .number(5)) }
-    #expect(report(.sightings, nil, of: "store", from: "ha", seen).sightings == [router])
+    func seen(_ message: inout RouterMessage) {
+      (message.sightings, message.signature) = ([router], .init(issuer: Hash128(low: 1), number: 5))
+    }
+    #expect(report(.sightings, nil, of: "store", from: "ha", change: seen).sightings == [router])
     #expect(alert?.phase == .resolved)
-    let again = report(.sightings, nil, of: "store", from: "ha", seen)
+    let again = report(.sightings, nil, of: "store", from: "ha", change: seen)
     #expect(again.isDuplicate && again.sightings == nil)
-    #expect(report(.sightings) { $0.order = .number(6) }.sightings == [], "there are none")
-    #expect(report(.heartbeat) { $0.order = .number(7) }.sightings == nil)
+    let none = report(.sightings) { $0.signature = .init(issuer: Hash128(low: 1), number: 6) }
+    #expect(none.sightings == [], "there are none")
+    #expect(report(.heartbeat).sightings == nil)
     #expect(
       scene.home.routers[router.agents[0]] == nil, "what is listed of them is decided where records come together")
+  }
+
+  private static func sign(_ number: UInt64) -> (inout RouterMessage) -> Void {
+    { ($0.sightings, $0.signature) = ([.of(7)], .init(issuer: Hash128(low: 1), number: number)) }
+  }
+
+  @Test("What an enrolled login sees counts signed alone; else the rejection says why, and that it works counts")
+  mutating func unsignedSightings() {
+    #expect(report(.sightings, change: Self.sign(1)).rejection == .notEnrolled)
+    scene.enroll("ha")
+    report(.offline, "no token")
+    scene.live(31)
+    #expect(isFiring)
+    let plain = report(.sightings) { $0.sightings = [.of(7)] }
+    #expect(plain.rejection == .sightingsNotSealed && plain.sightings == nil)
+    #expect(alert?.phase == .resolved)
+    let signed = report(.sightings, change: Self.sign(2))
+    #expect(signed.rejection == nil && signed.sightings == [.of(7)])
+    scene.handle(.revoke("ha", forgets: true, by: .statusPage))
+    #expect(report(.sightings, change: Self.sign(3)).rejection == .notEnrolled)
+    #expect(!scene.home.mayReportSightings("ha"))
+  }
+
+  @Test("Who has the enrolled login of a border router makes and hides no others, also after that has left")
+  mutating func sightingsOfRouter() {
+    scene.rules.team = { ["ha", "ben"].contains($0) ? "family" : $0 }
+    for user: ExactName in ["ha", "ben", "otbr", "other"] { scene.enroll(user) }
+    scene.announce(1, .of(1))
+    scene.announce(2, from: "ben")
+    func rejection(of user: ExactName, _ number: UInt64) -> HomeRejection? {
+      let output = report(.sightings, from: user, change: Self.sign(number))
+      #expect((output.sightings == nil) == (output.rejection != nil))
+      return output.rejection
+    }
+    #expect(rejection(of: "otbr", 1) == .mayNotReportSightings)
+    #expect(rejection(of: "ha", 1) == .mayNotReportSightings, "its team has one")
+    #expect(rejection(of: "other", 1) == nil)
+    scene.publish(.leave, 1)
+    #expect(rejection(of: "otbr", 2) == .mayNotReportSightings)
   }
 
   @Test("One that has never worked says so; several of a login are one alert") mutating func several() throws {

@@ -46,7 +46,7 @@ package final class DiscoveryIntake: Sendable {
   var rounds: Int { state.withLock { $0.rounds } }
 
   package var current: DiscoveryState {
-    let now = clock.now()
+    let now = clock.moment()
     return state.withLock { state in
       let isReported = state.isReported(at: now)
       if let obstacle = state.obstacle, !isReported {
@@ -56,13 +56,13 @@ package final class DiscoveryIntake: Sendable {
         return .unavailable(
           message: "What is found cannot be stored: \(failure).", remedy: "It is tried again each minute.")
       }
-      guard state.reporter == nil || isReported else {
+      guard !state.isSilent(at: now) else {
         return .unavailable(
           message: "The agent that sees the border routers has not reported for three minutes.",
           remedy: "Look at its log, or restart it.")
       }
       guard state.isComplete || isReported else { return .starting }
-      var current = DiscoveryState.running(routers: state.listed, unlisted: state.unlisted(at: now))
+      var current = DiscoveryState.running(routers: state.listed, unlisted: state.unlisted(at: now.wall))
       current.reporter = isReported ? state.reporter : nil
       return current
     }
@@ -113,12 +113,10 @@ package final class DiscoveryIntake: Sendable {
 
   /// Takes what an agent sees on the local network. Returns at once.
   ///
-  /// - Parameters:
-  ///   - user: its login.
-  ///   - isTrusted: more than other logins.
-  func receive(_ list: [Advertisement], of user: String, isTrusted: Bool = false) {
-    let now = clock.now()
-    schedule(state.withLock { $0.take(list, of: user, isTrusted: isTrusted, at: now) })
+  /// - Parameter user: its login.
+  func receive(_ list: [Advertisement], of user: String) {
+    let now = clock.moment()
+    schedule(state.withLock { $0.take(list, of: ExactName(user), at: now) })
   }
 
   private func schedule(_ delay: Int?) {
@@ -142,7 +140,10 @@ package final class DiscoveryIntake: Sendable {
 
   func write() {
     let now = clock.moment()
-    let seen = state.withLock { state in state.look(at: now).map { ($0, state.unnamedHosts(at: now)) } }
+    let before = loop.homes.home(home)
+    let seen = state.withLock { state in
+      state.look(at: now) { before?.mayReportSightings($0) == true }.map { ($0, state.unnamedHosts(at: now)) }
+    }
     guard let (sightings, unnamed) = seen else { return }
     defer { state.withLock { $0.rounds += 1 } }
     do {

@@ -2,18 +2,22 @@ import Home
 import ServiceDiscovery
 import ThreadDataset
 
-/// What border routers advertise on the local network now, and how far it is written. One source decides at a time:
+/// What border routers advertise on the local network now, as the daemon's own search and sightings of logins have it,
+/// and how far it is written. For each router the first row counts that fits:
 ///
-/// | the daemon's own search | an agent | whose list it is |
+/// | the daemon's own search | the sightings of logins | the router |
 /// |---|---|---|
-/// | has found a router since it runs | any | its own |
-/// | has found none, or is not possible | reported within three minutes | the agent's, whole |
-/// | has found none, or is not possible | has fallen silent | nobody's: what is listed stays as it was |
-/// | runs and has found none, for three minutes | none has reported | nobody's: what is listed stays as it was |
-/// | runs and has found none | none has reported since | its own |
+/// | has its record | any | is there, as its record says |
+/// | has lost its record, less than 75 minutes ago | any | has gone: others keep the record for so long |
+/// | has no record of it | have it, no older than three minutes; of several the first login by name | is there, as they say |
+/// | had it last, and has begun anew, or is not possible | have it not | stays as it was |
+/// | had it last, and has not been possible for three minutes | some are there, without it | has gone |
+/// | had it last, and is complete | have it not | has gone |
+/// | has no record of it | had it last, and are silent for less than a day, or since a start less than a day ago | stays as it was: `AgentNotWorking` says once that they are silent |
+/// | has no record of it | had it last, and are there without it, or silent for longer | has gone |
 ///
-/// Of two agents the first one counts until it falls silent, or one is trusted more: its login shares credentials, or is
-/// Home Assistant's.
+/// Where the search is not possible or has begun anew, and no sightings are there, nobody knows anything: all stays as
+/// it was. Which logins may send sightings: `mayReportSightings`.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []
@@ -26,25 +30,29 @@ struct DiscoveryRecords {
 
   /// Services that are there while a code opens their routers, by their names.
   private var codes: [String: Code] = [:]
-  /// What an agent sees of the local network.
+  /// What a login sees of the local network.
   private struct Report {
-    let user: String
-    let isTrusted: Bool
     let list: [BorderRouterAdvertisement]
-    let at: WireTime
+    /// Milliseconds of the clock that nobody sets.
+    let at: Int64
 
-    /// Seconds: three of its intervals, as for `ReportingAgent`.
-    static let lifetime = 180
+    /// Three of its intervals, as for `ReportingAgent`.
+    static let lifetime: Int64 = 180_000
+    /// What only a silent login has seen stays for so long: programs are updated, and machines restarted.
+    static let longestSilence: Int64 = 86_400_000
 
-    /// A clock that was set back makes no report later.
-    func isRecent(at now: WireTime) -> Bool { at <= now && now < at.adding(seconds: Self.lifetime) }
+    func isFresh(at now: ClockMoment) -> Bool { now.steady < at + Self.lifetime }
   }
 
-  private var report: Report?
-  private var hasFound = false
-  /// Whether it ever has, and when its list was complete first.
-  private var hasEverFound = false
-  private var listedAt: WireTime?
+  private var reports: [ExactName: Report] = [:]
+  /// When the first look was, on the clock that nobody sets.
+  private var begunAt: Int64?
+  /// Since when the daemon's own search is not possible.
+  private var obstacleSince: WireTime?
+  /// By the ids of records that the daemon's own search has lost: when it did.
+  private var lost: [BorderAgentID: WireTime] = [:]
+  /// Seconds for which caches keep a record whose router has gone.
+  private static let longestInCaches = 4_500
   /// Milliseconds for which a code is valid at most (Thread 1.4): a router that restarts may leave the record behind.
   private static let codeLifetime: Int64 = 600_000
   var peers = TRELPeers()
@@ -67,30 +75,66 @@ struct DiscoveryRecords {
   var isStopped = false
   private var pace = DiscoveryPace()
 
-  /// The agent that decides: a login. Nil: the daemon's own search does.
-  var reporter: String? { hasFound ? nil : report?.user }
+  /// The login of an agent by which some of the last round are listed.
+  private(set) var reporter: String?
 
-  func isReported(at now: WireTime) -> Bool { reporter != nil && report?.isRecent(at: now) == true }
+  /// Whether the sightings of a login count now.
+  func isReported(at now: ClockMoment) -> Bool { reports.values.contains { $0.isFresh(at: now) } }
 
-  /// After a start, where only an agent sees routers, its first report takes its time: an empty list is none yet.
-  private func mayBeReported(at now: WireTime) -> Bool {
-    !hasEverFound && listedAt.map { $0 <= now && now < $0.adding(seconds: Report.lifetime) } == true
-  }
+  /// Whether routers are there only by the sightings of logins that are silent.
+  func isSilent(at now: ClockMoment) -> Bool { records.isEmpty && !reports.isEmpty && !isReported(at: now) }
 
   /// What is to be written; nil where nothing is known.
-  mutating func look(at now: ClockMoment) -> Sightings? {
-    if !isStopped, reporter != nil, let report {
-      return report.isRecent(at: now.wall) ? Sightings(report.list, lastSeen: lastSeen, isReported: true) : nil
-    }
-    guard !isStopped, isComplete || !records.isEmpty, !mayBeReported(at: now.wall) else { return nil }
+  ///
+  /// - Parameter mayReport: whether the sightings of a login count.
+  mutating func look(at now: ClockMoment, mayReport: (ExactName) -> Bool = { _ in true }) -> Sightings? {
+    let begun = begunAt ?? now.steady
+    begunAt = begun
+    reports = reports.filter { mayReport($0.key) && now.steady < $0.value.at + Report.longestSilence }
+    guard !isStopped, isComplete || !records.isEmpty || isReported(at: now) else { return nil }
     comparePeers(at: now.wall)
     let open = openRecords(at: now)
-    let routers = records.map { record in
+    let own = records.map { record in
       var router = record.router
       router.codePort = open[record.name]
       return router
     }
-    return Sightings(routers, isComplete: isComplete, lastSeen: lastSeen)
+    let isComplete = self.isComplete || isReported(at: now) && !mayComeBack(at: now.wall)
+    var sightings = Sightings(own + reported(besides: own, at: now), isComplete: isComplete, lastSeen: lastSeen)
+    sightings.reporters = Set(reports.filter { $0.value.isFresh(at: now) }.keys)
+    let isYoung = now.steady < begun + Report.longestSilence
+    sightings.awaited = isYoung ? nil : Set(reports.keys).subtracting(sightings.reporters)
+    return sightings
+  }
+
+  /// Whether the daemon's own search has begun, or may be possible again soon: a service restarts.
+  private func mayComeBack(at now: WireTime) -> Bool {
+    guard let since = obstacleSince else { return true }
+    return since <= now && now < since.adding(seconds: 180)
+  }
+
+  /// What only logins see, each router once.
+  private mutating func reported(besides own: [BorderRouterAdvertisement], at now: ClockMoment)
+    -> [BorderRouterAdvertisement]
+  {
+    let fresh = reports.filter { $0.value.isFresh(at: now) }.sorted { $0.key < $1.key }.flatMap(\.value.list)
+    let ids = Set(reports.values.flatMap(\.list).flatMap(Self.ids))
+    // Without the others, which anybody can make, there are only so many. A clock that was set back hides nothing.
+    lost = lost.filter {
+      ids.contains($0.key) && $0.value <= now.wall && now.wall < $0.value.adding(seconds: Self.longestInCaches)
+    }
+    var known = Set(own.flatMap(Self.ids)).union(lost.keys)
+    return fresh.filter { one in
+      let ids = Self.ids(one)
+      guard known.isDisjoint(with: ids) else { return false }
+      known.formUnion(ids)
+      return true
+    }
+  }
+
+  /// By which the same router is known in what others see.
+  private static func ids(_ one: BorderRouterAdvertisement) -> [BorderAgentID] {
+    [one.agents[0]] + (one.extendedAddress.map { [BorderAgentID(high: $0, low: 0)] } ?? [])
   }
 
   /// The ports at which codes open the routers of records, by their names: that of the code's service, where one on its
@@ -135,18 +179,21 @@ struct DiscoveryRecords {
   mutating func written(_ sightings: Sightings, by home: Home?) {
     lastSeen = lastSeen.filter { sightings.lastSeen[$0.key] != $0.value }
     (listed, refused) = (home?.listedSightings ?? 0, home?.refusedSightings ?? [])
+    reporter = sightings.list.lazy.compactMap(\.reporter).first?.text
     failure = nil
   }
 
-  /// Takes what an agent sees, which is all that is there.
+  /// Takes what a login sees, which is all that it sees.
   ///
-  /// - Parameter isTrusted: more than other logins.
   /// - Returns: as `take`.
-  mutating func take(_ list: [BorderRouterAdvertisement], of user: String, isTrusted: Bool, at now: WireTime) -> Int? {
-    if let report, report.user != user, report.isRecent(at: now), report.isTrusted || !isTrusted { return nil }
-    let isNews = report.map { $0.list != list || !$0.isRecent(at: now) } ?? true
-    report = Report(user: user, isTrusted: isTrusted, list: list, at: now)
-    return isNews && reporter != nil ? schedule(at: now) : nil
+  mutating func take(_ list: [BorderRouterAdvertisement], of user: ExactName, at now: ClockMoment) -> Int? {
+    let list = list.map { one in
+      var one = one
+      one.reporter = user
+      return one
+    }
+    let before = reports.updateValue(Report(list: list, at: now.steady), forKey: user)
+    return before?.list == list && before?.isFresh(at: now) == true ? nil : schedule(at: now.wall)
   }
 
   /// - Returns: milliseconds after which it is to be written; nil where that is due already, or there is nothing.
@@ -158,8 +205,8 @@ struct DiscoveryRecords {
         return remove(record.name, seen: now, at: now)
       }
       unusable[record.name] = nil
-      obstacle = nil
-      (hasFound, hasEverFound) = (true, true)
+      (obstacle, obstacleSince) = (nil, nil)
+      for id in Self.ids(advertisement) { lost[id] = nil }
       if let index = records.firstIndex(where: { $0.name == record.name }) {
         guard records[index].router != advertisement || records[index].host != record.host else { return nil }
         (records[index].host, records[index].router) = (record.host, advertisement)
@@ -174,15 +221,15 @@ struct DiscoveryRecords {
       let seen = now.adding(seconds: -Int(silence.components.seconds))
       return remove(name, seen: seen, at: now)
     case .listed:
-      obstacle = nil
+      (obstacle, obstacleSince) = (nil, nil)
       isComplete = true
-      listedAt = listedAt ?? now
     case .unavailable(let obstacle):
       // Nothing is known now. That is no sign that the routers have gone.
       records = []
       unusable = [:]
-      (isComplete, hasFound) = (false, false)
-      self.obstacle = obstacle
+      lost = [:]
+      isComplete = false
+      (self.obstacle, obstacleSince) = (obstacle, obstacleSince ?? now)
       return nil
     }
     return schedule(at: now)
@@ -214,7 +261,9 @@ struct DiscoveryRecords {
   /// - Parameter seen: when its router was there last.
   private mutating func remove(_ name: String, seen: WireTime, at now: WireTime) -> Int? {
     guard let index = records.firstIndex(where: { $0.name == name }) else { return nil }
-    for agent in records.remove(at: index).router.agents { lastSeen[agent] = seen }
+    let router = records.remove(at: index).router
+    for agent in router.agents { lastSeen[agent] = seen }
+    for id in Self.ids(router) { lost[id] = now }
     return schedule(at: now)
   }
 }

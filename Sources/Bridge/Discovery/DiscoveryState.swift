@@ -21,7 +21,7 @@ package struct DiscoveryState: WirePart, WireMessage, WireReadable, Equatable, S
   package var unlisted: [UnlistedRecord]?
   package var problem: String?
   package var remedy: String?
-  /// The login of an agent that sees them, where the daemon sees none itself.
+  /// The login of an agent that sees some of them, where the daemon does not.
   package var reporter: String?
 
   package init() {}

@@ -43,6 +43,16 @@ extension Rejection {
           .notAuthorized,
           message: "this border router belongs to another team: only that team, and logins that the "
             + "setting `ssid.reporters` names, report its SSID")
+      case .sightingsNotSealed:
+        .init(
+          .notSealed,
+          message: "border routers that a login sees count only sealed: enrol it with `threadkeeper clients enroll`, "
+            + "and give its agent the daemon's line with `--daemon`")
+      case .mayNotReportSightings:
+        .init(
+          .notAuthorized,
+          message: "this login's team has border routers, and reports these only: give the program that sees others "
+            + "a login of its own, which is enrolled")
       case .unknownRouter:
         .init(
           .notFound, field: "border_agent_id",

@@ -192,7 +192,7 @@ extension DiscoveryState {
     case .running:
       let count = routers ?? 0
       let left = unlisted.flatMap { $0.isEmpty ? nil : "; records not listed: \($0.count)" } ?? ""
-      let source = reporter.map { "reported by the agent of \($0.printable)" } ?? "mDNS"
+      let source = "mDNS\(reporter.map { " and the agent of \($0.printable)" } ?? "")"
       return "\(source), \(count == 1 ? "1 border router" : "\(count) border routers")\(left)"
     }
   }

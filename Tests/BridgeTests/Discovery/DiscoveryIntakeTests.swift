@@ -1,3 +1,4 @@
+import Broker
 import ServiceDiscovery
 import TestKit
 import Testing
@@ -30,6 +31,7 @@ extension WireTime {
     intake = DiscoveryIntake(
       kit.loop, home: "home", path: "/store", clock: LoopClock(time: kit.time), logger: log.logger)
     agent = try #require(BorderAgentID(hex: Advert.garage))
+    for user: ExactName in ["ha", "other"] { try kit.enroll(user, try Identity().keys) }
   }
 
   private let obstacle = DiscoveryObstacle(message: "nobody answers", remedy: "Install it.")
@@ -249,7 +251,7 @@ extension WireTime {
     try await eventually("the router is offline") { router?.isOnline == false }
   }
 
-  @Test("When the agent falls silent, the list stays as it was, and another agent may report") func silentAgent()
+  @Test("What only a silent agent has seen stays as it was for a day, whatever others see") func silentAgent()
     async throws
   {
     defer { intake.stop() }
@@ -258,42 +260,48 @@ extension WireTime {
     try await eventually("the router is listed") { router != nil }
     intake.receive([], of: "other")
     intake.write()
-    #expect(router?.isOnline == true, "one agent counts at a time")
+    #expect(router?.isOnline == true, "one of them has it")
     kit.time.advance(seconds: 180)
     #expect(intake.current == .unavailable(message: "nobody answers", remedy: "Install it."))
     intake.write()
     #expect(router?.isOnline == true)
     intake.receive([], of: "other")
-    try await eventually("the router is offline") { router?.isOnline == false }
+    intake.write()
+    #expect(router?.isOnline == true && intake.current.state == .running)
+    kit.time.advance(seconds: 86_400)
+    intake.receive([], of: "other")
+    intake.write()
+    #expect(router?.isOnline == false)
   }
 
-  @Test("A login that is trusted more takes the place of another agent, which takes none of such a one")
-  func trustedAgent() {
-    var records = DiscoveryRecords()
-    let now = kit.time.now
-    func reporter(_ user: String, isTrusted: Bool) -> String? {
-      _ = records.take(reported(), of: user, isTrusted: isTrusted, at: now)
-      return records.reporter
-    }
-    for (user, isTrusted, expected) in [
-      ("any", false, "any"), ("other", false, "any"), ("ha", true, "ha"), ("any", false, "ha"), ("second", true, "ha"),
-    ] { #expect(reporter(user, isTrusted: isTrusted) == expected, "\(user)") }
-  }
-
-  @Test("After a start, an empty list of its own counts only when no agent has reported for three minutes")
+  @Test("After a start, a router that an agent saw stays until that has reported without it, or for a day")
   func emptyAfterStart() async throws {
     intake.receive(reported(), of: "ha")
     try await eventually("the router is listed") { router != nil }
     intake.stop()
-    let next = DiscoveryIntake(
-      kit.loop, home: "home", path: "/store", clock: LoopClock(time: kit.time), logger: log.logger)
-    defer { next.stop() }
-    next.receive(.listed)
-    kit.time.advance(seconds: 179)
-    next.write()
+    func next() -> DiscoveryIntake {
+      let next = DiscoveryIntake(
+        kit.loop, home: "home", path: "/store", clock: LoopClock(time: kit.time), logger: log.logger)
+      next.receive(.listed)
+      next.write()
+      return next
+    }
+    let reports = next()
+    #expect(router?.isOnline == true)
+    reports.receive([], of: "ha")
+    reports.write()
+    #expect(router?.isOnline == false)
+    reports.receive(reported(), of: "ha")
+    reports.write()
+    #expect(router?.isOnline == true)
+    reports.stop()
+    let silent = next()
+    defer { silent.stop() }
+    kit.time.advance(seconds: 86_399)
+    silent.write()
     #expect(router?.isOnline == true)
     kit.time.advance(seconds: 1)
-    next.write()
+    silent.write()
     #expect(router?.isOnline == false)
   }
 
@@ -303,34 +311,54 @@ extension WireTime {
     intake.receive(.listed)
     intake.receive(reported(), of: "ha")
     try await eventually("the router is listed") { router != nil }
-    #expect(intake.current.reporter == "ha")
+    try await eventually("by whom is known") { intake.current.reporter == "ha" }
     kit.time.advance(seconds: 180)
     intake.write()
     #expect(router?.isOnline == true && intake.current.state == .unavailable)
   }
 
-  @Test("What the daemon has found itself outranks what an agent sees, until avahi-daemon goes away") func ownRecords()
-    async throws
-  {
+  @Test("What the daemon has found itself outranks what an agent sees of it, and one that it has lost has gone")
+  func ownRecords() async throws {
     defer { intake.stop() }
     intake.receive(.listed)
     intake.receive(reported(.guest), of: "ha")
-    try await eventually("the agent's record is listed") { sees(.guest) }
+    try await eventually("the agent's record is listed") { sees(.guest) && router?.reporter == "ha" }
     try await find()
-    try await eventually("its own record counts") { sees(.home) }
+    try await eventually("its own record counts") { sees(.home) && router?.reporter == nil }
     intake.receive([], of: "ha")
     intake.write()
     #expect(router?.isOnline == true && intake.current.reporter == nil)
-    // Its own list becomes empty, which an agent does not fill.
+    intake.receive(reported(.guest), of: "ha")
     intake.receive(.lost(name: "Kitchen"))
     try await eventually("the router is offline") { router?.isOnline == false }
-    intake.receive(reported(), of: "ha")
-    intake.write()
-    #expect(router?.isOnline == false)
     intake.receive(.unavailable(obstacle))
+    intake.receive(reported(.guest), of: "ha")
+    intake.write()
+    #expect(router?.isOnline == true && router?.reporter == "ha")
+  }
+
+  @Test("A daemon that sees one of two routers lists both") func union() async throws {
+    defer { intake.stop() }
+    let attic = Advert(name: "Attic", id: String(repeating: "a", count: 32))
+    intake.receive(.found(attic.service))
+    intake.receive(.listed)
+    intake.receive(reported() + [BorderRouterAdvertisement(attic.service)].compactMap(\.self), of: "ha")
+    try await eventually("both are listed") { intake.current.routers == 2 && router?.reporter == "ha" }
+    #expect(intake.current.unlisted == [] && intake.current.reporter == "ha")
+  }
+
+  @Test("Sightings of a login that nobody has enrolled, or that is revoked, list nothing") func notEnrolled() throws {
+    defer { intake.stop() }
+    intake.receive(.listed)
+    intake.receive(reported(), of: "forger")
+    intake.write()
+    #expect(router == nil)
     intake.receive(reported(), of: "ha")
     intake.write()
     #expect(router?.isOnline == true)
+    try kit.loop.perform(.revoke("ha", forgets: false, by: .commandLine(user: 0)), in: "home")
+    intake.write()
+    #expect(router?.isOnline == false)
   }
 
   @Test("A store that cannot be written is a warning once, and the list follows when it can") func failure()

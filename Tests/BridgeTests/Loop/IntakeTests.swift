@@ -24,9 +24,9 @@ import ThreadDataset
 
   /// Their codes and fields: `PublishedBytesTests`.
   static let ofHomes: [HomeRejection] = [
-    .notAuthorized(.number(1)), .mayNotReportSSID, .unknownRouter, .unknownAccessPoint, .tooManyBehindAccessPoint(16),
-    .outOfOrder, .envelopeOutOfOrder, .tooManyRouters(1), .homeIsFull(1), .tooManyShared(1), .tooManyNetworks(32),
-    .notSealed, .notEnrolled,
+    .notAuthorized(.number(1)), .mayNotReportSSID, .sightingsNotSealed, .mayNotReportSightings, .unknownRouter,
+    .unknownAccessPoint, .tooManyBehindAccessPoint(16), .outOfOrder, .envelopeOutOfOrder, .tooManyRouters(1),
+    .homeIsFull(1), .tooManyShared(1), .tooManyNetworks(32), .notSealed, .notEnrolled,
   ]
 
   @Test("A rejection says in its one sentence what a refused request has as help, too") func remedies() {

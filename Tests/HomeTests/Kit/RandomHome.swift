@@ -78,11 +78,13 @@ struct RandomHome: RandomNumberGenerator {
   private mutating func message() -> RouterMessage {
     let kind = pick([
       RouterMessage.Kind.announce, .announce, .dataset, .heartbeat, .heartbeat, .offline, .leave, .ssid, .credentials,
+      .sightings,
     ])
     let shared = dataset()
     let subject: RouterMessage.Subject =
       switch kind {
       case .credentials: .network(shared.network)
+      case .sightings: .agent("store")
       case .ssid where chance(50): .accessPoint("ap")
       default: .router(agent())
       }
@@ -180,8 +182,12 @@ struct RandomHome: RandomNumberGenerator {
       found?.activeSeconds = pick([nil, 1, 3])
       found?.isThreadActive = chance(90)
       if chance(20) { found?.extendedAddress = pick([1, 2]) }
+      if chance(30) { found?.reporter = user() }
       return found
     }
-    return Sightings(list, isComplete: chance(80))
+    var sightings = Sightings(list, isComplete: chance(80))
+    sightings.reporters = Set(list.compactMap(\.reporter))
+    sightings.awaited = pick([nil, [], [user()]])
+    return sightings
   }
 }

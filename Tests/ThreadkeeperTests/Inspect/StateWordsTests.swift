@@ -61,6 +61,9 @@ import ThreadRequests
     #expect(
       of(.running(routers: 3, unlisted: ["a", "b"].map { UnlistedRecord(name: $0, reason: "x") }))
         == "mDNS, 3 border routers; records not listed: 2")
+    var reported = DiscoveryState.running(routers: 2, unlisted: [])
+    reported.reporter = "ha"
+    #expect(of(reported) == "mDNS and the agent of ha, 2 border routers")
     #expect(
       of(.unavailable(message: "Nobody answers.", remedy: "Install it.")) == "unavailable: Nobody answers. Install it.")
   }

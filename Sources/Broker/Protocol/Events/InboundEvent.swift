@@ -96,7 +96,7 @@ extension RouterMessage.Kind {
     case .credentials:
       "What a sender that is no border router [shares](#shared-credentials) of a network, as Home Assistant's Thread store."
     case .sightings:
-      "All border routers that a program [sees](#sightings) on its local network, each minute. Counts while the daemon sees none itself; what is not in it has gone."
+      "All border routers that an enrolled program [sees](#sightings) on its local network, each minute, sealed."
     }
   }
 }

@@ -85,7 +85,7 @@ extension VarlinkInterface {
       unlisted: ?[]UnlistedRecord,
       problem: ?string,
       remedy: ?string,
-      # The login of an agent that sees them, where the daemon sees none itself.
+      # The login of an agent that sees some of them, where the daemon does not.
       reporter: ?string
     )
 

@@ -385,6 +385,7 @@ extension PageState.Router {
     case .silent: notes.append("sends no heartbeat")
     case nil: break
     }
+    if let reporter = router.reporter { notes.append("seen by the agent of \(reporter.text.printable) alone") }
     if router.isOnline, router.threadState == .detached { notes.append("Thread is not connected to its network") }
     if !router.lacks.isEmpty { notes.append("its dataset lacks \(router.lacks.map(\.name).listed)") }
     switch router.reading?.problem {
