@@ -26,6 +26,7 @@ package final class Bridge: Service {
   /// In the order of the settings.
   package let homes: [ServedHome]
   package let store: any DaemonStore
+  package let clock: any Clock
   private let publisher: Publisher
   private let health: HealthReports
   private let intakeClient: MosquittoClient
@@ -113,6 +114,7 @@ package final class Bridge: Service {
     self.connection = connection
     self.clientID = clientID
     self.store = store
+    self.clock = clock
     self.logger = logger
   }
 

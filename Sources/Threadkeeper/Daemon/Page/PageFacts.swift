@@ -32,7 +32,7 @@ struct PageFacts: PageSource {
   func metrics() async -> [Metric] {
     let status = status
     let daemon = DaemonMetrics(status, context.bridge.monitor.figures)
-    return daemon.all + HomeMetrics(context.homes, now: status.seesRouters ? SystemClock().now() : nil).all
+    return daemon.all + HomeMetrics(context.homes, now: status.seesRouters ? context.bridge.clock.now() : nil).all
   }
 
   func make(_ change: PageChange) async throws -> PageOutcome {
@@ -45,7 +45,7 @@ struct PageFacts: PageSource {
       let state = try PageState(
         context.bridge.loop.homes.snapshot, context.settings,
         health: readiness(status).checks.map { PageState.Part($0) } + [PageState.Part(status.discovery)],
-        recent: context.bridge.loop.homes.recent, discovery: status.discovery.state, at: SystemClock().now())
+        recent: context.bridge.loop.homes.recent, discovery: status.discovery.state, at: context.bridge.clock.now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {
       context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])
