@@ -46,7 +46,7 @@ def folder_map(value):
         isinstance(value, dict)
         and set(value) <= {"type", "read_only", "path"}
         and value.get("type")
-        in ("data", "ssl", "share", "media", "backup", "addons", "homeassistant_config", "all_addon_configs", "addon_config")
+        in ("data", "ssl", "share", "media", "backup", "local_apps", "homeassistant_config", "all_app_configs", "app_config")
         and flag(value.get("read_only", True))
     )
 
@@ -156,6 +156,8 @@ for key, value in texts.items():
 profiles = re.findall(r"(?m)^profile ([^ ]+)", (folder / "apparmor.txt").read_text(encoding="utf-8"))
 if profiles != [config.get("slug")]:
     problems.append(f"apparmor.txt: the profiles are {profiles}")
+if (folder / "build.yaml").exists():
+    problems.append("build.yaml: the Supervisor wants all of it in the Dockerfile, and warns")
 for name in ("Dockerfile", "DOCS.md", "README.md", "CHANGELOG.md"):
     if not (folder / name).is_file():
         problems.append(f"{name} is missing")
