@@ -46,9 +46,7 @@ struct HomeAssistantSource: AgentSource {
 
   var pause: Duration {
     guard sync.pending == nil else { return Self.writePause }
-    if let pause = machine.pause { return pause }
-    let rest = (listedAt ?? now) + configuration.poll - now
-    return min(rest > .zero ? rest : configuration.poll, configuration.sightingInterval)
+    return machine.pause ?? configuration.pause(listed: listedAt, at: now, isConnected: agent.isConnected)
   }
 
   private var isListDue: Bool {
@@ -235,6 +233,16 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
   ) { (self.login, self.address, self.token) = (login, address, token) }
 
   package var label: (key: String, value: String) { ("home_assistant", "\(address)") }
+
+  /// Until the next look. A list that was not due before a look for border routers, and is after it, comes soon; without
+  /// the broker no look does anything.
+  ///
+  /// - Parameter listed: when the list was read last, of the same origin as `now`.
+  func pause(listed: Duration?, at now: Duration, isConnected: Bool) -> Duration {
+    let rest = (listed ?? now) + poll - now
+    let list = rest > .zero ? rest : isConnected ? min(poll, .seconds(1)) : poll
+    return min(list, sightingInterval)
+  }
 
   package func source(for agent: AgentLoop) -> any AgentSource { HomeAssistantSource(self, agent) }
 

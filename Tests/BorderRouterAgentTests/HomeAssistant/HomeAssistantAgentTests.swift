@@ -159,6 +159,24 @@ import Wire
     #expect(fake.commands.count { $0 == "thread/list_datasets" } <= 2)
   }
 
+  @Test("A list that became due during a look is read soon, and not an interval later") func overdueList() throws {
+    var configuration = try configuration()
+    configuration.poll = .seconds(60)
+    let now = Duration.seconds(1_000)
+    let cases: [(listed: Duration?, isConnected: Bool, pause: Duration)] = [
+      (nil, true, .seconds(60)), (.seconds(997), true, .seconds(57)), (.seconds(937), true, .seconds(1)),
+      (.seconds(937), false, .seconds(60)),
+    ]
+    for (listed, isConnected, pause) in cases {
+      #expect(configuration.pause(listed: listed, at: now, isConnected: isConnected) == pause)
+    }
+    // Border routers are looked for between two lists that are long apart.
+    configuration.poll = .seconds(3_600)
+    #expect(configuration.pause(listed: now, at: now, isConnected: true) == .seconds(60))
+    configuration.poll = .milliseconds(20)
+    #expect(configuration.pause(listed: .zero, at: now, isConnected: true) == .milliseconds(20))
+  }
+
   @Test("An event with as many border routers as it can hold fits into an envelope, too") func sealedSightings() throws
   {
     let configuration = try configuration(AgentKeys(own: Identity(), daemon: Identity().keys))
