@@ -2,6 +2,7 @@ import Foundation
 import Settings
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @testable import Threadkeeper
 
@@ -20,9 +21,11 @@ import Testing
       isFirst: true, prompt: ScriptedPrompt(), isAsking: false, given: nil, known: { _ in nil }, checkDaemon: { _ in },
       greet: { _ in nil }, makingLogin: { _ in nil })
     return SetupSession(
-      questions: questions, options: try SettingsOptions.parse(["--config", file, "--state-directory", state]),
-      place: place, isDryRun: false, service: SystemdService("none", tool: tool), restart: nil,
-      progress: SetupProgress())
+      questions: questions,
+      agents: AgentSetup(
+        questions: questions, system: SystemPlaces(environment: [SystemPlaces.rootVariable: directory.path]), token: nil
+      ), options: try SettingsOptions.parse(["--config", file, "--state-directory", state]), place: place,
+      isDryRun: false, service: SystemdService("none", tool: tool), restart: nil, progress: SetupProgress())
   }
 
   @Test("Where the service does not start, what was done is reported, with why and what to do") func doesNotStart()
