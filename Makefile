@@ -49,7 +49,7 @@ demo-fleet: prepare compile ## Watch two nodes share homes on PostgreSQL, and on
 	@exec examples/fleet/demo "$(THREADKEEPER)" $(ARGS)
 
 # What tests use of Debian, and the rules of axe-core. What cannot be had is skipped by name.
-TEST_TOOLS := avahi-daemon+ busybox chromium+ postgresql+ prometheus python3-fastjsonschema shellcheck axe
+TEST_TOOLS := avahi-daemon+ busybox chromium+ postgresql+ prometheus python3-fastjsonschema radvd shellcheck axe
 
 LINT = $(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 

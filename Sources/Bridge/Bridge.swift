@@ -96,7 +96,9 @@ package final class Bridge: Service {
       return DiscoveryIntake(
         loop, home: home.name,
         reader: reads ? RouterReader(loop, home: home.name, hashKey: hashKey, logger: logger) : nil,
-        codes: CodeReader(loop, home: home.name, hashKey: hashKey), path: store.place, clock: clock, logger: logger)
+        codes: CodeReader(loop, home: home.name, hashKey: hashKey),
+        devices: PathWatch(loop, home: home.name, configuration.settings.matterController), path: store.place,
+        clock: clock, logger: logger)
     }
     let seen = discovery.flatMap { intake in homes.first.map { (intake: intake, home: $0.name) } }
     follower.begin(.init(publisher: publisher, discovery: seen, wake: wake))

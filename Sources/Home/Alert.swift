@@ -39,6 +39,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case networkChanges = 35
   case reportsDiffer = 36
   case testAlert = 37
+  case threadPathBroken = 38
 
   /// What holds for all alerts of a name.
   struct Traits {
@@ -62,7 +63,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .adoptionFailed: Traits(severity: .warning, isOfRouter: true, isHeld: false)
     case .routerNotAdvertised: Traits(severity: .info, isOfRouter: true)
     case .noPreferredNetwork, .preferredKeyDisputed, .homeMoved, .networkSplit, .homeAssistantDiffers,
-      .preferredNetworkEmpty, .homeOffline, .agentNotWorking:
+      .preferredNetworkEmpty, .homeOffline, .agentNotWorking, .threadPathBroken:
       Traits(severity: .warning)
     case .plaintextCredentials: Traits(severity: .info)
     case .messagesDropped, .sessionLost: Traits(severity: .warning, isHeld: false)

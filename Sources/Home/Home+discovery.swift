@@ -51,6 +51,18 @@ extension Home {
   package var listedSightings: Int { discovery.listedCount }
   package var refusedSightings: [RefusedSighting] { discovery.refused }
 
+  /// Border routers of the preferred network whose records on the local network say how their devices are reached.
+  /// Names are as in a sentence.
+  package var routersWithPrefix: [(name: String, prefix: UInt64, endpoint: String?)] {
+    guard let preferred = preferred?.dataset.network else { return [] }
+    return routers.compactMap { router in
+      guard router.isAdvertised, router.actualNetwork == preferred, let prefix = router.offMeshPrefix else {
+        return nil
+      }
+      return (shownName(router), prefix, router.endpoint)
+    }
+  }
+
   mutating func see(_ sightings: Sightings) {
     startHour()
     var visited: Set<BorderAgentID> = []

@@ -14,6 +14,7 @@ package struct Settings: Sendable, Equatable {
   /// Of border routers on the local network.
   package var discovery = Discovery.auto
   package var reading = Reading.auto
+  package var matterController = MatterController.auto
   /// Where an OpenThread Border Router has its REST interface that is asked for codes.
   package var sharingURL = "http://127.0.0.1:8081"
   package var http = HTTP()
@@ -134,6 +135,13 @@ extension Settings {
 
   /// Of border routers that are found there.
   package enum Reading: String, Sendable, CaseIterable { case auto, off }
+
+  /// Where what controls the Matter devices of the home runs.
+  package enum MatterController: String, Sendable, CaseIterable {
+    /// On this machine, while a Matter server listens on its port there.
+    case auto
+    case here, elsewhere
+  }
 
   /// Who says whether credentials are given out.
   package struct Consent: Sendable, Equatable {

@@ -95,6 +95,7 @@ extension SettingsReader {
     var useless = ["mqtt.client_id", "mqtt.take_over", "store.key_file", "store.passphrase", "clients.socket"]
     if settings.discovery != .off { useless.append("discovery.mdns") }
     if settings.reading != .off { useless.append("discovery.read") }
+    if settings.matterController != .elsewhere { useless.append("discovery.matter_controller") }
     if settings.homeAssistant.discovery != .off { useless.append("home_assistant.discovery") }
     for name in useless where isGiven(name) { report(name, "has no effect with `store.url`", .warning) }
   }

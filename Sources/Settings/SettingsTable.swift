@@ -55,6 +55,13 @@ extension Setting {
         Setting(
           "discovery.read", .choice, \.reading,
           "With `auto`, those of a network whose PSKc is stored are [read](../guides/discovery.md)."),
+        Setting(
+          "discovery.matter_controller", .choice, \.matterController,
+          """
+          Whether the Matter controller runs on this machine, whose [way to the \
+          devices](../guides/troubleshooting.md#devices-cannot-be-reached) is then checked. With `auto`, it does while \
+          something listens on port 5580.
+          """),
       ]),
     Section(
       title: "Credentials by a code",

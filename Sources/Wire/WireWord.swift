@@ -108,6 +108,7 @@ extension AlertName: WireWord {
     case .homeOffline: "HomeOffline"
     case .networkChanges: "NetworkChanges"
     case .reportsDiffer: "ReportsDiffer"
+    case .threadPathBroken: "ThreadPathBroken"
     }
   }
 }

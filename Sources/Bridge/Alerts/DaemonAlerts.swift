@@ -103,6 +103,14 @@ extension AlertFacts {
         + "alone; change its password if others have it. `threadkeeper doctor --login USER` tries what a login may do.")
   }
 
+  /// - Returns: nil where devices are reached.
+  static func threadPathBroken(_ faults: [PathFault]) -> AlertFacts? {
+    let texts = faults.filter { $0.weight != .known }.map(\.words)
+    guard let first = texts.first else { return nil }
+    let more = texts.count > 1 ? " (and \(texts.count - 1) more: see `threadkeeper doctor`)" : ""
+    return daemon(first.text.prefix(1).lowercased() + first.text.dropFirst() + more, first.remedy + ".")
+  }
+
   package static let test = daemon(
     "this is a test: an alert of threadkeeper has arrived",
     "Nothing is wrong. Press \"It arrived\" on the status page, or run `threadkeeper alerts confirm`. This resolves by "

@@ -23,20 +23,24 @@ package final class DiscoveryIntake: Sendable {
   /// Nil where the settings want none.
   package let reader: RouterReader?
   package let codes: CodeReader?
+  /// Nil where none of this machine's programs needs the devices.
+  private let devices: PathWatch?
 
   /// - Parameters:
   ///   - home: the first one.
   ///   - reader: of what is found.
   ///   - codes: reads what shows a code.
+  ///   - devices: looks whether this machine reaches them.
   ///   - path: the store's directory, which is named when the store fails.
   init(
-    _ loop: HomeLoop, home: String, reader: RouterReader? = nil, codes: CodeReader? = nil, path: String,
-    clock: any Clock, logger: Logger
+    _ loop: HomeLoop, home: String, reader: RouterReader? = nil, codes: CodeReader? = nil, devices: PathWatch? = nil,
+    path: String, clock: any Clock, logger: Logger
   ) {
     self.loop = loop
     self.home = home
     self.reader = reader
     self.codes = codes
+    self.devices = devices
     self.path = path
     self.clock = clock
     self.logger = logger
@@ -153,6 +157,7 @@ package final class DiscoveryIntake: Sendable {
       if let home {
         reader?.update(sightings.list, in: home)
         codes?.update(sightings.list, unnamed: unnamed, in: home)
+        try devices?.look(home)
       }
     } catch {
       let reason = StoreFailure.reason(error, path: path)

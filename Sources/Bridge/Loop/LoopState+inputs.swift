@@ -121,7 +121,10 @@ extension LoopState {
     for place in homes.indices {
       handle(.started, in: place)
       if last.hour > 0 { handle(.unwatched(since: last), in: place) }
-      if !discovers || place > 0 { handle(.discoveryEnded, in: place) }
+      if !discovers || place > 0 {
+        handle(.discoveryEnded, in: place)
+        handle(.condition(.threadPathBroken, nil), in: place)
+      }
       // The first home of the settings has them now.
       if place > 0 { for name in Self.ofDaemon { handle(.condition(name, nil), in: place) } }
       handle(.condition(.consentByHomeAssistant, consent), in: place)

@@ -51,6 +51,7 @@ struct Doctor {
     findings += try await broker(settings, opened, status)
     try Task.checkCancellation()
     return findings + store(settings, opened, status) + system(settings, status)
+      + SystemCheck.devices(settings, firstHome(settings, opened.keychain))
   }
 
   private func settingsFile(_ file: String) -> [Finding] {
@@ -177,6 +178,12 @@ struct Doctor {
     throw CommandFailure(
       .usage, "`\(login)` is the daemon's own login, which may read and write everything",
       remedy: "name that of a border router")
+  }
+
+  /// The one that discovery belongs to.
+  private func firstHome(_ settings: Settings, _ keychain: Keychain?) -> Home? {
+    guard let keychain, let name = settings.homes.first?.name else { return nil }
+    return try? HomeSnapshot.read(SealedRecords(keychain)).homes[name]
   }
 
   private func routers(_ settings: Settings, _ keychain: Keychain?) -> Set<String>? {

@@ -1,6 +1,8 @@
 import Bridge
 import Glibc
+import Home
 import KeychainCore
+import ServiceDiscovery
 import Settings
 
 /// The files of the store: who can read them, what opens them, and whether there is room.
@@ -211,6 +213,43 @@ enum SystemCheck {
       ]
     }
     return [check.ok("avahi-daemon runs")]
+  }
+}
+
+extension SystemCheck {
+  /// Whether this machine reaches the devices behind border routers.
+  ///
+  /// - Parameters:
+  ///   - home: nil where it cannot be seen.
+  ///   - machine: what the kernel says; nil: nothing.
+  static func devices(_ settings: Settings, _ home: Home?, machine: () -> MachineNetwork? = MachineNetwork.read)
+    -> [Finding]
+  {
+    let check = Check(.system, "devices")
+    guard settings.discovery == .auto, settings.matterController != .elsewhere, let home else { return [] }
+    let routers = ThreadPath.routers(of: home)
+    guard !routers.isEmpty else { return [] }
+    guard ThreadPath.isWanted(settings.matterController) else {
+      return [
+        check.note(
+          "No Matter server listens on this machine, so its way to the devices is not checked",
+          "If your Matter controller runs here, set `discovery.matter_controller: here`")
+      ]
+    }
+    guard let machine = machine() else {
+      return [check.notChecked("Whether devices are reached from here: the kernel does not say which routes it has")]
+    }
+    let faults = ThreadPath(routers, machine).faults
+    let findings = faults.map { fault in
+      let words = fault.words
+      return switch fault.weight {
+      case .broken: check.problem(words.text, words.remedy, .system)
+      case .doubtful: check.warning(words.text, words.remedy)
+      case .known: check.note(words.text, words.remedy)
+      }
+    }
+    if faults.contains(where: { $0.weight != .known }) { return findings }
+    return findings + [check.ok("This machine has a route to the devices of the preferred network")]
   }
 }
 
