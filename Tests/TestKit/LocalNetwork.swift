@@ -226,15 +226,19 @@ package enum TestTools {
     package let libraries: String
   }
 
-  /// The machine's avahi-daemon, else the one that `.ci/test-tools` has unpacked.
-  package static let avahi: Tool? = {
+  package static let avahi = find("avahi-daemon")
+  /// Sends the router advertisements that border routers send.
+  package static let radvd = find("radvd")
+
+  /// The machine's own, else the one that `.ci/test-tools` has unpacked.
+  private static func find(_ name: String) -> Tool? {
     let files = FileManager.default
-    let installed = "/usr/sbin/avahi-daemon"
+    let installed = "/usr/sbin/\(name)"
     if files.isExecutableFile(atPath: installed) { return Tool(program: installed, libraries: "") }
     // The tests lie somewhere below `.build`, and the tools in it.
     var directory = ThreadkeeperBinary.executable.deletingLastPathComponent()
     while directory.path != "/" {
-      let tools = directory.appendingPathComponent("test-tools/avahi-daemon")
+      let tools = directory.appendingPathComponent("test-tools/\(name)")
       let program = tools.path + installed
       if files.isExecutableFile(atPath: program) {
         let libraries = tools.path + "/usr/lib"
@@ -246,5 +250,5 @@ package enum TestTools {
       directory.deleteLastPathComponent()
     }
     return nil
-  }()
+  }
 }

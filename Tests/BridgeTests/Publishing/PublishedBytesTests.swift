@@ -330,6 +330,7 @@ import ThreadDataset
       (.anchorAltered, .anchorAltered(.anchorMissing(path: "/anchor"))),
       (.consentByHomeAssistant, .consentByHomeAssistant(login: "ha")), (.testAlert, .test),
       (.discoveryAltered, .discoveryAltered(topic: "ha/x")), (.stateAltered, .stateAltered(topic: "tk/x")),
+      (.threadPathBroken, .unreached),
     ]
     + [(false, false), (true, false), (false, true)].map {
       (.anotherDaemon, .anotherDaemon(.init(home: "home", base: "tk", instance: "0a", isOwner: $0.0, isCopy: $0.1)))
@@ -465,4 +466,11 @@ import ThreadDataset
         "router", "network", "availability", "event", "alert-event", "bridge-info", "bridge-consent",
       ]))
   }
+}
+
+extension AlertFacts {
+  /// Nil would be an alert that has ended.
+  fileprivate static let unreached =
+    AlertFacts.threadPathBroken([PathFault(.elsewhere(prefixes: [0xFD97_FF26_5534_0001]), ["\"Attic\""])])
+    ?? AlertFacts(.daemon)
 }

@@ -107,6 +107,8 @@ struct AdvertisedRouter: Sendable {
   var activeSeconds: UInt8 = 1
   /// Whether its border agent takes a session by the PSKc.
   var takesPSKc = false
+  /// The end of its off-mesh routable prefix.
+  var omr: UInt8 = 1
 
   init(_ number: UInt8, _ network: ThreadNetwork, takesPSKc: Bool = false) {
     self.takesPSKc = takesPSKc
@@ -122,7 +124,7 @@ struct AdvertisedRouter: Sendable {
       Array("tv=1.4.0".utf8), Array("xp=".utf8) + (Hexadecimal.decode(network.extendedPANID) ?? []),
       Array("id=".utf8) + (Hexadecimal.decode(agent) ?? []), Array("at=".utf8) + [0, 0, 0, 0, 0, activeSeconds, 0, 0],
       Array("pt=".utf8) + [0, 0, 0, partition], Array("sb=".utf8) + [0, 0, 0b1000, takesPSKc ? 0b10_001 : 0b10_000],
-      Array("omr=".utf8) + [64, 0xFD, 0x97, 0xFF, 0x26, 0x55, 0x34, 0, 1],
+      Array("omr=".utf8) + [64, 0xFD, 0x97, 0xFF, 0x26, 0x55, 0x34, 0, omr],
     ]
   }
 }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Broker
 @testable import KeychainCore
+@testable import ServiceDiscovery
 @testable import Threadkeeper
 
 @Suite("What doctor makes of what it finds") struct DoctorChecksTests {
@@ -249,5 +250,29 @@ import Testing
     #expect(results(SystemCheck.clock(isSynchronized: false, now: now)) == [.warning])
     #expect(results(SystemCheck.clock(isSynchronized: nil, now: now)) == [.notChecked])
     #expect(results(SystemCheck.clock(isSynchronized: true, now: 86_400)) == [.problem])
+  }
+
+  @Test("Devices are looked for where the Matter controller is here, and a route to them is well") func devices() throws
+  {
+    var sample = SampleHome()
+    var settings = Settings(stateDirectory: "/s")
+    settings.matterController = .here
+    let (none, route) = (
+      MachineNetwork(),
+      MachineNetwork.Route(prefix: 0xFD97 << 48, length: 16, hops: [.init(interface: "eth0", gateway: "fe80::1")])
+    )
+    #expect(SystemCheck.devices(settings, sample.home) { none }.isEmpty)
+    try sample.publish(.announce, 1, on: .home)
+    try sample.see(2, on: .home)
+    let lost = SystemCheck.devices(settings, sample.home) { none }
+    #expect(results(lost) == [.problem] && lost[0].status == .system)
+    #expect(lost[0].text.contains("cannot be reached from here") && lost[0].remedy?.hasSuffix(".") == true)
+    #expect(results(SystemCheck.devices(settings, sample.home) { .init(routes: [route]) }) == [.ok])
+    #expect(results(SystemCheck.devices(settings, sample.home) { nil }) == [.notChecked])
+    #expect(SystemCheck.devices(settings, nil) { none }.isEmpty)
+    settings.matterController = .elsewhere
+    #expect(SystemCheck.devices(settings, sample.home) { none }.isEmpty)
+    (settings.matterController, settings.discovery) = (.here, .off)
+    #expect(SystemCheck.devices(settings, sample.home) { none }.isEmpty)
   }
 }
