@@ -103,6 +103,7 @@ import ThreadDataset
     let agent = try #require(BorderAgentID(hex: String(repeating: "a", count: 32)))
     let seen = try #require(Advertisement([agent]))
     try bridge.loop.see(Sightings([seen]))
+    clock.advance(seconds: 1)
     var facts = PageFacts(context(settings))
     let shown = #""seen":"1970-01-01T00:16:00Z""#
     let sample = #"border_agent_id="\#(agent)"} 1000"# + "\n"
