@@ -40,6 +40,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case reportsDiffer = 36
   case testAlert = 37
   case threadPathBroken = 38
+  case ghostNetwork = 40
 
   /// What holds for all alerts of a name.
   struct Traits {
@@ -71,7 +72,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
       Traits(severity: .critical, isHeld: false)
     case .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered:
       Traits(severity: .critical, isHeld: false, noticeDuration: 86_400)
-    case .consentByHomeAssistant, .networkChanges: Traits(severity: .info, isHeld: false)
+    case .consentByHomeAssistant, .networkChanges, .ghostNetwork: Traits(severity: .info, isHeld: false)
     case .testAlert: Traits(severity: .warning, isHeld: false, noticeDuration: 600)
     // Held while routers disagree.
     case .preferredNetworkChanged: Traits(severity: .warning, isHeld: false, noticeDuration: 86_400)
@@ -237,6 +238,12 @@ package struct AlertFacts: Hashable, Sendable {
     case sharedOlder
     /// Its dataset of the preferred network is of the same age and differs, or its timestamp is too far ahead.
     case sharedConflict
+    /// No border router is on `network`, which it has, since `since`.
+    /// - isAsked: a person is asked whether it is deleted there.
+    case ghostNetwork(isAsked: Bool)
+    /// It names `router` for `network`, which is not there since `since`; `otherNames` is.
+    /// - isAsked: a person is asked whether that one is named there.
+    case ghostAgent(isAsked: Bool)
     /// The programs `names` of a login don't do their work: the first one says why, or is silent. It did until `since`.
     case agentNotWorking(String?)
     /// The daemon's own: `names` are its summary and its remedy.

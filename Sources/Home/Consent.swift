@@ -74,9 +74,19 @@ package struct ConsentSubject: Hashable, Sendable {
     case accept
     /// As `preferred`, for who makes it the preferred network of Home Assistant.
     case write
+    /// A network that has no border router would be deleted from the store of a login.
+    case deleteThere
+    /// The store of a login would name this border agent for a network.
+    case agentThere
 
     /// Whether the home asks by itself, and owes nobody an answer.
-    var isAskedByHome: Bool { self == .adopt || self == .accept }
+    var isAskedByHome: Bool { self == .adopt || isAboutStore }
+
+    /// Whether it is about what a login shares. Nobody waits for a long answer, and each is another question.
+    package var isAboutStore: Bool { self == .accept || changesStore }
+
+    /// Whether something in the store of a login would be changed, and no credentials are given.
+    package var changesStore: Bool { self == .deleteThere || self == .agentThere }
 
     /// Whether Home Assistant decides about it where it decides about adoptions: the preferred credentials go to a
     /// login that is enrolled, or come from one.
@@ -85,7 +95,7 @@ package struct ConsentSubject: Hashable, Sendable {
     /// Seconds for which a question waits. Nobody waits at a terminal for the answer to a long one.
     var timeout: Int {
       switch self {
-      case .accept: 7 * 86_400
+      case .accept, .deleteThere, .agentThere: 7 * 86_400
       case .write: 86_400
       case .preferred, .network, .nearby, .adopt: ConsentQuestion.timeout
       }
@@ -98,6 +108,8 @@ package struct ConsentSubject: Hashable, Sendable {
   /// The router that would be given them; nil: the requester asks for itself. A grant names none: it is for all routers
   /// of its requester.
   package let router: Router?
+  /// Of a change of a store: since when what it is about is not there.
+  package internal(set) var since: WireTime?
 
   package struct Router: Hashable, Sendable {
     package let agent: BorderAgentID
@@ -156,6 +168,7 @@ package enum ReplyAddress: Hashable, Sendable {
 /// | waits | withdrawn | waits | its time is over |
 /// | denied | wanted again | gone | |
 /// | waits about `accept` | denied | gone | history; not asked again before other keys are shared |
+/// | waits about a change of a store | denied | gone | history; not asked again before that has changed |
 /// | waits, denied | its requester ended | the same | its time is over |
 /// | waits, its time is over | clock | gone | history: expired |
 /// | denied, its time is over | clock | gone | |

@@ -49,7 +49,7 @@ extension Home {
   /// A question that was denied a moment ago, about a key that the subject has, too. Of what is shared it is kept with
   /// the credentials.
   private func denial(of subject: ConsentSubject, to requester: Requester) -> ConsentQuestion? {
-    guard subject.command != .accept else { return nil }
+    guard !subject.command.isAboutStore else { return nil }
     return questions.first {
       $0.isDenied && !$0.isOver(at: now) && $0.requester.identity == requester.identity
         && $0.subject.hasKey(of: subject)
@@ -133,7 +133,7 @@ extension Home {
     let question = questions[try decidable(id)]
     guard mayApprove(question, approver) else { throw .consent(.notAuthorized) }
     // The next credentials are another question: who need not be asked about is in the settings.
-    let scope = question.subject.command == .accept ? .once : scope
+    let scope = question.subject.command.isAboutStore ? .once : scope
     var grant: ConsentID?
     if scope == .always { grant = try keepGrant(question, by: approver) }
     remove(question)
@@ -143,7 +143,7 @@ extension Home {
   private mutating func deny(_ id: ConsentID, by approver: ConsentApprover) throws(HomeRefusal) -> ConsentRecord {
     let index = try decidable(id)
     let question = questions[index]
-    if question.subject.command == .accept {
+    if question.subject.command.isAboutStore {
       remove(question)
       return end(question, .denied, by: approver)
     }
@@ -269,6 +269,7 @@ extension Home {
     emit(.decided(record))
     settleAdoption(record)
     settleAccept(record)
+    settleLeftover(record)
     if !question.subject.command.isAskedByHome { answerWaiting(question, record) }
     return decisions.last { $0.id == record.id } ?? record
   }
@@ -312,6 +313,7 @@ extension Home {
     let before = clients[user]
     if let before, before.fingerprint != client.fingerprint { endConsents(of: .login(user), by: approver) }
     clients[user] = client
+    needs.sharedCheck = true
     noteRecord(.client(user))
     if (before?.trust == .signed) != (client.trust == .signed) { noteRecord(.home) }
     if let before {

@@ -138,6 +138,7 @@ extension Home {
     if discoveredSince == nil {
       discoveredSince = now
       noteRecord(.home)
+      needs.sharedCheck = true
     }
     // In a home of very many, who is asked for by phones is not in one local network.
     guard isSmall else { return }
@@ -346,6 +347,7 @@ extension Home {
     if discoveredSince != nil {
       discoveredSince = nil
       noteRecord(.home)
+      needs.sharedCheck = true
     }
     checkSplits()
   }

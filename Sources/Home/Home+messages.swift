@@ -15,6 +15,7 @@ extension Home {
       switch message.subject {
       case .accessPoint(let name): for router in try routersBehind(name, of: user) { takeSSID(message, router) }
       case .router(let agent): try receive(message, about: agent, from: user)
+      case .network(let network) where message.kind == .leave: try takeDeletion(message, of: network, from: user)
       case .network: try takeCredentials(message, from: user)
       case .agent(let name): try takeReport(message, of: name, from: user)
       }

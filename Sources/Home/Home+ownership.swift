@@ -172,6 +172,7 @@ extension Home {
     for router in present { changes.routers.insert(router.agent) }
     needs.routerChecks = true
     needs.changeCheck = true
+    needs.sharedCheck = true
     discovery.needsSplitCheck = true
     return true
   }

@@ -171,12 +171,14 @@ extension Home {
   // MARK: Networks that were preferred
 
   /// Keeps a network that was preferred, under a new id, and lets the oldest go.
-  private mutating func keepFormer(_ dataset: DatasetSummary) -> UInt32 {
+  ///
+  /// - Parameter source: where its secret is.
+  mutating func keepFormer(_ dataset: DatasetSummary, from source: SecretMove.Source = .record(.home)) -> UInt32 {
     dropFormer(coveredBy: dataset)
     let id = UInt32(truncatingIfNeeded: rules.random())
     former.insert(FormerNetwork(id: id, dataset: dataset, until: now), at: 0)
     noteRecord(.former(id))
-    moveSecret(to: .former(id), from: dataset.hasCredentials ? .record(.home) : .nothing)
+    moveSecret(to: .former(id), from: dataset.hasCredentials ? source : .nothing)
     while former.count > FormerNetwork.limit { removeFormer(at: surplus) }
     return id
   }

@@ -306,7 +306,18 @@ extension SharedCredentials: RecordedByForm {
       agent: coder.maybe(value?.agent), name: coder.maybe(value?.name),
       isPreferredThere: coder(value?.isPreferredThere), createdAt: coder(value?.createdAt),
       changedAt: coder(value?.changedAt), reportedAt: coder(value?.reportedAt), isSigned: coder(value?.isSigned),
-      follows: coder(value?.follows), denied: coder(value?.denied), order: coder(value?.order))
+      follows: coder(value?.follows), denied: coder(value?.denied), isThere: coder(value?.isThere),
+      writes: coder(value?.writes), offAirSince: coder.maybe(value?.offAirSince),
+      agentGoneSince: coder.maybe(value?.agentGoneSince), refused: coder(value?.refused),
+      agreed: coder.maybe(value?.agreed), order: coder(value?.order))
+  }
+}
+
+extension AgreedChange: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in
+    try Self(
+      consent: coder(value?.consent), subject: coder(value?.subject), fingerprint: coder(value?.fingerprint),
+      until: coder(value?.until))
   }
 }
 
@@ -366,7 +377,9 @@ extension ConsentNetwork: RecordedByForm {
 
 extension ConsentSubject: RecordedByForm {
   static let form: RecordForm<Self> = { coder, value in
-    try Self(coder(value?.command), coder(value?.networks), router: coder.maybe(value?.router))
+    var subject = try Self(coder(value?.command), coder(value?.networks), router: coder.maybe(value?.router))
+    subject.since = try coder.maybe(value?.since)
+    return subject
   }
 }
 
@@ -511,7 +524,8 @@ extension AlertFacts.Message: RecordedByForm {
     .init(46, Self.agentNotWorking) { if case .agentNotWorking(let trouble) = $0 { .some(trouble) } else { nil } },
     .init(49, Self.networkChanges) {
       if case .networkChanges(let channel, let name) = $0 { (channel, name) } else { nil }
-    })
+    }, .init(52, Self.ghostNetwork) { if case .ghostNetwork(let isAsked) = $0 { isAsked } else { nil } },
+    .init(53, Self.ghostAgent) { if case .ghostAgent(let isAsked) = $0 { isAsked } else { nil } })
 }
 
 extension PreferredChange: RecordedByForm {

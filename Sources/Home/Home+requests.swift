@@ -204,7 +204,7 @@ extension Home {
         if best.map({ one.dataset.isPreferable(to: $0.dataset) }) != false { best = one }
       }
       return best.map { [$0] } ?? []
-    case .nearby, .adopt, .accept:
+    case .nearby, .adopt, .accept, .deleteThere, .agentThere:
       return allCredentials.filter(\.isActive).compactMap(disclosable).filter { isAsked($0.network) }
     }
   }

@@ -25,7 +25,13 @@ extension Home {
     }
     if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     one.reportedAt = now
+    if one.agent != message.borderAgent {
+      one.agentGoneSince = nil
+      one.refused.removeAll { $0 == .agentThere }
+      if let router = one.agreed?.subject.router, router.agent == message.borderAgent { endAgreed(&one) }
+    }
     one.agent = message.borderAgent
+    (one.isThere, one.writes) = (true, message.writes)
     one.name = message.name
     one.isPreferredThere = message.isPreferred
     one.isSigned = message.signature != nil
@@ -55,6 +61,7 @@ extension Home {
     if preferred == nil { step.needsHomeCheck = true }
     // What changes nothing is looked at again where a person may be asked again, or its time may have come.
     if decision != .nothing { needs.sharedCheck = true }
+    sendOrders(to: user)
   }
 
   mutating func put(_ one: SharedCredentials) {
@@ -143,7 +150,7 @@ extension Home {
   mutating func checkShared() {
     guard rules.hasDaemon, needs.sharedCheck || needs.preferredBefore != nil else { return }
     step.work += sharedCount
-    var wanted: [AlertKey: AlertFacts] = [:]
+    var wanted = checkLeftovers()
     var asked: [SharedCredentials] = []
     for one in allShared {
       func alert(
@@ -156,6 +163,7 @@ extension Home {
         facts.preferred = preferred.map { .init($0.dataset) }
         facts.differs = differs
         facts.otherNames = AlertFacts.Names(lacking: one.lacks)
+        if message == .otherPreferred { facts.since = deadSince(one) }
         wanted[AlertKey(name, subject)] = wanted[AlertKey(name, subject)] ?? facts
       }
       let network = AlertSubject.network(one.network)
@@ -184,7 +192,7 @@ extension Home {
     let ofShared = alerts.keys.filter {
       switch ($0.name, $0.subject) {
       case (.homeAssistantDiffers, _), (.staleDataset, .network), (.datasetConflict, .network),
-        (.credentialsMissing, .network):
+        (.credentialsMissing, .network), (.ghostNetwork, _):
         true
       default: false
       }

@@ -85,6 +85,7 @@ extension Home {
       if !agent.isSilent { note(link.listeningSince.map(agent.silentAt(listeningSince:))) }
     }
     note(disputeDue)
+    note(leftoverDue)
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.settings.offlineAfter
@@ -128,6 +129,7 @@ extension Home {
     }
     discovery.needsSplitCheck = true
     needs.keyCheck = true
+    needs.sharedCheck = true
     for stored in routers {
       var router = stored
       router.threadStateSince = router.threadStateSince.map { min($0, now) }

@@ -58,6 +58,10 @@ package struct Home: Sendable {
   var needsNetworkNames = false
   /// When a former member counts no more against keys that are claimed.
   var disputeDue: WireTime?
+  /// When something in a store is left over for long enough, or what was agreed about it ends.
+  var leftoverDue: WireTime?
+  /// When a change of a store was sent last.
+  var orderedAt: [ConsentID: WireTime] = [:]
   /// What rules about the whole home have to look at.
   var needs = Needs()
   /// Networks of which a user shares credentials, and how many there are in all.
@@ -248,6 +252,7 @@ extension Home {
   }
 
   private mutating func checkHome() {
+    if let leftoverDue, leftoverDue <= now { needs.sharedCheck = true }
     if needs == Needs() { return }
     checkPreferredByShared()
     if needs.preferredBefore != nil {
@@ -404,6 +409,7 @@ extension Home {
   }
 
   mutating func noteNetworks(_ before: Router?, _ after: Router?) {
+    if !shared.isEmpty, isAirNews(before, after) { needs.sharedCheck = true }
     let old = before?.isPresent == true ? before?.network : nil
     let new = after?.isPresent == true ? after?.network : nil
     let pending = [before, after].map { $0?.isPresent == true ? $0?.reading?.pending : nil }

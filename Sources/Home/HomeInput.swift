@@ -115,7 +115,7 @@ package struct RouterMessage: Hashable, Sendable {
     case router(BorderAgentID)
     /// `ssid` may name the access point instead of the border router.
     case accessPoint(ExactName)
-    /// `credentials` are of the network of their dataset.
+    /// `credentials` are of the network of their dataset. A `leave` may name one.
     case network(ExtendedPANID)
     /// A `heartbeat`, `offline` or `leave` of a program may name that, and `sightings` do.
     case agent(ExactName)
@@ -161,6 +161,8 @@ package struct RouterMessage: Hashable, Sendable {
   package var borderAgent: BorderAgentID?
   /// Of `credentials`: whether the sender prefers this network.
   package var isPreferred = false
+  /// Of `credentials`: whether the sender changes its store where a person has agreed.
+  package var writes = false
   /// Of the `offline` of a program: why it can't do its work.
   package var trouble: String?
   /// Of `sightings`: all that are there.

@@ -14,6 +14,8 @@ package struct HomeOutput: Equatable, Sendable {
   package var events: [HomeEvent] = []
   /// To routers that are to use the preferred network.
   package var orders: [AdoptionOrder] = []
+  /// To agents of stores.
+  package var storeOrders: [StoreOrder] = []
   package var audit: [AuditNote] = []
   /// Which secrets are to be written, in order: each reads what was there before the later ones.
   package var secrets: [SecretMove] = []

@@ -81,6 +81,7 @@ extension Home {
     (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
     if agent.trouble == nil { agent.workedAt = now }
     put(agent)
+    sendOrders(to: user)
     if stored == nil { forgetAgents(of: user) { [agent] in $0.isSilent && $0.isReplaced(by: agent) } }
     guard message.kind == .sightings else { return }
     guard message.signature != nil else { throw .sightingsNotSealed }

@@ -132,6 +132,7 @@ extension Home {
     unwatched.append(gap)
     if unwatched.count > Unwatched.most { unwatched.removeFirst() }
     noteRecord(.home)
+    needs.sharedCheck = true
   }
 
   /// The clock was set back: nothing is later than now.

@@ -25,6 +25,17 @@ package struct SharedCredentials: Hashable, Sendable {
   var follows = false
   /// Network Keys of it that a person has refused: the last eight.
   var denied: [Hash128] = []
+  /// Whether the store has the network, as far as is reported.
+  var isThere = true
+  /// Whether the sender changes its store where a person has agreed.
+  var writes = false
+  /// Since when no border router is online on the network; nil: one is, or it was not looked at.
+  var offAirSince: WireTime?
+  /// Since when the border agent is not online on it.
+  var agentGoneSince: WireTime?
+  /// Changes of the store that a person has refused, until what they are about is there again.
+  var refused: [ConsentSubject.Command] = []
+  @Boxed var agreed: AgreedChange? = nil
   var order = SequenceWindow()
 
   package var network: ExtendedPANID { dataset.network }

@@ -275,7 +275,8 @@ extension Setting {
       What a person may decide [through Home Assistant](../guides/home-assistant.md#decide-from-the-phone), in \
       plaintext, by buttons, once `login` is named. `adoptions`: whether the login of a router on another network gets \
       the preferred credentials, sealed to its enrolled key, whether Home Assistant's own agent gets them with \
-      `--write`, and whether credentials that another login shares are used for the preferred network. `all`: \
+      `--write`, whether credentials that another login shares are used for the preferred network, and what is \
+      cleaned up in Home Assistant's Thread store. `all`: \
       whatever waits for consent; WHOEVER CAN PUBLISH THROUGH HOME ASSISTANT, as all its users and add-ons, can then approve every request for network keys, and an \
       alert says so.
       """),

@@ -100,6 +100,7 @@ extension AlertName: WireWord {
     case .homeAssistantDiffers: "HomeAssistantDiffers"
     case .stateAltered: "StateAltered"
     case .testAlert: "TestAlert"
+    case .ghostNetwork: "GhostNetwork"
     case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
     case .credentialSharingOpen: "CredentialSharingOpen"

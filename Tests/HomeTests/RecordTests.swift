@@ -86,10 +86,14 @@ import Testing
     let now = WireTime(milliseconds: 1_700_000_000_123)
     var order = SequenceWindow()
     _ = order.take(.number(5))
+    var subject = ConsentSubject(.deleteThere, [ConsentNetwork(.of(2), of: "ha")])
+    subject.since = now
     return SharedCredentials(
       user: "ha", dataset: .partial(2), lacks: [.pskc], agent: 4, name: "Home Assistant", isPreferredThere: true,
       createdAt: now, changedAt: now.adding(seconds: 1), reportedAt: now.adding(seconds: 2), follows: true,
-      denied: [Hash128(low: 7)], order: order)
+      denied: [Hash128(low: 7)], isThere: false, writes: true, offAirSince: now, agentGoneSince: now.adding(seconds: 3),
+      refused: [.agentThere],
+      agreed: AgreedChange(consent: ConsentID(9), subject: subject, fingerprint: "one", until: now), order: order)
   }
 
   static var home: Home {
@@ -190,7 +194,9 @@ import Testing
     case .otherPreferred: .sharedPartial
     case .sharedPartial: .sharedOlder
     case .sharedOlder: .sharedConflict
-    case .sharedConflict: .agentNotWorking(nil)
+    case .sharedConflict: .ghostNetwork(isAsked: true)
+    case .ghostNetwork: .ghostAgent(isAsked: false)
+    case .ghostAgent: .agentNotWorking(nil)
     case .agentNotWorking(nil): .agentNotWorking("no token")
     case .agentNotWorking: .daemon
     case .daemon: nil

@@ -10,6 +10,7 @@ package final class FakeHomeAssistant: Sendable {
     let id: String
     var dataset: OperationalDataset
     var borderAgent: String?
+    var address: String?
   }
 
   private final class Store: Sendable { let state = Mutex(State()) }
@@ -92,6 +93,15 @@ package final class FakeHomeAssistant: Sendable {
     }
   }
 
+  /// The preferred border agent of a network, and its extended address, by Extended PAN ID.
+  package var borderAgents: [String: [String?]] {
+    store.state.withLock { state in
+      Dictionary(state.entries.map { ($0.dataset.extendedPANID?.description ?? "", [$0.borderAgent, $0.address]) }) {
+        $1
+      }
+    }
+  }
+
   /// From now on, a command is answered with this error; nil: as usual.
   package func refuse(_ command: String, _ code: String?) { store.state.withLock { $0.errors[command] = code } }
 
@@ -145,7 +155,8 @@ package final class FakeHomeAssistant: Sendable {
       #"{"id":\#(id),"type":"result","success":false,"error":{"code":"\#(code)","message":"No."}}"#
     }
     if let code = state.errors[type] { return error(code) }
-    let entry = state.entries.first { $0.id == command["dataset_id"] as? String }
+    let index = state.entries.firstIndex { $0.id == command["dataset_id"] as? String }
+    let entry = index.map { state.entries[$0] }
     switch type {
     case "thread/list_datasets":
       let list = state.entries.map { listed($0, isPreferred: $0.id == state.preferred) }
@@ -161,6 +172,21 @@ package final class FakeHomeAssistant: Sendable {
       guard let entry else { return error("not_found") }
       state.preferred = entry.id
       return result("null")
+    case "thread/delete_dataset":
+      guard let index, let entry else { return error("not_found") }
+      guard entry.id != state.preferred else { return error("not_allowed") }
+      state.entries.remove(at: index)
+      return result("null")
+    case "thread/set_preferred_border_agent":
+      guard command.keys.contains("border_agent_id"), let address = command["extended_address"] as? String else {
+        return error("invalid_format")
+      }
+      // A real one does not check that it has the dataset.
+      guard let index else { return error("unknown_error") }
+      (state.entries[index].borderAgent, state.entries[index].address) = (
+        command["border_agent_id"] as? String, address
+      )
+      return result("null")
     default: return error("unknown_command")
     }
   }
@@ -171,8 +197,8 @@ package final class FakeHomeAssistant: Sendable {
       "channel": dataset.channel.map { Int($0.number) }, "created": "2026-11-27T04:28:28.088900+00:00",
       "dataset_id": entry.id, "extended_pan_id": dataset.extendedPANID?.description,
       "network_name": dataset.networkName, "pan_id": dataset.panID.map { String($0, radix: 16) },
-      "preferred": isPreferred, "preferred_border_agent_id": entry.borderAgent, "preferred_extended_address": nil,
-      "source": "iOS-app",
+      "preferred": isPreferred, "preferred_border_agent_id": entry.borderAgent,
+      "preferred_extended_address": entry.address, "source": "iOS-app",
     ]
     let object = fields.mapValues { $0 ?? NSNull() }
     let json = try? JSONSerialization.data(withJSONObject: object, options: .sortedKeys)

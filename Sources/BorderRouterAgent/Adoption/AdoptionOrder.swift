@@ -28,14 +28,7 @@ extension AdoptionOrder {
   /// - Throws: `Refusal`: not sealed, not signed by the daemon that `keys` names, expired, for another topic, or
   ///   without a complete active dataset.
   init(_ message: IncomingMessage, keys: AgentKeys, now: Int64) throws(Refusal) {
-    guard !message.isRetained else { throw Refusal(description: "it is a retained message") }
-    guard message.payload.count <= 2 * Envelope.limit, let payload = try? SealedPayload(reading: message.payload) else {
-      throw Refusal(description: "it is not sealed")
-    }
-    var opened: OpenedEnvelope
-    do throws(EnvelopeRefusal) {
-      opened = try Envelope.open(payload.sealed, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
-    } catch { throw Refusal(description: "\(error.rawValue): \(error.message)") }
+    var opened = try OpenedEnvelope(order: message, keys: keys, now: now)
     defer { wipe(&opened.body) }
     try self.init(reading: opened)
   }
@@ -52,6 +45,21 @@ extension AdoptionOrder {
       }
       self.init(id: id, agent: agent, dataset: dataset, issuedAt: opened.issuedAt, expiresAt: expiresAt)
     } catch { throw Refusal(description: "its dataset: \(error.message)") }
+  }
+}
+
+extension OpenedEnvelope {
+  /// What the daemon orders. Wipe the body when it is read.
+  ///
+  /// - Parameter now: Unix seconds.
+  init(order message: IncomingMessage, keys: AgentKeys, now: Int64) throws(AdoptionOrder.Refusal) {
+    guard !message.isRetained else { throw .init(description: "it is a retained message") }
+    guard message.payload.count <= 2 * Envelope.limit, let payload = try? SealedPayload(reading: message.payload) else {
+      throw .init(description: "it is not sealed")
+    }
+    do throws(EnvelopeRefusal) {
+      self = try Envelope.open(payload.sealed, with: keys.own, from: [keys.daemon], topic: message.topic, now: now)
+    } catch { throw .init(description: "\(error.rawValue): \(error.message)") }
   }
 }
 

@@ -143,6 +143,14 @@ final class HomeAssistantClient {
     _ = try ask("thread/set_preferred_dataset", ("dataset_id", id))
   }
 
+  func delete(_ id: String) throws(HomeAssistantTrouble) { _ = try ask("thread/delete_dataset", ("dataset_id", id)) }
+
+  func setBorderAgent(_ agent: BorderAgentID, _ address: WireHex, of id: String) throws(HomeAssistantTrouble) {
+    _ = try ask(
+      "thread/set_preferred_border_agent", ("dataset_id", id), ("border_agent_id", "\(agent)"),
+      ("extended_address", Hexadecimal.encode(withUnsafeBytes(of: address.number.bigEndian) { Array($0) })))
+  }
+
   /// - Returns: the JSON of the result.
   private func ask(_ command: String, _ fields: (name: StaticString, text: String)...) throws(HomeAssistantTrouble)
     -> [UInt8]

@@ -17,7 +17,7 @@ import ThreadDataset
 /// | published | it is listed differently, or was read `reread` ago | `read` |
 /// | published | it is listed as before | nothing |
 /// | published | a question depends on its TLVs | `read` with the next list |
-/// | published | it is not listed any more | it is forgotten, and nothing published: that is no leave |
+/// | published | neither it nor its network is listed any more | it is forgotten, and `gone` |
 /// | any | TLVs, preference or border agent that were not published | `publish` |
 /// | published | the same, published `repeat` ago | `publish`, for a daemon that has lost its store |
 /// | published | the same, later than that | nothing |
@@ -50,6 +50,8 @@ struct HomeAssistantMachine: Sendable {
   enum Effect: Equatable, Sendable {
     case read(StoredDataset)
     case publish(SharedDataset)
+    /// Its store does not have the network any more.
+    case gone(ExtendedPANID)
     case sight([SightedRouter])
     case log(RouterNote)
   }
@@ -125,12 +127,14 @@ struct HomeAssistantMachine: Sendable {
   }
 
   private mutating func listed(_ entries: [StoredDataset], at now: Duration) -> [Effect] {
-    let ids = Set(entries.map(\.id))
+    let (ids, networks) = (Set(entries.map(\.id)), Set(entries.compactMap(\.network)))
+    let gone = known.filter { !ids.contains($0.key) }.values.compactMap { $0.digest == nil ? nil : $0.entry.network }
     known = known.filter { ids.contains($0.key) }
-    return entries.sorted { $0.isPreferred && !$1.isPreferred }.filter { entry in
-      guard let known = known[entry.id] else { return true }
-      return known.entry != entry || now - known.readAt >= Pause.reread || known.digest != nil && now >= known.due
-    }.map { .read($0) }
+    return Set(gone).subtracting(networks).sorted().map { .gone($0) }
+      + entries.sorted { $0.isPreferred && !$1.isPreferred }.filter { entry in
+        guard let known = known[entry.id] else { return true }
+        return known.entry != entry || now - known.readAt >= Pause.reread || known.digest != nil && now >= known.due
+      }.map { .read($0) }
   }
 
   private mutating func sighted(_ sighting: RouterSighting, at now: Duration) -> [Effect] {
@@ -185,6 +189,9 @@ struct HomeAssistantMachine: Sendable {
     if isNews { effects.append(.log(RouterNote(.info, words))) }
     return effects
   }
+
+  /// Whether threadkeeper knows just that.
+  func hasPublished(_ shared: SharedDataset) -> Bool { known[shared.id]?.digest == digest(of: shared) }
 
   private func digest(of shared: SharedDataset) -> [UInt8] {
     var message = shared.dataset.bytes

@@ -34,6 +34,10 @@ struct HomeAssistantSource: AgentSource {
   private var listRefusal: String?
   /// Since when no request for them was answered.
   private var silence: Duration?
+  /// What a person has agreed to, not carried out yet.
+  private var changes: [StoreChange] = []
+  /// The ids of those that were carried out: a message may be repeated by others.
+  private var done: Set<String> = []
 
   init(_ configuration: HomeAssistantConfiguration, _ agent: AgentLoop) {
     (self.configuration, self.agent) = (configuration, agent)
@@ -67,7 +71,12 @@ struct HomeAssistantSource: AgentSource {
       defer { client.close() }
       if isListDue {
         if let dataset = sync.pending { try write(dataset, to: client) }
-        for case .read(let entry) in machine.handle(.listed(try client.datasets()), at: now) {
+        try carryOut(with: client)
+        for effect in machine.handle(.listed(try client.datasets()), at: now) {
+          guard case .read(let entry) = effect else {
+            follow(effect)
+            continue
+          }
           decide(.read(entry, try client.dataset(entry.id)))
           // The rest is read with the next look.
           guard now < end else { throw .timeout }
@@ -115,6 +124,41 @@ struct HomeAssistantSource: AgentSource {
     follow(.written)
   }
 
+  /// What a person has agreed to, about just what threadkeeper knows to be there. The daemon repeats what is not done.
+  private mutating func carryOut(with client: HomeAssistantClient) throws(HomeAssistantTrouble) {
+    while let change = changes.popLast() {
+      guard let (entry, reading) = try client.stored(change.network) else {
+        follow(.gone(change.network))
+        continue
+      }
+      guard !done.contains(change.id), let dataset = reading.dataset,
+        machine.hasPublished(SharedDataset(entry, dataset))
+      else { continue }
+      do throws(HomeAssistantTrouble) {
+        switch change.action {
+        case .delete: try client.delete(entry.id)
+        case .prefer(let agent, let address): try client.setBorderAgent(agent, address, of: entry.id)
+        }
+      } catch {
+        guard case .refused(let code) = error else { throw error }
+        agent.log(RouterNote(.warning, "it refuses what a person has agreed to, about \(entry.title) (\(code))"))
+        continue
+      }
+      done.insert(change.id)
+      agent.log(RouterNote(.info, change.sentence))
+    }
+  }
+
+  private mutating func take(order message: IncomingMessage) {
+    guard let keys = requester?.keys else { return }
+    do throws(AdoptionOrder.Refusal) {
+      let change = try StoreChange(message, keys: keys, now: agent.time)
+      changes = changes.filter { $0.network != change.network } + [change]
+      listedAt = nil
+      look()
+    } catch { agent.log(RouterNote(.warning, "a change that was sent is not made: \(error)")) }
+  }
+
   /// As Home Assistant compares: seconds only.
   private static func isNewer(_ dataset: OperationalDataset, than reading: RouterReport.Reading?) -> Bool {
     switch reading {
@@ -137,19 +181,27 @@ struct HomeAssistantSource: AgentSource {
       guard let command = requester?.command(refusedAt: topic) else { return }
       take(.refused(command, code: EventOutcome.refused, message: "the broker: \(message)"))
     case .answered(let outcome): decide(.answered(outcome))
+    case .message(let message) where message.topic == configuration.changeTopic: take(order: message)
     case .message(let message): if let answer = requester?.answer(message, now: agent.time) { take(answer) }
     }
   }
 
   private mutating func decide(_ event: HomeAssistantMachine.Event) {
-    for effect in machine.handle(event, at: now) {
-      switch effect {
-      case .read: break
-      case .log(let note): agent.log(note)
-      case .publish(let shared): agent.publish(configuration.event(shared), about: shared.id)
-      case .sight(let routers):
-        agent.publish(configuration.event(routers, by: agent.name), expiry: 60, about: "sightings")
-      }
+    for effect in machine.handle(event, at: now) { follow(effect) }
+  }
+
+  private func follow(_ effect: HomeAssistantMachine.Effect) {
+    switch effect {
+    case .read: break
+    case .log(let note): agent.log(note)
+    case .publish(let shared): agent.publish(configuration.event(shared), about: shared.id)
+    case .gone(let network):
+      var event = InboundEvent(.leave)
+      event.message.thread.network = network
+      agent.publish(event, about: "\(network)")
+      agent.log(RouterNote(.info, "network \(network) is not there any more"))
+    case .sight(let routers):
+      agent.publish(configuration.event(routers, by: agent.name), expiry: 60, about: "sightings")
     }
   }
 
@@ -272,6 +324,7 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
     event.agent = shared.borderAgent
     event.dataset = WireDataset(shared.dataset.bytes)
     event.isPreferred = shared.isPreferred
+    if requester != nil { event.writes = true }
     event.message.name = name
     return event
   }
@@ -312,6 +365,10 @@ package struct HomeAssistantConfiguration: AgentConfiguration {
     for command in SealedRequester.Command.allCases {
       if let topic = requester?.answerTopic(command) { result.subscriptions.append(.init(topic, isRequired: false)) }
     }
+    if let changeTopic { result.subscriptions.append(.init(changeTopic, isRequired: false)) }
     return result
   }
+
+  /// Nil where it does not write.
+  var changeTopic: String? { requester.map { _ in OutboundTopic(base: login.base).changeStore(of: login.user) } }
 }

@@ -7,7 +7,7 @@ import ThreadkeeperSupport
 import Wire
 
 /// Keeps Home Assistant's preferred network that of the home, with a person's consent, which the daemon asks for. Pure:
-/// the caller brings the time and does the effects. Nothing is ever deleted there.
+/// the caller brings the time and does the effects.
 ///
 /// There is a *difference* where Home Assistant prefers another network than the home, or has none or an older dataset
 /// of the home's. It compares seconds, as Home Assistant does.

@@ -33,12 +33,35 @@ extension AlertSentences {
   }
 
   /// What people call the sender is its own word, and the login was checked.
+  private var sender: String { facts.names.first.first.map { "\($0) (login \(user))" } ?? "login \(user)" }
+  private var shortSender: String { facts.names.first.first ?? "login \(user)" }
+
+  private static let decide = "Decide the request that waits, on the status page or by `threadkeeper consent list`."
+  private static let write = "start its agent with `--write`, which does so once you have agreed"
+
+  func ghostNetwork(_ isAsked: Bool) -> (String, String) {
+    let id = facts.network?.id.description ?? ""
+    let network = ShownName.named(facts.network?.name, id, needsID: true)
+    let delete = "Delete it in the settings of \(shortSender) (Thread), or \(Self.write)."
+    return (
+      "\(sender) still has network \(network), on which no border router has been since \(since)",
+      "\(isAsked ? Self.decide : delete) To keep it, \(run("networks accept \(id)\(homeOption)", or: "Accept"))."
+    )
+  }
+
+  func ghostAgent(_ isAsked: Bool) -> (String, String) {
+    let other = facts.otherNames.first.first ?? ""
+    let change = "Prefer \(other) in the settings of \(shortSender) (Thread), or \(Self.write)."
+    return (
+      "\(sender) prefers border router \(agent) of \(configured), which has not been there since \(since); \(other) is",
+      isAsked ? Self.decide : change
+    )
+  }
+
   func shared() -> (String, String) {
-    let account = "login \(user)"
-    let name = facts.names.first.first
-    let (sender, short) = (name.map { "\($0) (\(account))" } ?? account, name ?? account)
+    let (sender, short) = (sender, shortSender)
     let id = facts.preferred?.id.description ?? ""
-    let write = "start its agent with `--write`, which does so once you have agreed"
+    let write = Self.write
     func gone(_ network: String) -> String {
       "If \(short) is gone, or does not have this network any more, run `threadkeeper networks forget "
         + "\(network)\(homeOption)`."
@@ -52,7 +75,8 @@ extension AlertSentences {
         ShownName.named(facts.preferred?.name, id, needsID: true)
       )
       return (
-        "\(sender) prefers network \(theirs), this home prefers \(ours)",
+        "\(sender) prefers network \(theirs), this home prefers \(ours)"
+          + (facts.since == nil ? "" : "; no border router has been on \(network) since \(since)"),
         "To use \(network) here, too, \(run("preferred set \(other)\(homeOption)", or: "Prefer")). To use "
           + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
           + "\(write). \(gone(other))"

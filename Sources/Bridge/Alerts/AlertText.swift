@@ -138,6 +138,8 @@ struct AlertSentences {
     case .preferredEmpty(let routers, let elsewhere): empty(routers, elsewhere)
     case .split(let named, let parts): split(named, parts)
     case .otherPreferred, .sharedPartial, .sharedOlder, .sharedConflict: shared()
+    case .ghostNetwork(let isAsked): ghostNetwork(isAsked)
+    case .ghostAgent(let isAsked): ghostAgent(isAsked)
     case .agentNotWorking(let trouble): agentNotWorking(trouble)
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }

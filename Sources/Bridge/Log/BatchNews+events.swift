@@ -128,9 +128,11 @@ extension BatchNews {
     metadata["fingerprint"] = requester.fingerprint.map { "\($0)" }
     append(
       .notice, "consent is asked for", metadata, of: .consent,
-      as: "\(requester.shown) " + (question.subject.command == .accept ? "has" : "asks for")
-        + " the credentials of \(question.subject.names)"
-        + (question.subject.command == .accept ? ": a person is asked whether they are used" : ""))
+      as: question.subject.command.changesStore
+        ? "A person is asked about the store of \(requester.shown): \(reason)"
+        : "\(requester.shown) " + (question.subject.command == .accept ? "has" : "asks for")
+          + " the credentials of \(question.subject.names)"
+          + (question.subject.command == .accept ? ": a person is asked whether they are used" : ""))
   }
 
   private mutating func append(_ record: ConsentRecord) {
@@ -146,7 +148,9 @@ extension BatchNews {
     let what =
       record.subject.command == .accept
       ? "The question about the credentials of \(record.subject.names) that \(requester) has"
-      : "The request of \(requester) for the credentials of \(record.subject.names)"
+      : record.subject.command.changesStore
+        ? "The question about \(record.subject.names) in the store of \(requester)"
+        : "The request of \(requester) for the credentials of \(record.subject.names)"
     append(
       .notice, "consent \(outcome)", metadata, of: .consent,
       as: what + (record.outcome == .expired ? " expired: nobody decided" : " was \(outcome)\(by)"))

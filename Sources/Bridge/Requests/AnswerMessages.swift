@@ -59,6 +59,26 @@ extension SealedExchange.Place {
 }
 
 extension SealedExchange {
+  /// A change of a store, on `out/<user>/dataset/change`. The home repeats it.
+  ///
+  /// - Returns: nil where nothing can be sealed.
+  package func message(_ order: StoreOrder, in home: Home, base: String, now: WireTime) -> WaitingMessage? {
+    let topic = OutboundTopic(base: base).changeStore(of: order.user.text)
+    var content = SealedOrder()
+    (content.id, content.network) = (order.consent.questionText, order.network)
+    switch order.change {
+    case .delete: content.deletes = true
+    case .name(let agent, let address): (content.agent, content.extendedAddress) = (agent, WireHex(address))
+    }
+    let lifetime = Envelope.requestLifetime
+    let place = Place(topic: topic, transaction: content.id, lifetime: lifetime)
+    guard let envelope = try? seal(content.json(), to: order.user, in: home, at: place, now: now) else { return nil }
+    return WaitingMessage(
+      Publication(
+        topic: topic, payload: SealedPayload(envelope, WireVersion()).json(), contentType: "application/json"),
+      expires: now.adding(seconds: Int(lifetime)))
+  }
+
   /// The message of an adoption on `out/<user>/dataset/set`. It is not retained, and worth nothing when the wait is
   /// over.
   ///

@@ -171,6 +171,11 @@ package final class RequestService: Sendable {
         guard let failure = failures[place], !given.contains(place) else { continue }
         owed.append((outcome.home, .notGiven(subject, to: requester, by: id, .init(failure))))
       }
+      for order in outcome.output.storeOrders {
+        if let message = exchange.message(order, in: state, base: place.base, now: batch.time) {
+          messages.append(message)
+        }
+      }
       for order in outcome.output.orders {
         do throws(AnswerFailure) {
           let dataset = try writer.opened(order.dataset, at: .home)
@@ -325,6 +330,7 @@ extension LoopOutcome {
   /// Whether somebody waits for what its home has to say.
   fileprivate var hasAnswers: Bool {
     origin?.asked != nil && output.answer != nil || !output.settled.isEmpty || !output.orders.isEmpty
+      || !output.storeOrders.isEmpty
   }
 }
 

@@ -142,10 +142,14 @@ package struct SealedPayload: WireMessage {
   }
 }
 
-/// What an order to adopt holds, sealed: the dataset that a router shall use.
+/// What an order holds, sealed: the dataset that a router shall use, or a change of a store of credentials.
 package struct SealedOrder: WireMessage {
   package var agent: BorderAgentID?
   package var dataset: WireDataset?
+  /// Of a store: whether the network is deleted there. Else the border agent is the one that is preferred for it.
+  package var deletes: Bool?
+  package var extendedAddress: WireHex?
+  package var network: ExtendedPANID?
   /// That of its envelope.
   package var id: String?
 
@@ -154,6 +158,9 @@ package struct SealedOrder: WireMessage {
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     c.field("border_agent_id", &agent)
     c.field("dataset", &dataset)
+    c.field("delete", &deletes)
+    c.field("ext_address", &extendedAddress)
+    c.field("ext_pan_id", &network)
     c.field("id", &id, "That of the envelope.")
   }
 }

@@ -117,6 +117,8 @@ extension ConsentSubject.Command {
     case .nearby: "networks/nearby"
     case .adopt: "dataset/set"
     case .accept: "credentials/accept"
+    case .deleteThere: "dataset/delete"
+    case .agentThere: "border_agent/prefer"
     }
   }
 }
@@ -150,6 +152,7 @@ extension ConsentSubject {
   fileprivate func reason(_ requester: Requester, home: String?, keyHasChanged: Bool, _ keyChange: KeyChange?) -> String
   {
     let place = home.map { ", home \(ShownName.account($0))" } ?? ""
+    if command.changesStore { return change(of: requester, place) }
     guard command != .accept else {
       let claim = requester.program.flatMap { ShownName.quoted($0) }
       let change =
@@ -176,6 +179,20 @@ extension ConsentSubject {
     let names = listed { ShownName.named($0.name.text, $0.id, needsID: needsID) }
     let wanted = router.differs.isEmpty ? "the credentials of \(names)" : "the preferred ones"
     return "\(router.shown) \(router.standing); give it \(wanted)? \(why)"
+  }
+
+  /// What would be changed in the store of who shares credentials.
+  private func change(of requester: Requester, _ place: String) -> String {
+    let claim = requester.program.flatMap { ShownName.quoted($0) }.map { ", which calls itself \($0)" } ?? ""
+    let store = "the store of \(requester.shown)\(claim)"
+    let since = since.map { " since \($0)" } ?? ""
+    guard let router else {
+      return "Delete the network \(offered)\(place) from \(store)? No border router has been on it\(since). Its "
+        + "credentials are kept here, among the networks that were preferred"
+    }
+    return
+      "Make \(router.shown) the preferred border router of \(offered)\(place) in \(store)? The one that is preferred "
+      + "there has not been on the network\(since)"
   }
 
   /// That no person has decided on the keys that the home prefers now.

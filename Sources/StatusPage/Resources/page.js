@@ -316,6 +316,7 @@ function safety() {
     item.routers.length, 0) + " border routers are on " + (own.name || own.id) + ".";
 }
 function asking(item) {
+  if (item.change) return "A change in the store of " + item.requester + ": " + item.networks.join(", ");
   const what = "the credentials of " + item.networks.join(", ");
   return item.offers ? item.requester + " has " + what + ". Use them?" : item.requester + " asks for " + what + ".";
 }
@@ -323,13 +324,14 @@ function consent(item) {
   const whose = item.requester + (item.fingerprint ? ", key " + item.fingerprint : "");
   return make("article", "card ask",
     make("h3", "", asking(item)),
-    item.router ? make("p", "", "For the border router ", item.router, ".") : null,
+    item.router && !item.change ? make("p", "", "For the border router ", item.router, ".") : null,
     make("p", "", sentence(item.reason)),
     item.fingerprint ? make("p", "dim small", "Fingerprint of its key: ", item.fingerprint) : null,
     make("p", "small", when(item.expires, "left")),
-    button(item.offers ? "Use them" : "Approve once", item.requester, "/consent/approve", {id: item.id}, "main"),
-    item.offers ? null : button("Approve always", item.requester, "/consent/approve", {id: item.id, always: true}, "",
-      "Let " + whose + " have these credentials from now on, without asking again?"),
+    button(item.change || (item.offers ? "Use them" : "Approve once"), item.requester, "/consent/approve",
+      {id: item.id}, "main"),
+    item.offers || item.change ? null : button("Approve always", item.requester, "/consent/approve",
+      {id: item.id, always: true}, "", "Let " + whose + " have these credentials from now on, without asking again?"),
     button("Deny", item.requester, "/consent/deny", {id: item.id}),
     looksOnly(true));
 }

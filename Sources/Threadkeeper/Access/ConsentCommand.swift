@@ -61,6 +61,11 @@ struct ConsentApproveCommand: AsyncParsableCommand {
       let why = past.notGiven.map { " not used: \($0.message.printable)" } ?? " used from now on"
       return "The credentials of \(past.networkNames.printable) that \(who) has are\(why).\n"
     }
+    if past.request.changesStore {
+      let what = past.networkNames.printable
+      if let obstacle = past.notGiven { return "Nothing is changed about \(what): \(obstacle.message.printable).\n" }
+      return "\(what) is changed in the store of \(who) as soon as its agent listens, within a day.\n"
+    }
     if let obstacle = past.notGiven { return notGiven(past, why: obstacle) + (back ?? "") }
     if past.router != nil { return willBeSent(past, to: who, what) + (back ?? "") }
     guard let back else { return "\(who) gets \(what), this once.\n" }
@@ -111,6 +116,7 @@ struct ConsentDenyCommand: AsyncParsableCommand {
       DenyConsent(id: id)
     } text: {
       let (who, what) = ($0.requester.printable, $0.wanted.printable)
+      if $0.request.changesStore { return "Nothing is changed in the store of \(who).\n" }
       return $0.request.offersCredentials
         ? "The credentials of \(what) that \(who) has are not used.\n" : "\(who) does not get \(what).\n"
     }
@@ -275,7 +281,7 @@ struct ConsentListCommand: AsyncParsableCommand {
     // Of several nobody but who reads this knows which one is meant.
     let id = pending.count == 1 ? first.id : "ID"
     let always =
-      pending.allSatisfy { $0.request.offersCredentials }
+      pending.allSatisfy(\.request.isOnce)
       ? "" : "threadkeeper consent approve \(id) --always   this and the next times\n"
     return """
       \(table.text())
@@ -288,7 +294,7 @@ struct ConsentListCommand: AsyncParsableCommand {
 
   /// Only comparing shows whose key it is.
   private static func key(of pending: ConsentReport.Pending) -> String {
-    guard let fingerprint = pending.fingerprint, !pending.request.offersCredentials else { return "" }
+    guard let fingerprint = pending.fingerprint, !pending.request.isOnce else { return "" }
     return "The answer to \(pending.requester.printable) is sealed to the key \(fingerprint.printable).\n"
   }
 
@@ -389,7 +395,8 @@ enum ConsentNews: Encodable {
     switch self {
     case .asked(let question, _):
       "\(question.createdAt)  \(question.id)  asked     \(question.requester.printable) "
-        + (question.offersCredentials ? "offers the credentials" : "wants \(question.command)")
+        + (question.offersCredentials
+          ? "offers the credentials" : "\(question.changesStore ? "is to do" : "wants") \(question.command)")
         + " of \(question.wanted.printable)\n"
     case .ended(let decision): "\(decision.decidedAt)  \(decision.id)  \(words(of: decision))\n"
     }

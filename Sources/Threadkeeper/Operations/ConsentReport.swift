@@ -129,6 +129,10 @@ extension ConsentReport.Router: CustomStringConvertible {
 extension ConsentReport.Request {
   /// Whether the requester has credentials, which the home would use, and gets none.
   var offersCredentials: Bool { command == ConsentSubject.Command.accept.wireName }
+  /// Whether something in its store would be changed, and it gets nothing.
+  var changesStore: Bool { ConsentSubject.Command.allCases.contains { $0.changesStore && command == $0.wireName } }
+  /// Whether the requester gets nothing, so that there is no "always".
+  var isOnce: Bool { offersCredentials || changesStore }
 
   fileprivate init(
     _ id: String, _ requester: Requester, _ subject: ConsentSubject, in home: String, at created: WireTime

@@ -18,6 +18,7 @@ import Wire
   private let log = RecordingLog()
   private let home = SampleNetwork.home
   private let topic = "threadkeeper/in/ha/credentials"
+  private let left = "threadkeeper/in/ha/leave"
 
   init() async throws {
     broker = try TestBroker(persistence: true)
@@ -104,10 +105,13 @@ import Wire
       #expect(try object(events[1].payload)["preferred"] == "0")
       fake.prefer(guest)
       try await received(4)
-      // Deleted there: nothing.
+      fake.prefer("")
+      try await received(5)
       fake.delete(guest)
-      try await more(2)
-      #expect(events.count == 4)
+      try await eventually("that it is gone") { subscriber.messages.contains { $0.topic == left } }
+      let gone = try #require(subscriber.messages.first { $0.topic == left })
+      #expect(try object(gone.payload)["ext_pan_id"] == SampleNetwork.guest.extendedPANID)
+      #expect(events.count == 5)
     }
     #expect(!log.lines.contains { $0.contains(home.networkKey) || $0.contains("token") })
   }
@@ -289,6 +293,17 @@ import Wire
       subscriber = try await TestSubscriber.start(broker, "threadkeeper/in/ha/request/#")
     }
 
+    /// What a person has agreed to.
+    func orders(_ fields: String, id: String, lifetime: Int64 = 30, from other: Identity? = nil) async throws {
+      let topic = "threadkeeper/out/ha/dataset/change"
+      let envelope = try Envelope.seal(
+        Array(#"{"id":"\#(id)",\#(fields)}"#.utf8), to: own.keys, from: other ?? identity,
+        at: .init(topic: topic, order: .identifier(id), now: Int64(Date().timeIntervalSince1970), lifetime: lifetime))
+      try await publisher.publish([
+        Publication(topic: topic, payload: SealedPayload(envelope).json(), contentType: "application/json")
+      ])
+    }
+
     func requests(_ command: String) -> [IncomingMessage] {
       subscriber.messages.filter { $0.topic.hasSuffix("/request/\(command)") }
     }
@@ -415,6 +430,68 @@ import Wire
     #expect(fake.datasets.count == (isOlder ? 1 : 2))
     #expect(!fake.commands.contains { $0.contains("delete") })
     #expect(!log.lines.contains { $0.contains(dataset.hex) || $0.contains(home.networkKey) })
+  }
+
+  @Test("With --write, a network is deleted as a person has agreed, once, and that it is gone is published")
+  func deletes() async throws {
+    let daemon = try await Daemon(at: broker)
+    let guest = SampleNetwork.guest
+    fake.add(try home.dataset(at: 1), isPreferred: true)
+    fake.add(try guest.dataset(at: 1))
+    let delete = #""delete":true,"ext_pan_id":"\#(guest.extendedPANID)""#
+    func deletions() -> Int { fake.commands.count { $0 == "thread/delete_dataset" } }
+    func gone() -> Int { subscriber.messages.count { $0.topic == left } }
+    try await run(configuration(daemon.keys, writes: true)) {
+      try await received(2)
+      // Of somebody else, and without what is to be done.
+      try await daemon.orders(delete, id: "c-1", from: Identity())
+      try await logged("a change that was sent is not made: ")
+      try await daemon.orders(#""ext_pan_id":"\#(guest.extendedPANID)""#, id: "c-2")
+      try await logged("it does not say what is to be done")
+      #expect(deletions() == 0)
+      // Home Assistant refuses to delete the preferred one.
+      try await daemon.orders(#""delete":true,"ext_pan_id":"\#(home.extendedPANID)""#, id: "c-3")
+      try await logged("(not_allowed)")
+      try await daemon.orders(delete, id: "c-4")
+      try await eventually("the deletion") { gone() == 1 }
+      #expect(fake.datasets.keys.sorted() == [home.extendedPANID] && deletions() == 2)
+      // The report may be lost: the same order is answered by it again.
+      try await daemon.orders(delete, id: "c-4")
+      try await eventually("that it is gone, again") { gone() == 2 }
+      // It has come back, from a phone: somebody repeats the former order.
+      fake.add(try guest.dataset(at: 2))
+      try await received(3)
+      try await daemon.orders(delete, id: "c-4")
+      try await more(6)
+      #expect(deletions() == 2 && fake.datasets.count == 2)
+    }
+    #expect(!log.lines.contains { $0.contains(guest.networkKey) })
+  }
+
+  @Test("With --write, another border agent is preferred as a person has agreed, and published") func prefersAgent()
+    async throws
+  {
+    let daemon = try await Daemon(at: broker)
+    fake.add(try home.dataset(at: 1), isPreferred: true, borderAgent: "230c6a1ac57f6f4be262acf32e5ef52c")
+    let (agent, address) = ("aabb6a1ac57f6f4be262acf32e5ef52c", "0011223344556677")
+    try await run(configuration(daemon.keys, writes: true)) {
+      try await received(1)
+      try await daemon.orders(
+        #""border_agent_id":"\#(agent)","ext_address":"\#(address)","ext_pan_id":"\#(home.extendedPANID)""#, id: "c-1")
+      try await received(2)
+      #expect(fake.borderAgents[home.extendedPANID] == [agent, address])
+    }
+  }
+
+  @Test("Without --write nothing is changed, whatever comes") func changesNothing() async throws {
+    let daemon = try await Daemon(at: broker)
+    fake.add(try home.dataset(at: 1))
+    try await run(configuration(daemon.keys)) {
+      try await received(1)
+      try await daemon.orders(#""delete":true,"ext_pan_id":"\#(home.extendedPANID)""#, id: "c-1")
+      try await more(3)
+    }
+    #expect(fake.datasets.count == 1 && !fake.commands.contains("thread/delete_dataset"))
   }
 
   @Test("Where Home Assistant keeps another dataset of the network, that is said, and it is not preferred")

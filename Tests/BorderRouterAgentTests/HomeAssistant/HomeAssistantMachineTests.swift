@@ -130,9 +130,19 @@ import ThreadDataset
     #expect(look([.home], after: 1).isEmpty)
   }
 
-  @Test("What is not listed any more is forgotten, and nothing published") mutating func gone() throws {
+  @Test("What is not listed any more is forgotten, and gone where its network is, too") mutating func gone() throws {
     try published()
-    #expect(look([], after: 60).isEmpty)
+    let network = try #require(StoredDataset.home.network)
+    #expect(machine.hasPublished(SharedDataset(.home, try SampleNetwork.home.dataset(at: 1))))
+    #expect(!machine.hasPublished(SharedDataset(.home, try SampleNetwork.home.dataset(at: 2))))
+    var again = StoredDataset.home
+    again.id = "c"
+    #expect(!handle(.listed([again]), after: 60).contains(.gone(network)), "it has another id")
+    machine = HomeAssistantMachine()
+    try published()
+    #expect(handle(.listed([]), after: 60) == [.gone(network)])
+    #expect(handle(.listed([]), after: 60) == [])
+    handle(.looked)
     #expect(machine.store?.timestamps == [:])
     // Deleted after the list was made.
     there["b"] = nil

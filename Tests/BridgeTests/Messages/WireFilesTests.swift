@@ -115,7 +115,9 @@ private struct SchemaFile {
         let isOrdered = field.use != .counts || field.type == "int" || field.name == "border_agent_id"
         #expect(isOrdered || order.contains(field.name), "\(kind): \(field.name)")
         let isCompared = InboundEvent.outside.contains { "\($0)" == field.name }
-        #expect(isCompared || ["dataset", "http_status", "preferred"].contains(field.name), "\(kind): \(field.name)")
+        #expect(
+          isCompared || ["dataset", "http_status", "preferred", "writes"].contains(field.name), "\(kind): \(field.name)"
+        )
       }
     }
   }

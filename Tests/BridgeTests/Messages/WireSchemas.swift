@@ -26,13 +26,16 @@ enum ReceivedSchema {
     switch kind {
     case .ssid: plain += #", "anyOf": [\#(given("border_agent_id")), \#(given("access_point"))]"#
     case .heartbeat, .offline, .leave:
-      plain = #""if": \#(given("border_agent_id")), "then": {\#(plain)}, "else": {\#(counting(program, ["agent"]))}"#
+      var other = counting(program, ["agent"])
+      if kind == .leave {
+        other = #""if": \#(given("ext_pan_id")), "then": {\#(counting(program, ["ext_pan_id"]))}, "else": {\#(other)}"#
+      }
+      plain = #""if": \#(given("border_agent_id")), "then": {\#(plain)}, "else": {\#(other)}"#
     case .announce, .dataset, .credentials, .sightings: break
     }
     // Also beside an envelope each is of its type.
-    let typed = router.fields.filter { $0.use != .anyType && !["preferred", "routers"].contains($0.name) }.map {
-      member($0.name, type(of: $0))
-    }
+    let typed = router.fields.filter { $0.use != .anyType && !["preferred", "routers", "writes"].contains($0.name) }.map
+    { member($0.name, type(of: $0)) }
     let sealed =
       #""sealed": \#(reference("envelope")), "#
       + #""dataset": {"description": "Must not be in plaintext beside an envelope.", "type": "null"}"#

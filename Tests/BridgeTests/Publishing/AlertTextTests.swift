@@ -45,7 +45,13 @@ import ThreadDataset
       ($0.router, $0.routerName, $0.user) = (nil, nil, "ha")
       $0.names = .init([name.map { "\"\($0)\"" }].compactMap(\.self))
       $0.differs = differs
-      if message == .sharedPartial { $0.otherNames = .init(lacking: [.networkName, .pskc]) }
+      switch message {
+      case .sharedPartial: $0.otherNames = .init(lacking: [.networkName, .pskc])
+      case .ghostNetwork: $0.since = WireTime(milliseconds: 0)
+      case .ghostAgent:
+        ($0.router, $0.since, $0.otherNames) = (.number(7), WireTime(milliseconds: 0), .init(["\"Hall\""]))
+      default: break
+      }
     }
   }
 
@@ -231,6 +237,16 @@ import ThreadDataset
       #"login ha prefers network "attic" (0000000000000002), this home prefers "home" (0000000000000001)"#
     ), (shared(.sharedOlder), #""Home Assistant" (login ha) has an older dataset of the preferred network "home""#),
     (
+      shared(.ghostNetwork(isAsked: true)),
+      #""Home Assistant" (login ha) still has network "attic" (0000000000000002), on which no border router has "#
+        + "been since 1970-01-01T00:00:00Z"
+    ),
+    (
+      shared(.ghostAgent(isAsked: false)),
+      #""Home Assistant" (login ha) prefers border router 0000000000000007 of "attic", which has not been there "#
+        + #"since 1970-01-01T00:00:00Z; "Hall" is"#
+    ),
+    (
       shared(.sharedConflict, differs: [.networkKey, .pskc]),
       #""Home Assistant" (login ha) has a dataset of the preferred network "home" that is not used: it "#
         + "differs (network_key, pskc) from the preferred one of the same age, or its timestamp is more than a "
@@ -358,6 +374,13 @@ import ThreadDataset
       "preferred set 0000000000000002 --home h` for \"attic\"."
     ), (shared(.otherPreferred), "here, too, run `threadkeeper preferred set 0000000000000002 --home h`. To use"),
     (shared(.otherPreferred), #"in the settings of "Home Assistant" (Thread), or start its agent with `--write`"#),
+    (
+      shared(.ghostNetwork(isAsked: false)),
+      #"Delete it in the settings of "Home Assistant" (Thread), or start its agent with `--write`, which does so once "#
+        + "you have agreed. To keep it, run `threadkeeper networks accept 0000000000000002 --home h`."
+    ), (shared(.ghostNetwork(isAsked: true)), "Decide the request that waits, on the status page or by"),
+    (shared(.ghostAgent(isAsked: false)), #"Prefer "Hall" in the settings of "Home Assistant" (Thread), or start"#),
+    (shared(.ghostAgent(isAsked: true)), "Decide the request that waits"),
     (shared(.sharedOlder), #"Add the current credentials to "Home Assistant": send them from a phone"#),
     (shared(.sharedConflict), "`threadkeeper networks accept-credentials 0000000000000001 --home h`. If not, delete"),
     (

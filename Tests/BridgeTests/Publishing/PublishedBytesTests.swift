@@ -316,6 +316,7 @@ import ThreadDataset
     case .split: .networkSplit
     case .otherPreferred: .homeAssistantDiffers
     case .agentNotWorking: .agentNotWorking
+    case .ghostNetwork, .ghostAgent: .ghostNetwork
     case .daemon: nil
     }
   }

@@ -115,6 +115,27 @@ import ThreadDataset
     #expect(question(nil).subject.command.wireName == "credentials/accept")
   }
 
+  @Test("A change of a store says what is changed, and what is not there") func storeChange() {
+    func reason(_ subject: ConsentSubject) -> String {
+      var requester = Requester(.login("ha"), team: "ha")
+      requester.program = "Home Assistant"
+      return ConsentQuestion(
+        id: ConsentID(1), requester: requester, subject: subject, createdAt: WireTime(milliseconds: 0),
+        expiresAt: WireTime(milliseconds: 120_000), replies: [], keyHasChanged: false
+      ).reason(home: nil)
+    }
+    let network = ConsentNetwork(id: Self.network.id, name: Self.network.name, team: "ha", key: nil)
+    let store = #"the store of login ha (team ha), which calls itself "Home Assistant""#
+    #expect(
+      reason(ConsentSubject(.deleteThere, [network]))
+        == #"Delete the network "home-'thread" (1111111122222222) from \#(store)? No border router has been on it. "#
+        + "Its credentials are kept here, among the networks that were preferred")
+    let router = ConsentSubject.Router(agent: .number(7), name: "Attic", network: nil)
+    #expect(
+      reason(ConsentSubject(.agentThere, [network], router: router)).hasPrefix(
+        #"Make 0000000000000007 "Attic" the preferred border router of "home-'thread" (1111111122222222) in "#))
+  }
+
   @Test("Of many networks the first ones are named") func manyNetworks() {
     let networks = (1...7).map {
       ConsentNetwork(id: ExtendedPANID(number: $0), name: ExactName("n\($0)"), team: "hub", key: nil)

@@ -341,6 +341,29 @@ import ThreadRequests
     #expect(message?.order == .init(home: "home", message: 255, connection: 4))
   }
 
+  @Test("A change of a store is sealed to its login, and lives for half a minute") func storeChange() throws {
+    func message(_ change: StoreOrder.Change, to user: ExactName = "hub") -> WaitingMessage? {
+      let order = StoreOrder(user: user, consent: ConsentID(255), network: ExtendedPANID(number: 7), change: change)
+      return SealedExchange(scene.daemon).message(order, in: scene.home, base: "tk", now: scene.now)
+    }
+    #expect(message(.delete, to: "nobody") == nil)
+    let agent = BorderAgentID(high: 1, low: 2)
+    for (change, fields) in [
+      (.delete, #""delete":true,"ext_pan_id":"0000000000000007","id":"c-00000000000000ff""#),
+      (
+        .name(agent, extendedAddress: 9),
+        #""border_agent_id":"\#(agent)","ext_address":"0000000000000009","ext_pan_id":"0000000000000007","#
+          + #""id":"c-00000000000000ff""#
+      ),
+    ] as [(StoreOrder.Change, String)] {
+      let message = try #require(message(change))
+      #expect(message.expires == scene.now.adding(seconds: 30) && message.order == nil)
+      #expect(message.publication.topic == "tk/out/hub/dataset/change" && !message.publication.retain)
+      let opened = try scene.opened(message.publication, for: "hub")
+      #expect(opened.order == .identifier("c-00000000000000ff") && opened.body.text == "{\(fields)}")
+    }
+  }
+
   @Test("Nothing is sent to who is not enrolled any more, nor without the daemon's keys") func noKey() throws {
     #expect(message(to: "nobody", from: scene.daemon) == nil)
     #expect(message(from: nil) == nil)

@@ -19,7 +19,7 @@ import Testing
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"), (.routerNotAdvertised, "RouterNotAdvertised"),
     (.credentialSharingOpen, "CredentialSharingOpen"), (.homeOffline, "HomeOffline"),
     (.agentNotWorking, "AgentNotWorking"), (.networkChanges, "NetworkChanges"), (.reportsDiffer, "ReportsDiffer"),
-    (.testAlert, "TestAlert"),
+    (.testAlert, "TestAlert"), (.ghostNetwork, "GhostNetwork"),
   ]
 
   @Test("The words stay as they are", arguments: pinned) func stable(name: AlertName, text: String) {

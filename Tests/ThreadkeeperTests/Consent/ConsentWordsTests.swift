@@ -69,6 +69,18 @@ import Testing
     #expect(ConsentNews.asked(request, nil).text.contains(#" offers the credentials of "home-thread""#))
   }
 
+  @Test("Who approves a change of a store reads when it is made, and is offered no \"always\"") func storeChange() {
+    let made = ConsentApproveCommand.text(approval("dataset/delete"))
+    #expect(
+      made == #""home-thread" (1111111122222222) is changed in the store of login anna (team a) as soon as its agent "#
+        + "listens, within a day.\n")
+    let changed = ConsentApproveCommand.text(approval("border_agent/prefer", of: Self.attic, Self.changed))
+    #expect(changed.hasPrefix("Nothing is changed about ") && changed.hasSuffix("what was asked for has changed.\n"))
+    let pending = ConsentReport.Pending(
+      request: approval("dataset/delete").request, more: .init(reason: "Delete it?", expiresAt: "2999-11-21T04:38:00Z"))
+    #expect(!ConsentListCommand.text([pending]).contains("--always"))
+  }
+
   private func question(_ router: ConsentReport.Router) -> ConsentReport.Pending {
     let past = approval("dataset/set", of: router)
     return .init(

@@ -490,7 +490,8 @@ import ThreadDataset
       .adoptionFailed(.denied, isConfiguredForPreferred: false),
       .adoptionFailed(.expired, isConfiguredForPreferred: false),
       .adoptionFailed(.timeout, isConfiguredForPreferred: true),
-      .adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached,
+      .adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached, .ghostNetwork(isAsked: true),
+      .ghostNetwork(isAsked: false),
     ] as [AlertFacts.Message]) func buttons(message: AlertFacts.Message) throws
   {
     var facts = AlertFacts(message)
@@ -556,12 +557,26 @@ import ThreadDataset
     sample.request(.setPreferred(.network(guest, router: nil)))
     try sample.share(SampleNetwork.guest)
     let state = try state(sample)
-    #expect(state.consents.map(\.offers) == [true])
+    #expect(state.consents.map(\.offers) == [true] && state.consents.map(\.change) == [nil])
     #expect(state.consents.first?.reason.contains("Use them?") == true)
     #expect(state.consents.first?.networks == ["guest-thread"])
     let network = try #require(state.homes.first?.networks.first)
     #expect(network.preferred && !network.credentials)
     #expect(network.sharedBy.map(\.name) == ["the login ha"])
+  }
+
+  @Test("A change of a store has a button of its own") func storeChange() {
+    let network = ConsentNetwork(
+      id: ExtendedPANID(number: 2), name: ExactName("attic"), team: ExactName("ha"), key: nil)
+    for (command, label) in [(ConsentSubject.Command.deleteThere, "Delete it there"), (.agentThere, "Prefer it there")]
+    {
+      let question = ConsentQuestion(
+        id: ConsentID(1), requester: Requester(.login(ExactName("ha")), team: ExactName("ha")),
+        subject: ConsentSubject(command, [network]), createdAt: WireTime(milliseconds: 0),
+        expiresAt: WireTime(milliseconds: 120_000), replies: [], keyHasChanged: false)
+      let shown = PageState.Consent(question, home: nil) { _ in false }
+      #expect(shown.change == label && !shown.offers && shown.networks == ["attic"])
+    }
   }
 
   @Test("More routers than can be drawn are counted, and monitoring keeps fewer still") func tooMany() throws {

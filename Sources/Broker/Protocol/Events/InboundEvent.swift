@@ -15,6 +15,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   package var shownDataset: String?
   package var identifier: String?
   package var isPreferred: Bool?
+  package var writes: Bool?
   package var program: String?
   package var routers: [SightedRouter]?
   package var sequence: UInt64?
@@ -37,6 +38,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     let (isOfStore, isAnnounced) = (kind == .credentials, kind == .announce || kind == .dataset)
     let ofRouter: WireUse = isOfProgram || isOfStore ? .typeOnly : .counts
     let ofThread = isAnnounced || kind == .heartbeat ? ofRouter : .typeOnly
+    let ofNetwork: WireUse = kind == .leave && isOfProgram ? .counts : ofThread
     let ofDataset: WireUse = isAnnounced || isOfStore ? .counts : .typeOnly
     c.field("access_point", &message.accessPoint, kind == .ssid ? .accessPoint : .ownAccessPoint, ofRouter)
     if isOfProgram { c.field("agent", &program, .program, .anyType) }
@@ -44,7 +46,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     if let shownDataset { c.field("dataset", shownDataset) }
     c.field("dataset", &dataset, isOfStore ? .sharedDataset : .dataset, ofDataset)
     c.field("ext_address", &extendedAddress, .extendedAddress, ofRouter)
-    c.field("ext_pan_id", &message.thread.network, .network, ofThread)
+    c.field("ext_pan_id", &message.thread.network, kind == .leave ? .leftNetwork : .network, ofNetwork)
     if kind == .offline, !isOfProgram { c.field("http_status", &message.httpStatus, .status, .anyType) }
     c.field("id", &identifier, .identifier)
     c.field("model", &message.model, .label, ofRouter)
@@ -64,6 +66,7 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     c.field("ssid", &message.ssid, kind == .ssid ? .newName : .ownName, ofRouter)
     c.field("thread_state", &message.thread.state, .threadState, ofThread)
     c.field("vendor", &message.vendor, .label, ofRouter)
+    if isOfStore { c.field("writes", &writes, .writes) }
   }
 
   private var extendedAddress: WireHex? {
@@ -158,6 +161,12 @@ extension WireForm {
   fileprivate static var isPreferred: WireForm {
     "Whether the sender prefers this network (false). One network of a user at most: the last report counts."
   }
+  fileprivate static var writes: WireForm {
+    "Whether the sender [changes its store](#changes-of-a-store) where a person has agreed (false)."
+  }
+  fileprivate static var leftNetwork: WireForm {
+    "In place of the others: the network that a store of credentials does not have any more."
+  }
   fileprivate static var program: WireForm {
     sent(
       "Distinguishes it from others of the login. Its first word is the kind of program, such as `otbr` before the address of a router."
@@ -246,7 +255,7 @@ extension InboundEvent {
     }
     fields(&reader)
     guard !reader.problems.isEmpty else { return }
-    let odd = reader.problems.filter { $0.reason != .badValue && $0.field != "preferred" }
+    let odd = reader.problems.filter { $0.reason != .badValue && $0.field != "preferred" && $0.field != "writes" }
     if let first = odd.min(by: { $0.offset ?? 0 < $1.offset ?? 0 }) { throw rejection(first, reader) }
   }
 
@@ -255,7 +264,7 @@ extension InboundEvent {
     "id", "name", "vendor", "model", "access_point", "ssid", "previous_ssid", "ext_address", "dataset", "ext_pan_id",
     "thread_state", "reason", "routers",
   ]
-  static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred"]
+  static let orderOfStore = ["dataset", "id", "name", "border_agent_id", "preferred", "writes"]
 
   private mutating func check(_ reader: WireReader) throws(Rejection) {
     let isOfStore = message.kind == .credentials
@@ -286,7 +295,10 @@ extension InboundEvent {
       message.order = .identifier(ExactName(identifier))
     }
     if isOfProgram, message.kind == .offline, message.trouble == nil { message.trouble = "" }
-    if isOfStore { (message.borderAgent, message.isPreferred) = (agent, isPreferred ?? false) }
+    if isOfStore {
+      (message.borderAgent, message.isPreferred) = (agent, isPreferred ?? false)
+      message.writes = writes ?? false
+    }
   }
 
   private mutating func takeSubject(_ reader: WireReader) throws(Rejection) {
@@ -302,6 +314,8 @@ extension InboundEvent {
       message.subject = .accessPoint(ExactName(name))
     } else if let program, !program.isEmpty {
       message.subject = .agent(ExactName(program))
+    } else if message.kind == .leave, let network = message.thread.network {
+      message.subject = .network(network)
     } else if message.kind == .sightings {
       throw Rejection(.missingField, field: "agent", message: "expected the name of the program in `agent`")
     } else {
@@ -391,7 +405,7 @@ extension InboundEvent {
 
   /// The first field that is said outside of an envelope and not, or otherwise, said in it.
   private func difference(_ outside: WireReader, _ inside: WireReader) -> String? {
-    let names = Self.outside + (message.kind == .credentials ? ["preferred"] : [])
+    let names = Self.outside + (message.kind == .credentials ? ["preferred", "writes"] : [])
     return names.first { name in
       // One that is no text counts for nothing.
       if "\(name)" == "agent" { return outside.text(name).map { inside.text(name)?.hasBytes(of: $0) != true } ?? false }

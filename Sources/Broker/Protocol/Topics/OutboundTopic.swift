@@ -35,6 +35,9 @@ package struct OutboundTopic: Sendable {
   /// see `isAnswer`.
   package func setDataset(of user: String) -> String { "\(base)/out/\(user)/dataset/set" }
 
+  /// Where a user of the broker gets what is to be changed in the store whose credentials it shares.
+  package func changeStore(of user: String) -> String { "\(base)/out/\(user)/dataset/change" }
+
   /// Where a user of the broker is answered, unless the request names another topic of the user's.
   ///
   /// - Parameter command: what came, which may be anything: what cannot be a command is `unknown`.

@@ -139,6 +139,7 @@ struct PageChanges {
     case .approve(let id, let always):
       let decision = try ApproveConsent(id: id, scope: always ? .always : .once).perform(context)
       if decision.request.offersCredentials { return "The credentials are used from now on." }
+      if decision.request.changesStore { return "It is changed there as soon as its agent listens." }
       return always ? "Approved, from now on." : "Approved, this once."
     case .askAgain(let home, let router):
       _ = try AskConsent(home: home, borderAgentId: router).perform(context)

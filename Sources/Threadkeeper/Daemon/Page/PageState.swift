@@ -159,6 +159,8 @@ struct PageState: Encodable {
     var networks: [String]
     /// The requester has the credentials, which the home would use, and gets none.
     var offers: Bool
+    /// The button that has its store changed; nil: it asks for credentials, or has some.
+    var change: String?
     var expires: String
   }
 
@@ -445,7 +447,7 @@ extension PageState.Alert {
     let accept = network("Accept", "/networks/accept", facts.network)
     let all: [PageState.Button?] =
       switch facts.message {
-      case .neverMember: [accept]
+      case .neverMember, .ghostNetwork: [accept]
       case .noPreferred(_, let networks, _):
         (networks + (facts.user == nil ? [] : [facts.network].compactMap(\.self))).map {
           network("Prefer \($0.shown)", "/networks/prefer", $0)
@@ -494,6 +496,11 @@ extension PageState.Consent {
     reason = question.reason(home: home).printable
     networks = question.subject.networks.map { $0.name.text.printable + (isAlike($0) ? " (\($0.id))" : "") }
     offers = question.subject.command == .accept
+    switch question.subject.command {
+    case .deleteThere: change = "Delete it there"
+    case .agentThere: change = "Prefer it there"
+    default: break
+    }
     expires = question.expiresAt.description
   }
 }

@@ -49,6 +49,21 @@ import Wire
       try Samples.rejection(of: #"{"agent":"store","reason":"\#(long)"}"#, as: .offline).place == "bad_field reason")
   }
 
+  @Test("A store that has a network no more names it in `leave`, beside neither a router nor a program")
+  func leftNetwork() throws {
+    var event = InboundEvent(.leave)
+    event.message.thread.network = ExtendedPANID(number: 7)
+    let text = String(decoding: event.json(), as: UTF8.self)
+    #expect(text == #"{"ext_pan_id":"0000000000000007"}"#)
+    #expect(try Samples.decode(text, as: .leave).subject == .network(ExtendedPANID(number: 7)))
+    #expect(
+      try Samples.decode(#"{"agent":"store","ext_pan_id":"0000000000000007"}"#, as: .leave).subject == .agent("store"))
+    for kind in [RouterMessage.Kind.heartbeat, .offline] {
+      #expect(try Samples.rejection(of: text, as: kind).place == "missing_field border_agent_id")
+    }
+    #expect(try Samples.rejection(of: #"{"ext_pan_id":"00"}"#, as: .leave).place == "missing_field border_agent_id")
+  }
+
   @Test("Sixteen bytes are an id too, and the zero-padded form is the short one") func ids() throws {
     let long = "a1b2c3d4e5f607180102030405060708"
     let padded = Samples.agent + String(repeating: "0", count: 16)
