@@ -25,7 +25,7 @@ import ThreadDataset
 
   /// Home Assistant names a border agent that has gone, and another one is there.
   private static func agentScene() -> HomeScene {
-    var scene = scene()
+    var scene = Self.scene()
     scene.see(.of(1, on: 1), router())
     scene.share(.of(1), isPreferred: true) { ($0.writes, $0.borderAgent) = (true, gone) }
     return scene
