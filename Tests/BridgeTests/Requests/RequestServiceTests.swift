@@ -341,6 +341,28 @@ import ThreadRequests
     #expect(message?.order == .init(home: "home", message: 255, connection: 4))
   }
 
+  @Test("What a store has kept is deleted there after a yes, and its credentials stay here") func leftover() throws {
+    let dataset = OperationalDataset.of(3)
+    try scene.handle(.sightings(Sightings([])))
+    try scene.kit.receive(.of("tk/home/in/hub/credentials", #"{"dataset":"\#(dataset.hex)","writes":true}"#))
+    scene.kit.time.advance(seconds: Leftover.age)
+    try scene.tick()
+    #expect(scene.home.questions.map(\.subject.command) == [.deleteThere])
+    _ = scene.published()
+    try scene.approve()
+    let publication = try #require(scene.published().last)
+    #expect(publication.topic == "tk/home/out/hub/dataset/change" && !publication.text.contains("0303"))
+    #expect(try scene.opened(publication, for: "hub").body.text.contains(#""delete":true"#))
+    // Of somebody else it means nothing.
+    for user in ["phone", "hub"] {
+      #expect(scene.home.shared.count == 1)
+      try scene.kit.receive(.of("tk/home/in/\(user)/leave", #"{"ext_pan_id":"0303030303030303"}"#))
+    }
+    #expect(scene.home.shared.isEmpty && scene.kit.rejected.isEmpty)
+    let former = try #require(scene.home.former.first)
+    #expect(try scene.kit.dataset(.former(former.id)) == dataset)
+  }
+
   @Test("A change of a store is sealed to its login, and lives for half a minute") func storeChange() throws {
     func message(_ change: StoreOrder.Change, to user: ExactName = "hub") -> WaitingMessage? {
       let order = StoreOrder(user: user, consent: ConsentID(255), network: ExtendedPANID(number: 7), change: change)
