@@ -23,8 +23,7 @@ let goalTargets: [Target] =
         name: "threadkeeper-bench",
         dependencies: [
           "BorderAgentDouble", "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
-          "Home", "KeychainCore", "MeshCoP", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset",
-          .product(name: "ArgumentParser", package: "swift-argument-parser"),
+          "Home", "KeychainCore", "MeshCoP", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset", arguments,
         ], path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
     ]
   case "fuzz":
@@ -39,6 +38,15 @@ let goalTargets: [Target] =
   default: []
   }
 
+/// Other packages, for the daemon alone: a program that has the libraries without traits does not even fetch them.
+func ofDaemon(_ product: String, _ package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Daemon"]))
+}
+let arguments = ofDaemon("ArgumentParser", "swift-argument-parser")
+let logging = ofDaemon("Logging", "swift-log")
+let lifecycle = ofDaemon("ServiceLifecycle", "swift-service-lifecycle")
+let signals = ofDaemon("UnixSignals", "swift-service-lifecycle")
+
 /// The floors, lowest first; an import never goes up. See docs/explanation/code-map.md.
 let package = Package(
   name: "threadkeeper",
@@ -50,9 +58,14 @@ let package = Package(
     .executable(name: "threadkeeper", targets: ["threadkeeper"]),
   ],
   traits: [
+    .default(enabledTraits: ["Daemon"]),
+    .trait(
+      name: "Daemon",
+      description: "The program `threadkeeper`. The libraries do without it, and so without all other packages."),
     .trait(
       name: "Fleet",
-      description: "Thousands of homes in shards on PostgreSQL: the commands `threadkeeper fleet`. Needs libpq.")
+      description: "Thousands of homes in shards on PostgreSQL: the commands `threadkeeper fleet`. Needs libpq.",
+      enabledTraits: ["Daemon"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -91,11 +104,8 @@ let package = Package(
     .target(name: "CLibMicroHTTPD"),
 
     // Floor 2: the settings; the encrypted store.
-    .target(
-      name: "Settings",
-      dependencies: [
-        "Broker", "CLibYAML", "Home", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
-      ]), .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
+    .target(name: "Settings", dependencies: ["Broker", "CLibYAML", "Home", "ThreadkeeperSupport", logging]),
+    .target(name: "KeychainCore", dependencies: ["SQLiteDatabase", "SodiumCrypto", "ThreadkeeperSupport"]),
 
     // Floor 3: Apple's Keychain Services for other programs.
     .target(name: "Security", dependencies: ["KeychainCore", "ThreadkeeperSupport"], swiftSettings: librarySettings),
@@ -113,9 +123,7 @@ let package = Package(
       name: "Bridge",
       dependencies: [
         "Broker", "Home", "HomeStore", "KeychainCore", "MeshCoP", "SQLiteDatabase", "ServiceDiscovery", "Settings",
-        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire", logging, lifecycle,
       ]),
 
     // Floor 5: Thread credentials for other programs; HTTP; agents; the daemon with its commands.
@@ -125,16 +133,13 @@ let package = Package(
         "Home", "HomeStore", "KeychainCore", "LocalAPI", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport",
       ], swiftSettings: librarySettings),
     .target(
-      name: "StatusPage",
-      dependencies: [
-        "CLibMicroHTTPD", "Settings", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ], resources: [.embedInCode("Resources")]),
+      name: "StatusPage", dependencies: ["CLibMicroHTTPD", "Settings", "ThreadkeeperSupport", logging, lifecycle],
+      resources: [.embedInCode("Resources")]),
     .target(
       name: "BorderRouterAgent",
       dependencies: [
         "Broker", "CLibCurl", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
-        .product(name: "Logging", package: "swift-log"),
+        logging,
       ]),
     // The daemon and its commands.
     .target(
@@ -142,11 +147,7 @@ let package = Package(
       dependencies: [
         "BorderRouterAgent", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "LocalAPI", "MeshCoP",
         "SQLiteDatabase", "ServiceDiscovery", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", "Wire",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        "ThreadRequests", "ThreadkeeperSupport", "Wire", arguments, logging, lifecycle, signals,
       ]),
     // Floor 6: shards on PostgreSQL, and their commands. Empty without the trait of its name.
     .target(
@@ -154,9 +155,7 @@ let package = Package(
       dependencies: [
         "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "Home", "HomeStore",
         "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "ThreadDataset", "Threadkeeper",
-        "ThreadkeeperSupport", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "ThreadkeeperSupport", arguments, logging, lifecycle,
       ]),
 
     // Floor 7. The program alone zeroes what it frees; a program that uses the libraries decides for itself.
@@ -189,7 +188,7 @@ let package = Package(
       name: "TestKit",
       dependencies: [
         "Bridge", "Broker", "CLibSQLite", "CTestSandbox", "Home", "KeychainCore", "SodiumCrypto", "ThreadDataset",
-        "ThreadRequests", "ThreadkeeperSupport", .product(name: "Logging", package: "swift-log"),
+        "ThreadRequests", "ThreadkeeperSupport", logging,
       ], path: "Tests/TestKit"),
     // The border agent of a router.
     .target(
@@ -240,14 +239,9 @@ let package = Package(
       dependencies: [
         "BorderAgentDouble", "Bridge", "Broker", "Home", "HomeStore", "KeychainCore", "SQLiteDatabase",
         "ServiceDiscovery", "Settings", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadRequests",
-        "ThreadkeeperSupport", "Wire", .product(name: "Logging", package: "swift-log"),
+        "ThreadkeeperSupport", "Wire", logging,
       ], exclude: ["Golden"]), .testTarget(name: "SettingsTests", dependencies: ["Settings", "TestKit"]),
-    .testTarget(
-      name: "StatusPageTests",
-      dependencies: [
-        "Settings", "StatusPage", "TestKit", .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]),
+    .testTarget(name: "StatusPageTests", dependencies: ["Settings", "StatusPage", "TestKit", logging, lifecycle]),
     .target(
       name: "DaemonTestKit",
       dependencies: [
@@ -271,8 +265,7 @@ let package = Package(
       dependencies: [
         "Bridge", "Broker", .target(name: "CLibPQ", condition: .when(traits: ["Fleet"])), "DaemonTestKit", "Fleet",
         "Home", "HomeStore", "KeychainCore", "LocalAPI", "Settings", "SodiumCrypto", "StatusPage", "TestKit",
-        "ThreadDataset", "Threadkeeper", "ThreadkeeperSupport", "threadkeeper",
-        .product(name: "Logging", package: "swift-log"),
+        "ThreadDataset", "Threadkeeper", "ThreadkeeperSupport", "threadkeeper", logging,
       ]),
     .testTarget(
       name: "EndToEndTests",
