@@ -7,8 +7,9 @@ let package = Package(
   name: "keychain-client", platforms: [.macOS(.v13)],
   dependencies: [
     // In a package of your own, write the address that you got threadkeeper from instead:
-    //   .package(url: "https://…/threadkeeper.git", branch: "main"),
-    .package(name: "threadkeeper", path: "../..")
+    //   .package(url: "https://…/threadkeeper.git", branch: "main", traits: []),
+    // Without traits no other package is fetched: the libraries need none.
+    .package(name: "threadkeeper", path: "../..", traits: [])
   ],
   targets: [
     .executableTarget(
