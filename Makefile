@@ -20,8 +20,8 @@ SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run status demo demo-fleet test test-long coverage test-brokers test-fleet lint format build bench fuzz \
-  stress sanitize soak consumer hermetic interop settings wire docs deb test-deb image addon test-image install uninstall \
-  clean prepare compile
+  stress sanitize soak consumer hermetic interop settings wire docs sbom deb test-deb image addon \
+  test-image install uninstall clean prepare compile
 
 help: ## Show this list
 	@echo 'threadkeeper: keeps the Thread credentials of a home. Goals:'
@@ -154,6 +154,9 @@ wire: prepare ## Write the schemas, interfaces and tables of the documents from 
 
 docs: prepare ## Make the reference of the library products, as web pages in .build/docs
 	@.ci/docs $(TESTS)
+
+sbom: prepare compile ## Write what the program is made of, with versions and licences, to .build/sbom.cdx.json
+	@.ci/sbom.py "$(THREADKEEPER)" .build/sbom.cdx.json
 
 deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3
