@@ -9,7 +9,10 @@ SWIFT ?= swift
 # reads them (glibc 2.36). Together they save 3 MB of resident memory.
 PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort --check=quiet -V && \
   echo -z pack-relative-relocs)
+# Nothing in it depends on where it was built, or on what was built before: see `reproducible`.
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
+  $(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -no-clang-module-breadcrumbs) \
+  -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xcc -ffile-prefix-map=$(CURDIR)=. \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
   $(if $(FLEET),--traits Fleet --scratch-path .build-fleet)
 # And one set for all that is, so that no goal rebuilds what another has built. Fleets need libpq: where it cannot be
@@ -20,7 +23,7 @@ SWIFT_SOURCES := Sources Tests Benchmarks Stress Package.swift \
   $(if $(shell find examples -name '*.swift' -print -quit 2>/dev/null),examples)
 
 .PHONY: help run status demo demo-fleet test test-long coverage test-brokers test-fleet lint format build bench fuzz \
-  stress sanitize soak consumer hermetic interop settings wire docs sbom deb test-deb image addon \
+  stress sanitize soak consumer hermetic interop settings wire docs sbom deb reproducible test-deb image addon \
   test-image install uninstall clean prepare compile
 
 help: ## Show this list
@@ -161,6 +164,10 @@ sbom: prepare compile ## Write what the program is made of, with versions and li
 deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3
 	@.ci/deb "$(THREADKEEPER)"
+
+reproducible: prepare ## Make that package twice, in two directories, and compare the two
+	@.ci/package-tools debhelper dpkg-dev lintian python3
+	@.ci/reproducible
 
 test-deb: deb ## Install, upgrade, remove and purge that package in a new Debian tree
 	@.ci/package-tools mmdebstrap systemd systemd-container
