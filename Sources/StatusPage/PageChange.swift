@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// What a person changes on the page.
 package enum PageChange: Sendable, Equatable {
   /// Routers are on the network on purpose, or not any more.
@@ -36,63 +30,6 @@ package enum PageChange: Sendable, Equatable {
   case deny(id: String)
   /// Has a person asked again whether a router gets the preferred credentials.
   case askAgain(home: String, router: String)
-
-  /// The JSON of a request, as far as it is looked at.
-  private struct Fields: Decodable {
-    var home: String?
-    var extPanId: String?
-    var borderAgentId: String?
-    var accepted: Bool?
-    var anyway: Bool?
-    var code: String?
-    var id: String?
-    var name: String?
-    var always: Bool?
-  }
-
-  static let paths = [
-    "/networks/accept", "/networks/join", "/networks/prefer", "/networks/keep", "/networks/forget", "/networks/share",
-    "/routers/accept", "/routers/forget", "/routers/read", "/routers/rename", "/consent/approve", "/consent/deny",
-    "/consent/ask", "/alerts/test", "/alerts/confirm", "/keys/recovery-code", "/keys/confirm",
-  ]
-
-  /// Nil where the body does not say what the path needs.
-  package init?(path: String, body: [UInt8]) {
-    let decoder = JSONDecoder()
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    guard let fields = try? decoder.decode(Fields.self, from: Data(body)) else { return nil }
-    switch (path, fields.code) {
-    case ("/networks/join", let code?):
-      self = .join(code: code, router: fields.borderAgentId, anyway: fields.anyway ?? false)
-      return
-    case ("/keys/confirm", let group?):
-      self = .confirmRecoveryCode(group: group)
-      return
-    default: break
-    }
-    if path == "/routers/rename", let home = fields.home, let router = fields.borderAgentId, let name = fields.name {
-      self = .renameRouter(home: home, router: router, name: name)
-      return
-    }
-    switch (path, fields.home, fields.extPanId, fields.borderAgentId, fields.id) {
-    case ("/keys/recovery-code", _, _, _, _): self = .makeRecoveryCode
-    case ("/networks/accept", let home?, let network?, _, _):
-      self = .acceptNetwork(home: home, network: network, accepted: fields.accepted ?? true)
-    case ("/networks/prefer", let home?, let network?, _, _): self = .prefer(home: home, network: network)
-    case ("/networks/keep", let home?, _, _, let id?): self = .keepKeys(home: home, since: id)
-    case ("/networks/forget", let home?, let network?, _, _): self = .forgetPreferred(home: home, network: network)
-    case ("/networks/share", let home?, let network?, _, _): self = .share(home: home, network: network)
-    case ("/routers/accept", let home?, _, let router?, _): self = .acceptRouter(home: home, router: router)
-    case ("/routers/forget", let home?, _, let router?, _): self = .forgetRouter(home: home, router: router)
-    case ("/routers/read", _, _, let router?, _): self = .readRouter(router: router)
-    case ("/consent/approve", _, _, _, let id?): self = .approve(id: id, always: fields.always ?? false)
-    case ("/consent/ask", let home?, _, let router?, _): self = .askAgain(home: home, router: router)
-    case ("/alerts/test", let home?, _, _, _): self = .testAlert(home: home)
-    case ("/alerts/confirm", let home?, _, _, _): self = .confirmAlerts(home: home)
-    case ("/consent/deny", _, _, _, let id?): self = .deny(id: id)
-    default: return nil
-    }
-  }
 }
 
 /// What the page shows of a change that is made.
@@ -151,7 +88,7 @@ package struct PageRefusal: Error, Sendable {
 }
 
 extension PageRoutes {
-  private struct Refusal: Encodable {
+  struct Refusal: Encodable {
     var message: String
     var remedy: String?
     var choices: [PageRefusal.Choice]?

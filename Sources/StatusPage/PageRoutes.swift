@@ -45,19 +45,19 @@ package struct PageRoutes: Sendable {
     guard access.isTrusted(request) || hosts.allows(host) else {
       return .text(.misdirected, "this host name is not known here; list it in the setting `http.names`")
     }
-    switch request.path {
-    case "/healthz": return await reading(request) { .json(.ok, Liveness()) }
-    case "/readyz": return await reading(request) { ready(request) }
-    case "/" where request.method == "POST" && takesCodes: return enterCode(request)
-    case "/": return await reading(request) { await page(request) }
-    case "/events": return await reading(request) { events(request) }
-    case "/metrics":
+    if PageChange.routes[request.path] != nil { return await change(request) }
+    switch PageReading(rawValue: request.path) {
+    case .liveness: return await reading(request) { .json(.ok, Liveness()) }
+    case .readiness: return await reading(request) { ready(request) }
+    case .page where request.method == "POST" && takesCodes: return enterCode(request)
+    case .page: return await reading(request) { await page(request) }
+    case .events: return await reading(request) { events(request) }
+    case .metrics:
       return await reading(request) {
         guard access.mayLook(request) else { return refusal }
         return (try? await metrics.value) ?? .text(.failed, "an unexpected failure")
       }
-    case let path where PageChange.paths.contains(path): return await change(request)
-    default:
+    case nil:
       guard let blueprint = Blueprints.files[request.path] else { return .text(.notFound, "there is nothing here") }
       return await reading(request) { PageReply(.ok, type: "application/yaml", blueprint) }
     }

@@ -133,6 +133,12 @@ extension Home {
       a.shared[one.network]?[one.user]?.reportedAt = one.createdAt
       b.shared[one.network]?[one.user]?.reportedAt = one.createdAt
     }
+    for (user, named) in a.agents {
+      for name in named.keys {
+        a.agents[user]?[name]?.order = SequenceWindow()
+        b.agents[user]?[name]?.order = SequenceWindow()
+      }
+    }
     a.routers = RouterTable()
     b.routers = RouterTable()
     a.signers = [:]
