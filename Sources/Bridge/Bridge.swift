@@ -206,7 +206,9 @@ package final class Bridge: Service {
     }
     // A shard has no Home Assistant, and what the broker of a fleet drops says nothing about one home.
     let others =
-      bridge.topics.parent == nil ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages] : []
+      bridge.topics.parent == nil
+      ? [bridge.settings.homeAssistant.birthTopic, StatusConnection.droppedMessages, ZigbeeChannels.topic] : []
+    status.maximumPacketSize = max(ZigbeeChannels.mostBytes, MosquittoConfiguration.packetLimit)
     // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
     // the next one, besides all that is kept.
     status.subscriptions =

@@ -41,6 +41,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case testAlert = 37
   case threadPathBroken = 38
   case ghostNetwork = 40
+  case zigbeeSharesChannel = 39
 
   /// What holds for all alerts of a name.
   struct Traits {
@@ -66,7 +67,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .noPreferredNetwork, .preferredKeyDisputed, .homeMoved, .networkSplit, .homeAssistantDiffers,
       .preferredNetworkEmpty, .homeOffline, .agentNotWorking, .threadPathBroken:
       Traits(severity: .warning)
-    case .plaintextCredentials: Traits(severity: .info)
+    case .plaintextCredentials, .zigbeeSharesChannel: Traits(severity: .info)
     case .messagesDropped, .sessionLost: Traits(severity: .warning, isHeld: false)
     case .storeReadOnly, .brokerAuthenticationFailed, .sessionTakenOver, .anotherDaemon:
       Traits(severity: .critical, isHeld: false)

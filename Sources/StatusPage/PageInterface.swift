@@ -14,7 +14,8 @@ enum PageReading: String, CaseIterable {
 
   var summary: String {
     switch self {
-    case .page: "The status page. `/?token=…` puts the token into a cookie for 90 days. "
+    case .page:
+      "The status page. `/?token=…` puts the token into a cookie for 90 days. "
         + "Its form posts the `code` of `threadkeeper page code` to `/`, for the same cookie."
     case .events: "What the page shows, as events of the name `state`: at once, and after each change."
     case .liveness: "Whether the daemon answers."

@@ -101,6 +101,7 @@ extension AlertName: WireWord {
     case .stateAltered: "StateAltered"
     case .testAlert: "TestAlert"
     case .ghostNetwork: "GhostNetwork"
+    case .zigbeeSharesChannel: "ZigbeeSharesChannel"
     case .anotherDaemon: "AnotherDaemon"
     case .anchorAltered: "AnchorAltered"
     case .credentialSharingOpen: "CredentialSharingOpen"

@@ -116,6 +116,16 @@ extension AlertFacts {
     "Nothing is wrong. Press \"It arrived\" on the status page, or run `threadkeeper alerts confirm`. This resolves by "
       + "itself within ten minutes.")
 
+  static func zigbeeSharesChannel(_ overlap: ZigbeeChannels.Overlap) -> AlertFacts {
+    let name = ShownName.named(overlap.preferred.name, overlap.preferred.network, needsID: false)
+    return daemon(
+      "zigbee2mqtt and the preferred network \(name) use the same channel, \(overlap.channel)",
+      "Nothing is to be done while the devices of both work. If some are slow or lost now and then, move one of the two: "
+        + "free of both are \(overlap.free). Of Zigbee that is `advanced.channel` in the settings of zigbee2mqtt; some of "
+        + "its devices have to be paired again. Of Thread it is a pending dataset with another channel, which its devices "
+        + "follow.")
+  }
+
   package static func anotherDaemon(_ other: Publisher.OtherDaemon) -> AlertFacts {
     var remedy =
       "Stop one of the two, or give it another base topic. This resolves three minutes after the other one is gone."

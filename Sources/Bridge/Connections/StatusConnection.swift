@@ -20,6 +20,7 @@ final class StatusConnection: MosquittoHandler {
   private let refusals: RefusedPublications
   private let logger: Logger
   private let lastDropped = Mutex<Int64?>(nil)
+  private let zigbee = Mutex(ZigbeeChannels())
   private let look = Mutex(Look.waits)
   /// Each is logged once, until the broker takes all.
   private let refusedFilters = Mutex(Noticed<String>())
@@ -57,12 +58,15 @@ final class StatusConnection: MosquittoHandler {
     if monitor.accepted(.status) { logger.warning("\(MutualEnds.reason)") }
     refusals.restart()
     look.withLock { $0 = .waits }
+    zigbee.withLock { $0 = ZigbeeChannels() }
     publisher.connected(sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
     health.restart()
     health.publish(at: clock.now())
   }
 
   func subscribed(refused: [SubscriptionRefusal]) {
+    // Most homes have no zigbee2mqtt here, and an access list from before needs no line for it.
+    let refused = refused.filter { $0.filter != ZigbeeChannels.topic }
     let isNews = refusedFilters.withLock { known in
       if refused.isEmpty { known.end { _ in true } }
       return refused.first.map { known.begins($0.filter) } == true
@@ -76,12 +80,16 @@ final class StatusConnection: MosquittoHandler {
     look.withLock { $0 = .isDue }
   }
 
-  /// Home Assistant's birth, the broker's own count of what it dropped, and what it keeps of our own.
+  /// Home Assistant's birth, the broker's own count of what it dropped, how zigbee2mqtt is, and what the broker keeps of
+  /// our own.
   func received(_ batch: [IncomingMessage]) throws {
     for message in batch where message.topic == Self.droppedMessages {
       guard let count = Int64(String(decoding: message.payload, as: UTF8.self)) else { continue }
       lastDropped.withLock { $0 = count }
     }
+    var batch = batch
+    for message in batch where message.topic == ZigbeeChannels.topic { zigbee.withLock { $0.take(message.payload) } }
+    batch.removeAll { $0.topic == ZigbeeChannels.topic }
     let now = clock.now()
     for altered in publisher.received(batch) {
       guard monitor.noteAltered(altered, at: now) else { continue }
@@ -169,6 +177,12 @@ final class StatusConnection: MosquittoHandler {
         logger.error("a stored event cannot be read; it is left out", metadata: ["id": "\(message)"])
       }
     }
+  }
+
+  /// Nil while the broker has not sent all that it keeps.
+  var zigbeeChannels: ZigbeeChannels? {
+    guard case .isDone = look.withLock({ $0 }) else { return nil }
+    return zigbee.withLock { $0 }
   }
 
   /// The broker's count of messages that it has dropped since it started.

@@ -136,7 +136,7 @@ extension LoopState {
 
   /// The alerts about the daemon and its broker.
   private static let ofDaemon: [AlertName] = [
-    .sessionLost, .messagesDropped, .brokerAuthenticationFailed, .sessionTakenOver,
+    .sessionLost, .messagesDropped, .brokerAuthenticationFailed, .sessionTakenOver, .zigbeeSharesChannel,
   ]
 
   /// Takes what routers advertise, which is the first home's unless another one has them.

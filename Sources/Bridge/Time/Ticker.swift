@@ -118,6 +118,7 @@ final class Ticker: Sendable {
     try set(
       .sessionTakenOver,
       sessions.mutualEnds.isOpen ? .sharedClientID : sessions.takeover.map(AlertFacts.sessionTakenOver), &state)
+    try watchZigbee(&state)
     try watchTopics(&state, at: now)
     try watchOthers(&state)
     try watchAnchor(&state)
@@ -179,6 +180,13 @@ final class Ticker: Sendable {
     case .refused(let words):
       try set(.brokerAuthenticationFailed, .brokerAuthenticationFailed(words, remedy: parts.loginRemedy), &state)
     }
+  }
+
+  /// As the broker shows it: while the daemon is not connected, the alert stays as it is.
+  private func watchZigbee(_ state: inout State) throws {
+    guard let home = parts.firstHome, let zigbee = parts.status.zigbeeChannels else { return }
+    let overlap = zigbee.overlap(with: loop.homes.snapshot.homes[home]?.preferred?.dataset)
+    try set(.zigbeeSharesChannel, overlap.map(AlertFacts.zigbeeSharesChannel), &state)
   }
 
   /// Notices. They end by themselves.

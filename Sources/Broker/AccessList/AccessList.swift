@@ -40,6 +40,8 @@ package struct AccessList: Sendable {
   var birth: String { "\(discoveryPrefix)/status" }
   /// Where threadkeeper's devices are announced to Home Assistant.
   var devices: String { "\(discoveryPrefix)/device/threadkeeper/+/config" }
+  /// Where zigbee2mqtt says how its network is, by its default base topic.
+  package static let zigbee = "zigbee2mqtt/bridge/info"
   /// What threadkeeper publishes below a base topic for everybody who may look.
   static let published = ["alert", "bridge", "network", "router"]
   /// The requests that no approver needs: all but `alerts/test`, `alerts/confirm`, `consent` and `preferred/set`.
@@ -85,7 +87,8 @@ package struct AccessList: Sendable {
       "# Home Assistant has started: what it knew is published again.", "topic read \(birth)",
       "# The daemon and its routers are devices there. Written also to remove them, and read to see what another",
       "# client has altered.", "topic readwrite \(devices)", "# The broker's own counters: is it dropping messages?",
-      "topic read $SYS/broker/#", "",
+      "topic read $SYS/broker/#", "# The channel of a Zigbee network beside the Thread network.",
+      "topic read \(Self.zigbee)", "",
     ]
   }
 

@@ -66,7 +66,7 @@ extension AccessList {
   /// Whether a line is one that `text` can write: a denial of other topics is somebody else's.
   private func writes(_ access: String, _ filter: String) -> Bool {
     baseTopics.contains { filter.hasPrefix("\($0)/") } || filter.hasSuffix("/device/threadkeeper/+/config")
-      || access == "write" || access == "read" && filter.hasSuffix("/status")
+      || access == "write" || access == "read" && (filter.hasSuffix("/status") || filter == Self.zigbee)
       || access != "deny" && ["#", "$SYS/#", "$SYS/broker/#"].contains(filter)
   }
 

@@ -30,7 +30,7 @@ package struct MosquittoConfiguration: Sendable {
   var sendMaximum: UInt16 = 100
   /// Largest packet that the broker may send (MQTT 5), in bytes; what is larger, it drops. With 3.1.1 only the broker can
   /// have a limit, and the library takes packets of 256 MB.
-  var maximumPacketSize: UInt32? = Self.packetLimit
+  package var maximumPacketSize: UInt32? = Self.packetLimit
   /// True throws an old session away. On 3.1.1 this is the clean session flag.
   package var cleanStart: Bool
   package var subscriptions: [Subscription]

@@ -332,6 +332,10 @@ import ThreadDataset
       (.consentByHomeAssistant, .consentByHomeAssistant(login: "ha")), (.testAlert, .test),
       (.discoveryAltered, .discoveryAltered(topic: "ha/x")), (.stateAltered, .stateAltered(topic: "tk/x")),
       (.threadPathBroken, .unreached),
+      (
+        .zigbeeSharesChannel,
+        .zigbeeSharesChannel(.init(preferred: .init(network: ExtendedPANID(number: 1), name: "home"), channel: 15))
+      ),
     ]
     + [(false, false), (true, false), (false, true)].map {
       (.anotherDaemon, .anotherDaemon(.init(home: "home", base: "tk", instance: "0a", isOwner: $0.0, isCopy: $0.1)))

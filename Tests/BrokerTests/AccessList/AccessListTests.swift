@@ -19,10 +19,11 @@ import Testing
     }
     for line in [
       "user keeper", "topic readwrite threadkeeper/#", "topic readwrite flat/2/#", "topic read $SYS/broker/#",
-      "topic read homeassistant/status", "topic readwrite homeassistant/device/threadkeeper/+/config", "user screen",
-      "topic write homeassistant/status", "topic read homeassistant/device/threadkeeper/+/config",
-      "topic read threadkeeper/alert/#", "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#",
-      "topic deny flat/2/out/screen/#", "user anna", "topic read flat/2/bridge/#", "topic deny threadkeeper/in/anna/+",
+      "topic read zigbee2mqtt/bridge/info", "topic read homeassistant/status",
+      "topic readwrite homeassistant/device/threadkeeper/+/config", "user screen", "topic write homeassistant/status",
+      "topic read homeassistant/device/threadkeeper/+/config", "topic read threadkeeper/alert/#",
+      "topic read flat/2/router/#", "topic deny threadkeeper/in/screen/#", "topic deny flat/2/out/screen/#",
+      "user anna", "topic read flat/2/bridge/#", "topic deny threadkeeper/in/anna/+",
       "topic deny flat/2/in/anna/request/credentials/#", "user lamps", "topic readwrite #", "topic read $SYS/#",
       "topic deny threadkeeper/#", "topic deny homeassistant/device/threadkeeper/+/config", "topic deny flat/2/#",
       "pattern write threadkeeper/in/%u/#", "pattern read threadkeeper/out/%u/#", "pattern write flat/2/in/%u/#",

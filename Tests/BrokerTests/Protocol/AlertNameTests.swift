@@ -19,7 +19,7 @@ import Testing
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"), (.routerNotAdvertised, "RouterNotAdvertised"),
     (.credentialSharingOpen, "CredentialSharingOpen"), (.homeOffline, "HomeOffline"),
     (.agentNotWorking, "AgentNotWorking"), (.networkChanges, "NetworkChanges"), (.reportsDiffer, "ReportsDiffer"),
-    (.testAlert, "TestAlert"), (.ghostNetwork, "GhostNetwork"),
+    (.testAlert, "TestAlert"), (.ghostNetwork, "GhostNetwork"), (.zigbeeSharesChannel, "ZigbeeSharesChannel"),
   ]
 
   @Test("The words stay as they are", arguments: pinned) func stable(name: AlertName, text: String) {

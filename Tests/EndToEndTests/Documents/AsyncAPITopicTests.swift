@@ -59,7 +59,9 @@ import ThreadRequests
     let events = RouterMessage.Kind.allCases.map { "{base}/in/+/\($0.word)" }
     let requests = RequestCommand.allCases.map { "{base}/in/+/request/\($0.rawValue)" }
     let answers = RequestCommand.allCases.map { OutboundTopic(base: "{base}").answer(to: "+", command: $0.rawValue) }
-    let others = ["{prefix}/status", "{base}/+/+/probe", "$SYS/broker/publish/messages/dropped"]
+    let others = [
+      "{prefix}/status", "{base}/+/+/probe", "$SYS/broker/publish/messages/dropped", "zigbee2mqtt/bridge/info",
+    ]
     #expect(Set(events + requests + answers + others) == addresses(sent: false))
   }
 
