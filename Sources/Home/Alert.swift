@@ -40,8 +40,9 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
   case reportsDiffer = 36
   case testAlert = 37
   case threadPathBroken = 38
-  case ghostNetwork = 40
   case zigbeeSharesChannel = 39
+  case ghostNetwork = 40
+  case matterServerDiffers = 41
 
   /// What holds for all alerts of a name.
   struct Traits {
@@ -65,7 +66,7 @@ package enum AlertName: UInt8, CaseIterable, Sendable {
     case .adoptionFailed: Traits(severity: .warning, isOfRouter: true, isHeld: false)
     case .routerNotAdvertised: Traits(severity: .info, isOfRouter: true)
     case .noPreferredNetwork, .preferredKeyDisputed, .homeMoved, .networkSplit, .homeAssistantDiffers,
-      .preferredNetworkEmpty, .homeOffline, .agentNotWorking, .threadPathBroken:
+      .preferredNetworkEmpty, .homeOffline, .agentNotWorking, .threadPathBroken, .matterServerDiffers:
       Traits(severity: .warning)
     case .plaintextCredentials, .zigbeeSharesChannel: Traits(severity: .info)
     case .messagesDropped, .sessionLost: Traits(severity: .warning, isHeld: false)
@@ -247,6 +248,9 @@ package struct AlertFacts: Hashable, Sendable {
     case ghostAgent(isAsked: Bool)
     /// The programs `names` of a login don't do their work: the first one says why, or is silent. It did until `since`.
     case agentNotWorking(String?)
+    /// A Matter server lacks what the home prefers, as the agent says that gives it: the first of `names`. It had that
+    /// until `since`.
+    case matterServerDiffers(String)
     /// The daemon's own: `names` are its summary and its remedy.
     case daemon
 

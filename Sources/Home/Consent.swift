@@ -72,7 +72,7 @@ package struct ConsentSubject: Hashable, Sendable {
     case adopt
     /// What a login shares would become the credentials of the preferred network.
     case accept
-    /// As `preferred`, for who makes it the preferred network of Home Assistant.
+    /// As `preferred`, for who writes it to Home Assistant or to a Matter server.
     case write
     /// A network that has no border router would be deleted from the store of a login.
     case deleteThere

@@ -522,6 +522,7 @@ extension AlertFacts.Message: RecordedByForm {
     },
     .init(45, Self.awayTogether) { if case .awayTogether(let routers, let all) = $0 { (routers, all) } else { nil } },
     .init(46, Self.agentNotWorking) { if case .agentNotWorking(let trouble) = $0 { .some(trouble) } else { nil } },
+    .init(50, Self.matterServerDiffers) { if case .matterServerDiffers(let trouble) = $0 { trouble } else { nil } },
     .init(49, Self.networkChanges) {
       if case .networkChanges(let channel, let name) = $0 { (channel, name) } else { nil }
     }, .init(52, Self.ghostNetwork) { if case .ghostNetwork(let isAsked) = $0 { isAsked } else { nil } },

@@ -5,7 +5,7 @@
 /// |---|---|
 /// | `heartbeat`: it can | the end of its alert |
 /// | `sightings`: it can, and sees border routers | the same; they are passed on, where it may report them |
-/// | `offline`: it cannot, and why | alert, where that lasts |
+/// | `offline`: it cannot, and why | alert, where that lasts; of a Matter server's agent one of its own |
 /// | nothing for three minutes | alert |
 /// | nothing for three minutes, and none since another one of its kind reported first | it is forgotten, and its alert ends: the other one came in its place |
 /// | `leave`, or nothing for 30 days | it is forgotten, and its alert ends |
@@ -33,6 +33,9 @@ package struct ReportingAgent: Hashable, Sendable {
 
   /// The first word of its name.
   private var kind: Substring { name.text.prefix { $0 != " " } }
+
+  /// What it cannot do is to give a Matter server the credentials of the home.
+  fileprivate var isMatterServerStale: Bool { kind == "matter_server" && trouble != nil && !isSilent }
 
   /// Whether another one came in its place, once it is silent: as where it has another address now. Of two that both
   /// run, each reports after the other one has begun.
@@ -137,16 +140,24 @@ extension Home {
     }
   }
 
-  /// Brings the alert about the agents of a user in line. The first one that does not work is explained.
+  /// Brings the alerts about the agents of a user in line.
   private mutating func checkAgents(of user: ExactName) {
     let idle = (agents[user]?.values.filter { !$0.isWorking } ?? []).sorted { $0.name < $1.name }
-    let facts = idle.first.map { first in
-      var facts = AlertFacts(.agentNotWorking(first.isSilent ? nil : first.trouble))
-      facts.user = user
-      facts.since = first.workedAt
-      facts.names = .init(idle.map(\.name.text))
-      return facts
+    setAlert(.agentNotWorking, about: idle.filter { !$0.isMatterServerStale }) {
+      .agentNotWorking($0.isSilent ? nil : $0.trouble)
     }
-    setAlert(AlertKey(.agentNotWorking, .user(user)), facts)
+    setAlert(.matterServerDiffers, about: idle.filter(\.isMatterServerStale)) { .matterServerDiffers($0.trouble ?? "") }
+
+    /// The first one is explained.
+    func setAlert(_ name: AlertName, about idle: [ReportingAgent], _ message: (ReportingAgent) -> AlertFacts.Message) {
+      let facts = idle.first.map { first in
+        var facts = AlertFacts(message(first))
+        facts.user = user
+        facts.since = first.workedAt
+        facts.names = .init(idle.map(\.name.text))
+        return facts
+      }
+      self.setAlert(AlertKey(name, .user(user)), facts)
+    }
   }
 }

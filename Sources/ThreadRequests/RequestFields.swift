@@ -59,7 +59,7 @@ package struct RequestFields: WirePart, Equatable, Sendable {
     if isOnSocket {
       c.field("program", &program, "What the program calls itself: the person who is asked reads it.")
     } else {
-      c.field("purpose", &purpose, "`write`: the requester makes it the preferred network of its Home Assistant.")
+      c.field("purpose", &purpose, "`write`: the requester writes it to its Home Assistant or Matter server.")
     }
     c.field("scope", &scope, "`once` where it is absent.")
     if !isOnSocket {

@@ -107,6 +107,7 @@ extension AlertName: WireWord {
     case .credentialSharingOpen: "CredentialSharingOpen"
     case .preferredNetworkEmpty: "PreferredNetworkEmpty"
     case .agentNotWorking: "AgentNotWorking"
+    case .matterServerDiffers: "MatterServerDiffers"
     case .homeOffline: "HomeOffline"
     case .networkChanges: "NetworkChanges"
     case .reportsDiffer: "ReportsDiffer"

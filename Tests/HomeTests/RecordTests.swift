@@ -198,7 +198,8 @@ import Testing
     case .ghostNetwork: .ghostAgent(isAsked: false)
     case .ghostAgent: .agentNotWorking(nil)
     case .agentNotWorking(nil): .agentNotWorking("no token")
-    case .agentNotWorking: .daemon
+    case .agentNotWorking: .matterServerDiffers("refused")
+    case .matterServerDiffers: .daemon
     case .daemon: nil
     }
   }

@@ -119,6 +119,28 @@ import ThreadDataset
     #expect(alert?.phase == .resolved)
   }
 
+  @Test("What a Matter server lacks is an alert of its own; an agent of one that is silent is one that does not work")
+  mutating func matterServer() throws {
+    let key = AlertKey(.matterServerDiffers, .user("ha"))
+    let name: ExactName = "matter_server ws://127.0.0.1:5580"
+    report(.heartbeat, of: name)
+    let worked = scene.now
+    report(.offline, "it lacks it", of: name)
+    report(.offline, "no token")
+    scene.live(31)
+    let facts = try #require(scene.home.alerts[key]?.facts)
+    #expect(facts.message == .matterServerDiffers("it lacks it") && facts.since == worked && facts.user == "ha")
+    #expect(facts.names == .init([name.text]) && scene.firing.sorted() == [Self.key, key].sorted())
+    #expect(alert?.facts.names == .init(["store"]))
+    report(.heartbeat)
+    scene.live(180)
+    #expect(scene.home.alerts[key]?.phase == .resolved)
+    #expect(alert?.facts.message == .agentNotWorking(nil) && alert?.facts.names.first.contains(name.text) == true)
+    report(.leave, of: name)
+    report(.heartbeat)
+    #expect(scene.firing.isEmpty)
+  }
+
   @Test("Nothing for three minutes is an alert; a daemon that was away has heard nothing from anybody")
   mutating func silent() throws {
     report(.heartbeat)

@@ -93,7 +93,9 @@ struct HomeAssistantMachine: Sendable {
   init(key: [UInt8] = RandomBytes.make(32)) { self.key = key }
 
   /// Until the next look, where that is not the usual time.
-  var pause: Duration? {
+  var pause: Duration? { Self.pause(after: troubles) }
+
+  static func pause(after troubles: Int) -> Duration? {
     guard troubles > 0 else { return nil }
     return min(Pause.trouble.shortest * (1 << min(troubles - 1, 8)), Pause.trouble.longest)
   }

@@ -30,6 +30,8 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
   case notJSON
   /// JSON of another form than is known.
   case otherForm
+  /// A Matter server that takes clients of this schema and newer only.
+  case newerSchema(UInt64)
   /// What comes is no frame of a WebSocket.
   case noFrame
   /// The connection has ended within a frame.
@@ -69,6 +71,7 @@ package enum HomeAssistantTrouble: Error, Equatable, Sendable, CustomStringConve
         + "that are no more"
     case .notJSON: "its answer is not JSON; does --url name Home Assistant?"
     case .otherForm: "its answer has a form that is not known; is there a newer threadkeeper?"
+    case .newerSchema(let schema): "it needs clients of schema \(schema) or newer; is there a newer threadkeeper?"
     case .noFrame:
       "what it sends is no WebSocket message; does --url name Home Assistant, or a proxy that can't do WebSockets?"
     case .cut: "the connection was cut off within a message"
@@ -167,7 +170,12 @@ package struct HomeAssistantAddress: Equatable, Sendable, CustomStringConvertibl
   /// - Parameter text: without a port 80, or 443 with TLS. A path is that of the WebSocket itself, which ends with
   ///   `/websocket`; without one it is Home Assistant's.
   /// - Returns: nil for everything else: no login, query, or page.
-  package init?(_ text: String) {
+  package init?(_ text: String) { self.init(text, port: 80, path: "/api/websocket", ending: "/websocket") }
+
+  /// Of a Matter server: `ws://HOST[:PORT][/ws]` and its kin. Without a port 5580, or 443 with TLS.
+  package init?(matterServer text: String) { self.init(text, port: 5580, path: "/ws", ending: "/ws") }
+
+  private init?(_ text: String, port: UInt16, path standard: String, ending: String) {
     guard let scheme = text.firstRange(of: "://") else { return nil }
     switch text[..<scheme.lowerBound].lowercased() {
     case "http", "ws": isTLS = false
@@ -177,14 +185,14 @@ package struct HomeAssistantAddress: Equatable, Sendable, CustomStringConvertibl
     let rest = text[scheme.upperBound...]
     let authority = rest.prefix { $0 != "/" }
     let path = rest[authority.endIndex...]
-    guard path.isEmpty || path == "/" || Self.isPath(path) else { return nil }
-    self.path = path.count > 1 ? String(path) : "/api/websocket"
-    guard let address = HTTPAddress("\(authority)", port: isTLS ? 443 : 80) else { return nil }
+    guard path.isEmpty || path == "/" || Self.isPath(path, ending) else { return nil }
+    self.path = path.count > 1 ? String(path) : standard
+    guard let address = HTTPAddress("\(authority)", port: isTLS ? 443 : port) else { return nil }
     self.address = address
   }
 
-  private static func isPath(_ path: Substring) -> Bool {
-    path.hasSuffix("/websocket") && path.utf8.allSatisfy { HTTPAddress.isPlain($0, besides: "/-._~") }
+  private static func isPath(_ path: Substring, _ ending: String) -> Bool {
+    path.hasSuffix(ending) && path.utf8.allSatisfy { HTTPAddress.isPlain($0, besides: "/-._~") }
   }
 
   /// As the header `Host` has it: without the port that a browser does not name.

@@ -141,6 +141,7 @@ struct AlertSentences {
     case .ghostNetwork(let isAsked): ghostNetwork(isAsked)
     case .ghostAgent(let isAsked): ghostAgent(isAsked)
     case .agentNotWorking(let trouble): agentNotWorking(trouble)
+    case .matterServerDiffers(let trouble): matterServer(trouble)
     case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
     }
   }

@@ -171,7 +171,7 @@ extension ConsentSubject {
       + (keyChange.flatMap { warning(of: $0, home) }.map { "; \($0)" } ?? "")
     let why =
       "\(requester.shown) would get \(what)\(place)"
-      + (command == .write ? ", and make it the preferred network of its Home Assistant" : "")
+      + (command == .write ? ", and write it to its Home Assistant or Matter server" : "")
       + ": with it, devices can be put onto the network and"
       + " what is said on it can be read, also after the consent is taken back\(change)"
     guard let router else { return why }

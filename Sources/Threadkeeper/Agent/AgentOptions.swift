@@ -11,11 +11,14 @@ import ThreadkeeperSupport
 /// `threadkeeper agent`
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    "agent", "Publish for border routers, and for Home Assistant, which don't publish by themselves.",
+    "agent", "Publish for border routers and Home Assistant, and give a Matter server the credentials.",
     """
     These run on the router's or Home Assistant's machine, or on one that reaches it, without a store and \
     without a daemon.
-    """, subcommands: [AgentHomeAssistantCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self])
+    """,
+    subcommands: [
+      AgentHomeAssistantCommand.self, AgentMatterCommand.self, AgentOTBRCommand.self, AgentSSIDCommand.self,
+    ])
 }
 
 /// Where an agent publishes, and whether it seals.

@@ -10,7 +10,8 @@ struct MachineFiles: Codable, Equatable {
   static let mostFiles = 64
   /// Of all files. In JSON, and as base64, they are within `Keychain.longestAttachment`.
   static let mostBytes = 128 << 10
-  static let unitNames = ["threadkeeper"] + MachineAgent.allCases.map(\.unit) + ["threadkeeper-agent-ssid"]
+  static let unitNames =
+    ["threadkeeper"] + MachineAgent.allCases.map(\.unit) + ["threadkeeper-agent-matter", "threadkeeper-agent-ssid"]
 
   enum Place: String, Codable {
     /// The configuration file, whatever its name.

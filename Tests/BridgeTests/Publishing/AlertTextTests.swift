@@ -67,6 +67,14 @@ import ThreadDataset
     }
   }
 
+  private static func matter(others: [String], _ change: (inout AlertFacts) -> Void = { _ in }) -> AlertFacts {
+    agent(nil) {
+      $0.message = .matterServerDiffers("it lacks it")
+      $0.names = .init(["matter_server ws://127.0.0.1:5580"] + others)
+      change(&$0)
+    }
+  }
+
   static let summaries: [(AlertFacts, String)] = [
     (facts(.otherNetwork), #""Bob" is on "attic", not on the preferred network "home""#),
     (facts(.otherCredentials), #""Bob" has other credentials for the preferred network "home""#),
@@ -306,6 +314,16 @@ import ThreadDataset
         + "minutes; it has never worked; 1 more of this login cannot either"
     ),
     (
+      matter(others: []),
+      #"The Matter server "ws://127.0.0.1:5580" of login ha does not have the preferred network of this home: "#
+        + #""it lacks it"; it had it last at 1970-01-01T00:00:00Z"#
+    ),
+    (
+      matter(others: ["matter_server ws://other"]) { $0.since = nil },
+      #"The Matter server "ws://127.0.0.1:5580" of login ha does not have the preferred network of this home: "#
+        + #""it lacks it"; it has never been given it; 1 more of this login lack it, too"#
+    ),
+    (
       with(.sameKeys, who: "ha", user: "ha"),
       #"the preferred network "attic" has other parameters (pan_id from 0x1234 to 0xabcd, channel from "#
         + "11 to 20): login ha shares them"
@@ -394,6 +412,7 @@ import ThreadDataset
     ), (shared(.sharedOlder), "networks forget 0000000000000001 --home h`."),
     (agent(nil), "Check that it runs, that its machine is on"),
     (agent("no token"), "run `threadkeeper clients revoke ha --forget --home h`."),
+    (matter(others: []), "run `threadkeeper clients revoke ha --forget --home h`."),
     (
       shared(.sharedConflict, name: nil),
       "If login ha is gone, or does not have this network any more, run `threadkeeper networks forget "

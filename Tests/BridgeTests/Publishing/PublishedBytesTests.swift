@@ -317,6 +317,7 @@ import ThreadDataset
     case .otherPreferred: .homeAssistantDiffers
     case .agentNotWorking: .agentNotWorking
     case .ghostNetwork, .ghostAgent: .ghostNetwork
+    case .matterServerDiffers: .matterServerDiffers
     case .daemon: nil
     }
   }

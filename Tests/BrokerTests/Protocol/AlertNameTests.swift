@@ -20,6 +20,7 @@ import Testing
     (.credentialSharingOpen, "CredentialSharingOpen"), (.homeOffline, "HomeOffline"),
     (.agentNotWorking, "AgentNotWorking"), (.networkChanges, "NetworkChanges"), (.reportsDiffer, "ReportsDiffer"),
     (.testAlert, "TestAlert"), (.ghostNetwork, "GhostNetwork"), (.zigbeeSharesChannel, "ZigbeeSharesChannel"),
+    (.matterServerDiffers, "MatterServerDiffers"), (.threadPathBroken, "ThreadPathBroken"),
   ]
 
   @Test("The words stay as they are", arguments: pinned) func stable(name: AlertName, text: String) {

@@ -5,7 +5,7 @@ import Testing
 /// `threadkeeper agent`, with options that have a test take seconds.
 final class AgentProcess: Sendable {
   enum Kind: String, Sendable {
-    case otbr, ssid
+    case matter, otbr, ssid
     case homeAssistant = "home-assistant"
 
     /// Its login.
@@ -14,6 +14,7 @@ final class AgentProcess: Sendable {
       case .otbr: "attic"
       case .ssid: "hall"
       case .homeAssistant: "phones"
+      case .matter: "matter"
       }
     }
 
@@ -22,6 +23,7 @@ final class AgentProcess: Sendable {
       case .otbr:
         ["--poll", "1", "--hold", "0", "--heartbeat", "2", "--request-timeout", "10", "--router-user", "\(getuid())"]
       case .ssid: ["--interval", "1"]
+      case .matter: ["--server-user", "\(getuid())"]
       case .homeAssistant: ["--poll", "1", "--home-assistant-user", "\(getuid())"]
       }
     }
