@@ -92,7 +92,7 @@ let package = Package(
     .target(name: "Wire", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport"]),
     .target(name: "ThreadRequests", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
-    .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite"]),
+    .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite", "ThreadkeeperSupport"]),
     .target(
       name: "Broker",
       dependencies: [

@@ -9,6 +9,8 @@ final class SQLiteConnection: @unchecked Sendable {
   private let busyTimeout: Int32
   /// Of a connection that writes: what it has open.
   var files: OpenFiles?
+  /// The same: pages in the write-ahead log after its last commit.
+  fileprivate(set) var logPages = 0
   /// By the address of the SQL: a StaticString lies at one place for the life of the process.
   private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
 
@@ -109,6 +111,31 @@ final class SQLiteConnection: @unchecked Sendable {
 }
 
 extension SQLiteConnection {
+  /// Counts the log after each commit, instead of moving it then as SQLite does by itself.
+  func countLog() {
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        if let context { Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().logPages = Int(pages) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Moves what is in the log into the database, as far as no reader needs what is there.
+  ///
+  /// - Returns: pages in the log, and whether all of them were moved; nil where another connection has a lock that this
+  ///   needs.
+  func checkpoint(_ mode: Int32) throws -> (pages: Int, isWhole: Bool)? {
+    // Not a moment of waiting: whoever wants to write would wait too.
+    try withoutWaiting { handle in
+      var (pages, moved): (Int32, Int32) = (0, 0)
+      let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, &pages, &moved)
+      if result & 0xFF == SQLITE_BUSY || result & 0xFF == SQLITE_LOCKED { return nil }
+      guard result == SQLITE_OK else { throw SQLiteError(result, on: handle) }
+      return (Int(pages), moved == pages)
+    }
+  }
+
   /// SQLITE_TRANSIENT: SQLite copies what it is given.
   private static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 

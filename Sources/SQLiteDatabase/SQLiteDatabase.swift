@@ -21,6 +21,8 @@ package final class SQLiteDatabase: Sendable {
     var readerCache = 65_536
     /// Connections kept open for the next reader.
     var idleReaders = 4
+    /// Pages by which the write-ahead log grows between two checkpoints.
+    var checkpointPages = 1_000
     /// The name of another virtual file system, for tests that need a failing disk.
     package var vfs: String?
 
@@ -33,6 +35,7 @@ package final class SQLiteDatabase: Sendable {
   let lock = ThreadLock()
   let writer: SQLiteConnection?
   let readers: ReaderPool
+  let checkpoints: Checkpoints
 
   /// Opens the file. Whether others may read it is the caller's business.
   package init(path: String, access: Access, options: Options = Options()) throws(SQLiteError) {
@@ -40,6 +43,7 @@ package final class SQLiteDatabase: Sendable {
     self.access = access
     self.options = options
     readers = ReaderPool(path: path, options: options)
+    checkpoints = Checkpoints(path: path, options: options, writerLock: lock)
     guard case .readWrite(let create) = access else {
       writer = nil
       return
@@ -53,16 +57,14 @@ package final class SQLiteDatabase: Sendable {
         kind: .other, message: "\(path) cannot have a write-ahead log (its journal is \(mode ?? "unknown"))")
     }
     // Overwritten pages are zeroed (secure_delete), a schema can run no function of ours
-    // (trusted_schema), and a damaged page is noticed when it is read (cell_size_check). Whoever
-    // commits when the log has that many pages moves all of them into the file; with four times
-    // SQLite's number that comes less often, and a page that changed often is moved once.
+    // (trusted_schema), and a damaged page is noticed when it is read (cell_size_check).
     try connection.run(
       """
       PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;
       PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;
       PRAGMA temp_store = MEMORY; PRAGMA cache_size = -\(options.writerCache);
-      PRAGMA wal_autocheckpoint = 4000;
       """)
+    connection.countLog()
     writer = connection
     // A virtual file system of a test need not have files.
     if options.vfs == nil { connection.files = OpenFiles(path) }
@@ -76,7 +78,7 @@ package final class SQLiteDatabase: Sendable {
     guard let writer else {
       throw SQLiteError(kind: .readOnly, code: SQLITE_READONLY, message: "the database is open for reading only")
     }
-    let (result, transaction) = try lock.withLock {
+    let (result, transaction, isLogLong) = try lock.withLock {
       try writer.perform("BEGIN IMMEDIATE")
       let transaction = WriteTransaction(writer)
       defer { transaction.finish() }
@@ -86,7 +88,7 @@ package final class SQLiteDatabase: Sendable {
         try writer.files?.check()
         try writer.perform("COMMIT")
         transaction.runPublications()
-        return (result, transaction)
+        return (result, transaction, checkpoints.noteLog(pages: writer.logPages))
       } catch {
         // SQLite has already rolled back after some errors. Otherwise a failure to roll back
         // leaves nothing to do: what isn't committed never comes back.
@@ -94,6 +96,8 @@ package final class SQLiteDatabase: Sendable {
         throw error
       }
     }
+    // What fails is in the log still, and is tried again when that has grown.
+    if isLogLong { try? checkpoints.run() }
     transaction.runAfterHooks()
     return result
   }
@@ -115,20 +119,13 @@ package final class SQLiteDatabase: Sendable {
   /// of a page is left. False when a reader still needs it: try again later.
   package func checkpointTruncate() throws -> Bool {
     guard let writer else { return true }
-    return try lock.withLock {
-      // Not a moment of waiting: whoever wants to write would wait too.
-      try writer.withoutWaiting { handle in
-        let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-        if result & 0xFF == SQLITE_BUSY || result & 0xFF == SQLITE_LOCKED { return false }
-        guard result == SQLITE_OK else { throw SQLiteError(result, on: handle) }
-        return true
-      }
-    }
+    return try checkpoints.truncate(writer)
   }
 
   /// Closes the file; the log is moved into it when nobody else has it open. Later calls throw.
   package func close() {
     readers.close()
+    checkpoints.close()
     try? lock.withLock { writer?.close() }
   }
 

@@ -45,6 +45,102 @@ import Testing
   }
 }
 
+@Suite("The log is moved beside the writer") struct CheckpointsTests {
+  private func database(_ checkpointPages: Int) throws -> TemporaryDatabase {
+    var options = SQLiteDatabase.Options()
+    options.checkpointPages = checkpointPages
+    return try TemporaryDatabase(options)
+  }
+
+  /// Writes a note and some twenty pages beside it.
+  private func write(_ number: Int, _ test: TemporaryDatabase) throws {
+    try test.database.write { tx in
+      try tx.execute(
+        "INSERT INTO notes (text, data) VALUES (?, ?)", .text("note \(number)"),
+        .blob([UInt8](repeating: UInt8(number & 0xFF), count: 80_000)))
+    }
+  }
+
+  /// Pages that the log has room for.
+  private func logPages(_ test: TemporaryDatabase) throws -> Int {
+    let length = try FileManager.default.attributesOfItem(atPath: test.path + "-wal")[.size] as? Int
+    return try #require(length) / 4_120
+  }
+
+  private func isIntact(_ path: String) throws -> Bool {
+    let again = try SQLiteDatabase(path: path, access: .readOnly)
+    defer { again.close() }
+    return try again.read { try $0.first("PRAGMA integrity_check") { $0.text(0) } } == "ok"
+  }
+
+  @Test("Under load the log begins anew again and again, and every commit is there") func bounded() throws {
+    let test = try database(10)
+    for number in 0..<200 { try write(number, test) }
+    // 4,000 pages were written.
+    #expect(try logPages(test) < 1_000)
+    #expect(try test.notes() == (0..<200).map { "note \($0)" })
+    #expect(try isIntact(test.path))
+  }
+
+  @Test("A short log stays as it is, and so does a database that is closed") func short() throws {
+    let test = try database(1_000)
+    for number in 0..<10 { try write(number, test) }
+    #expect(try logPages(test) >= 200)
+    test.database.close()
+    try test.database.checkpoints.run()
+    #expect(try isIntact(test.path))
+  }
+
+  @Test("A reader keeps its snapshot while the log is moved, and what it needs is moved after it") func reader() throws
+  {
+    let test = try database(10)
+    try write(0, test)
+    try test.database.read { tx in
+      #expect(try test.notes(in: tx) == ["note 0"])
+      for number in 1..<20 { try write(number, test) }
+      try test.database.checkpoints.run()
+      #expect(try logPages(test) >= 380)
+      #expect(try test.notes(in: tx) == ["note 0"])
+    }
+    try test.database.checkpoints.run()
+    let before = try logPages(test)
+    for number in 20..<24 { try write(number, test) }
+    #expect(try logPages(test) == before)
+    #expect(try test.notes() == (0..<24).map { "note \($0)" })
+  }
+
+  @Test("A copy has what was committed when it began, whatever is written and moved meanwhile") func copy() throws {
+    let test = try database(10)
+    let notes = (0..<20_000).map { "note \($0)" }
+    try test.database.write { tx in for note in notes { try test.add(note, in: tx) } }
+    var number = 20_000
+    try test.database.copy(to: test.path + ".copy") {
+      try write(number, test)
+      try test.database.checkpoints.run()
+      number += 1
+    }
+    #expect(number > 20_000)
+    let copied = try SQLiteDatabase(path: test.path + ".copy", access: .readOnly)
+    defer { copied.close() }
+    #expect(try copied.read { try test.notes(in: $0) } == notes)
+    #expect(try test.notes() == (0..<number).map { "note \($0)" })
+    #expect(try test.database.checkpointTruncate())
+  }
+
+  @Test("What was deleted is in no file after the log is cut, also where it was moved before") func deleted() throws {
+    let test = try database(10)
+    let marker = "a marker that nobody else writes"
+    try test.database.write { try test.add(marker, in: $0) }
+    for number in 0..<10 { try write(number, test) }
+    try test.database.write { try $0.execute("DELETE FROM notes") }
+    try test.database.checkpoints.run()
+    #expect(try test.database.checkpointTruncate())
+    for path in [test.path, test.path + "-wal"] {
+      #expect(try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data(marker.utf8)) == nil)
+    }
+  }
+}
+
 @Suite("Memory that is given back") struct ReleaseMemoryTests {
   /// Bytes that the writing connection and the first idle reader keep pages in.
   private func cached(_ test: TemporaryDatabase) throws -> (writer: Int32, reader: Int32) {

@@ -91,7 +91,7 @@ final class Ticker: Sendable {
         try write(&state, at: now)
         if state.rest.tick(steps: parts.follower.rowsWritten + parts.publisher.handedOut) {
           parts.logger.debug("the daemon is at rest: memory is given back")
-          try parts.store.releaseMemory()
+          try parts.store.rest()
         }
       }
       if monitor.storeWorks(at: now, inBatch: false) { parts.logger.notice("the store can be written again") }

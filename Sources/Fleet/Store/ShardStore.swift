@@ -72,7 +72,7 @@ final class ShardStore: DaemonStore {
 
   func check() throws { try checkWritable() }
   func upkeep() {}
-  func releaseMemory() {}
+  func rest() {}
   func noteFailure(_ error: any Error) {}
 
   /// Of the broker's anchor.

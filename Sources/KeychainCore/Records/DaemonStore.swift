@@ -47,8 +47,8 @@ package protocol DaemonStore: RecordStore {
   /// Upkeep, such as checkpoints; called each second.
   func upkeep() throws
 
-  /// Called once, when the daemon has come to rest.
-  func releaseMemory() throws
+  /// Gives back memory and space on the disk; called once, when the daemon has come to rest.
+  func rest() throws
 
   /// Notes a failure that makes the store unusable; any other is ignored.
   func noteFailure(_ error: any Error)
@@ -106,7 +106,11 @@ extension SealedRecords: DaemonStore {
 
   package func upkeep() throws { try keychain.tick() }
 
-  package func releaseMemory() throws { try keychain.database.releaseMemory() }
+  package func rest() throws {
+    // Where a reader needs the log, it stays until there is something to erase, or the daemon ends.
+    _ = try keychain.database.checkpointTruncate()
+    try keychain.database.releaseMemory()
+  }
 
   package func noteFailure(_ error: any Error) {
     if (error as? KeychainError)?.isFileDamaged == true { keychain.noteFileDamaged() }

@@ -157,7 +157,7 @@ private struct ShardStandIn: DaemonStore {
   func checkWritable() throws { try records.checkWritable() }
   func check() throws { try records.check() }
   func upkeep() throws { try records.upkeep() }
-  func releaseMemory() throws { try records.releaseMemory() }
+  func rest() throws { try records.rest() }
   func noteFailure(_ error: any Error) { records.noteFailure(error) }
 }
 
