@@ -295,6 +295,8 @@ extension Home {
       }
     }
     write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
+    // After a crash, too, its silence has to mean something.
+    if router.beats != stored.beats { noteRecord(.router(router.agent)) }
   }
 
   /// It has sent nothing for too long.

@@ -15,7 +15,7 @@ package struct ReportingAgent: Hashable, Sendable {
   /// Seconds without a report after which it is silent: three of its intervals.
   static let silentAfter = 180
   /// What it does is written down at most once in so many seconds, where nothing else has changed.
-  private static let savingInterval: UInt64 = 300
+  private static let savingInterval: UInt64 = 3_600
 
   let user: ExactName
   /// Among those of the user, and for people: its kind, and mostly what it works with.
@@ -100,7 +100,12 @@ extension Home {
 
   private mutating func put(_ agent: ReportingAgent) {
     let before = agents[agent.user, default: [:]].updateValue(agent, forKey: agent.name)
-    if let before, agent.isSaved(by: before) { return }
+    // That it has outlived the beginning of another one is known after a crash, too.
+    if let before, agent.isSaved(by: before),
+      agents[agent.user]?.values.contains(where: { before.isReplaced(by: $0) && !agent.isReplaced(by: $0) }) != true
+    {
+      return
+    }
     note(agent)
     checkAgents(of: agent.user)
   }

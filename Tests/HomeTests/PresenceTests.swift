@@ -59,6 +59,9 @@ import Testing
   @Test("A heartbeat or an announcement without news changes only when the router was seen") func signOfLife() throws {
     var scene = Self.scene()
     _ = scene.home.takeChanges()
+    // The first one shows that silence means something.
+    #expect(scene.publish(.heartbeat, 1) == HomeOutput())
+    #expect(Array(scene.home.takeChanges().records) == [.router(1)])
     for kind in [RouterMessage.Kind.heartbeat, .heartbeat, .announce] {
       scene.wait(seconds: 20)
       let dataset: DatasetSummary? = kind == .announce ? .of(1) : nil
@@ -66,7 +69,6 @@ import Testing
       #expect(scene.home.takeChanges().isEmpty)
       #expect(scene.home.routers.lastSeen(1) == scene.now)
     }
-    // That there are heartbeats is in the record, which is saved with the next change or after some minutes.
     var read = Home(rules: scene.rules)
     _ = try read.load(try #require(scene.home.record(.router(1))))
     #expect(read.routers[1]?.beats == true)

@@ -1,10 +1,11 @@
 import Home
 import ThreadDataset
 
-/// When routers were seen last, and that they send heartbeats, is saved every five minutes, where nothing else of them
-/// has changed meanwhile. After a crash silence counts from the start, for those that have sent heartbeats before.
+/// When routers were seen last is saved every hour, and when the daemon ends, where nothing else of them has changed
+/// meanwhile: a home whose routers send heartbeats writes all day. After a crash silence counts from the start, for
+/// those that have sent heartbeats before, and the first one is saved at once.
 struct SignsOfLife {
-  static let interval = 300
+  static let interval = 3_600
   /// Records of one commit.
   static let most = 2_000
 

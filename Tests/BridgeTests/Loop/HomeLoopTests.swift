@@ -89,13 +89,15 @@ import ThreadDataset
     #expect(kit.memory.commits == commits + 1)
   }
 
-  @Test(
-    "A sign of life is not written; when a router was seen, and that it sends heartbeats, is saved after five minutes")
+  @Test("A sign of life is not written, but for the first heartbeat; when a router was seen is saved after an hour")
   func signsOfLife() throws {
     let kit = try LoopKit()
     try kit.receive(.announce(1))
     // What is held is raised.
     try kit.pass(seconds: 40)
+    let first = kit.memory.commits
+    try kit.receive(.message("heartbeat", 1))
+    #expect(kit.memory.commits == first + 1)
     let commits = kit.memory.commits
     kit.time.advance(seconds: 60)
     try kit.receive(.message("heartbeat", 1), .announce(1))
@@ -104,19 +106,55 @@ import ThreadDataset
     #expect(kit.home.routers.lastSeen(.agent(1)) == kit.time.now)
     let seen = kit.time.now
 
-    try kit.pass(seconds: 201)
-    #expect(kit.memory.commits == commits + 1)
-    #expect(kit.memory.contents.withLock { $0.last!.records.count } == 1)
-    // At rest nothing is saved.
-    try kit.pass(seconds: 301)
-    try kit.pass(seconds: 301)
-    #expect(kit.memory.commits == commits + 1)
+    func written() -> Int? { kit.memory.contents.withLock { $0.last?.records.count } }
+    try kit.pass(seconds: 2_600)
+    #expect(kit.memory.commits == commits)
+    // With the hour in which the daemon ran, which is all that is saved at rest.
+    try kit.pass(seconds: 901)
+    #expect(kit.memory.commits == commits + 1 && written() == 2)
+    for _ in 0..<2 {
+      try kit.pass(seconds: 3_600)
+      #expect(written() == 1)
+    }
+    #expect(kit.memory.commits == commits + 3)
     let later = try kit.restarted(cleanly: false)
     #expect(later.home.routers.lastSeen(.agent(1)) == seen)
     let link = Link(connection: 1, listeningSince: kit.time.now)
     kit.time.advance(seconds: 301)
     try later.loop.tick(link)
     #expect(later.router(1)?.offlineReason == .silent)
+  }
+
+  @Test("After a crash a router that has sent one heartbeat is missed, and one that has sent none is not")
+  func silentAfterCrash() throws {
+    let kit = try LoopKit()
+    try kit.receive(.announce(1), .announce(2), .message("heartbeat", 1))
+    let later = try kit.restarted(cleanly: false)
+    let link = Link(connection: 1, listeningSince: kit.time.now)
+    try later.pass(seconds: 299, link)
+    #expect(later.router(1)?.isOnline == true)
+    try later.pass(seconds: 2, link)
+    #expect(later.router(1)?.offlineReason == .silent && later.router(2)?.isOnline == true)
+  }
+
+  @Test("After a crash a router that goes on is not missed, however old what is on disk is") func goesOnAfterCrash()
+    throws
+  {
+    let kit = try LoopKit()
+    try kit.receive(.announce(1))
+    for _ in 0..<50 {
+      try kit.receive(.message("heartbeat", 1))
+      try kit.pass(seconds: 60)
+    }
+    let later = try kit.restarted(cleanly: false)
+    #expect(later.home.routers.lastSeen(.agent(1)) < kit.time.now.adding(seconds: -1_800))
+    let link = Link(connection: 1, listeningSince: kit.time.now)
+    for _ in 0..<10 {
+      try later.pass(seconds: 60, link)
+      #expect(later.router(1)?.isOnline == true)
+      try later.receive(.message("heartbeat", 1))
+    }
+    #expect(later.home.alerts[AlertKey(.borderRouterOffline, .router(.agent(1)))] == nil)
   }
 
   @Test("An end as it should be saves when routers were seen") func savesAtTheEnd() throws {
