@@ -41,13 +41,14 @@ package final class Bridge: Service {
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
   ///   - clientID: the beginning of both client ids. No other program may know it: whoever connects with
   ///     one gets its session, and the events that wait in it.
-  ///   - onTurn: called about once a second.
+  ///   - onTurn: called about once a second, at rest each five seconds.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String, store: any DaemonStore,
     clock: any Clock = SystemClock(), onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in },
     logger: Logger
   ) throws {
     let monitor = BridgeMonitor()
+    let activity = Activity()
     let identity = try DaemonIdentity(store, logger: logger)
     let now: @Sendable () -> WireTime = { clock.now() }
     let hashKey = try store.hashKey()
@@ -86,10 +87,14 @@ package final class Bridge: Service {
     let health = HealthReports(loop, publisher, requests, monitor, lastBackup: configuration.lastBackup, clock: clock)
     let statusConnection = StatusConnection(
       publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor, clock: clock,
-      logger: logger)
+      activity: activity, logger: logger)
     let status = MosquittoClient(
       Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), handler: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
+    let happened: @Sendable () -> Void = {
+      activity.note()
+      wake()
+    }
     discovery = homes.first.flatMap { home in
       guard discovers else { return nil }
       let reads = configuration.settings.reading == .auto
@@ -101,15 +106,16 @@ package final class Bridge: Service {
         clock: clock, logger: logger)
     }
     let seen = discovery.flatMap { intake in homes.first.map { (intake: intake, home: $0.name) } }
-    follower.begin(.init(publisher: publisher, discovery: seen, wake: wake))
+    follower.begin(.init(publisher: publisher, discovery: seen, wake: happened))
     intakeClient = MosquittoClient(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
-      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: wake, logger: logger))
+      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: happened, logger: logger))
     ticker = Ticker(
       .init(
         loop: loop, publisher: publisher, health: health, follower: follower, status: statusConnection,
         monitor: monitor, news: news, store: store, firstHome: homes.first?.name,
-        loginRemedy: configuration.loginRemedy, clock: clock, wake: wake, onTurn: onTurn, logger: logger))
+        loginRemedy: configuration.loginRemedy, clock: clock, activity: activity, watchdog: configuration.watchdog,
+        wake: wake, onTurn: onTurn, logger: logger))
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
     (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)
     self.configuration = configuration
@@ -149,7 +155,7 @@ package final class Bridge: Service {
 
   /// The same without a service group: runs until `stop()`.
   package func serve() async throws {
-    ticker.start()
+    try ticker.start()
     defer { logger.info("stopped") }
     defer { ticker.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in

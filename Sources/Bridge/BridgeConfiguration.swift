@@ -14,6 +14,8 @@ package struct BridgeConfiguration: Sendable {
   package var page: String?
   /// When a backup of the store was made last, as far as is known.
   package var lastBackup: @Sendable () -> WireTime? = { nil }
+  /// The time in which a service manager has to see a turn; nil: none looks.
+  package var watchdog: Duration?
   /// What a person can do when the broker refuses the daemon's login.
   package var loginRemedy = "Give the daemon the right user name and password."
   /// Of this process: what a button of Home Assistant has to publish.

@@ -10,6 +10,7 @@ final class BridgeFollower: LoopFollower {
     let publisher: Publisher
     /// Of the local network, and of which home that is; nil: none is looked at.
     var discovery: (intake: DiscoveryIntake, home: String)?
+    /// Wakes the connection that publishes, and the ticks.
     let wake: @Sendable () -> Void
   }
 

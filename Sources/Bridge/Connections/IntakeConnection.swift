@@ -13,7 +13,7 @@ final class IntakeConnection: MosquittoHandler {
   private let store: any DaemonStore
   private let monitor: BridgeMonitor
   private let clock: any Clock
-  /// Wakes the connection that publishes.
+  /// Wakes the connection that publishes, and the ticks.
   private let wake: @Sendable () -> Void
   private let logger: Logger
   /// Whether the broker had our session at the last connection, until that is stored.
@@ -100,6 +100,7 @@ final class IntakeConnection: MosquittoHandler {
     // A store that takes no message has a line of its own, once for all attempts.
     let isNews = end.isNews && event.error.reason != .handler
     logger.log(level: isNews ? .warning : .debug, "intake disconnected", metadata: ["reason": "\(event.error.message)"])
+    wake()
   }
 
   private func storeFailed(_ error: any Error) {

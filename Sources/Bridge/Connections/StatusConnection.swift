@@ -16,6 +16,7 @@ final class StatusConnection: MosquittoHandler {
   private let store: any DaemonStore
   private let monitor: BridgeMonitor
   private let clock: any Clock
+  private let activity: Activity
   private let health: HealthReports
   private let refusals: RefusedPublications
   private let logger: Logger
@@ -36,7 +37,7 @@ final class StatusConnection: MosquittoHandler {
 
   init(
     _ publisher: Publisher, health: HealthReports, requests: RequestService, loop: HomeLoop, store: any DaemonStore,
-    monitor: BridgeMonitor, clock: any Clock, logger: Logger
+    monitor: BridgeMonitor, clock: any Clock, activity: Activity, logger: Logger
   ) {
     self.health = health
     self.publisher = publisher
@@ -45,6 +46,7 @@ final class StatusConnection: MosquittoHandler {
     self.store = store
     self.monitor = monitor
     self.clock = clock
+    self.activity = activity
     refusals = RefusedPublications(monitor: monitor, devices: publisher.deviceFilters, logger: logger)
     self.logger = logger
   }
@@ -62,6 +64,7 @@ final class StatusConnection: MosquittoHandler {
     publisher.connected(sessionPresent: session.sessionPresent, receivesOwn: session.protocolVersion == .v311)
     health.restart()
     health.publish(at: clock.now())
+    activity.note()
   }
 
   func subscribed(refused: [SubscriptionRefusal]) {
@@ -78,11 +81,13 @@ final class StatusConnection: MosquittoHandler {
     }
     publisher.subscribed(isComplete: refused.isEmpty)
     look.withLock { $0 = .isDue }
+    activity.note()
   }
 
   /// Home Assistant's birth, the broker's own count of what it dropped, how zigbee2mqtt is, and what the broker keeps of
   /// our own.
   func received(_ batch: [IncomingMessage]) throws {
+    defer { activity.note() }
     for message in batch where message.topic == Self.droppedMessages {
       guard let count = Int64(String(decoding: message.payload, as: UTF8.self)) else { continue }
       lastDropped.withLock { $0 = count }
@@ -131,6 +136,7 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+    defer { activity.note() }
     noteLook(token)
     publisher.acknowledged(token, outcome)
     if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
@@ -162,6 +168,7 @@ final class StatusConnection: MosquittoHandler {
     if end.areMutual { logger.warning("\(MutualEnds.reason)") }
     publisher.disconnected()
     refusals.restart()
+    defer { activity.note() }
     logger.log(
       level: end.isNews ? .warning : .debug, "status disconnected", metadata: ["reason": "\(event.error.message)"])
   }

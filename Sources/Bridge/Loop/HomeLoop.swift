@@ -186,10 +186,17 @@ package final class HomeLoop: Sendable {
 
   // MARK: Time
 
-  /// Lets time pass: to be called each second. Homes in which nothing is due cost nothing.
+  /// Lets time pass: to be called each second, at rest when something is due. Homes in which nothing is due cost nothing.
   package func tick(_ link: Link) throws {
     var next: Int? = 0
     while let first = next { next = try handle { state in return try state.tick(link, from: first) } }
+  }
+
+  /// When something is due in a home, as far as the last tick knows; nil: nothing is.
+  var nextDue: WireTime? {
+    let due = state.withLock { state in state.due.min { ($0 == .min ? .max : $0) < ($1 == .min ? .max : $1) } }
+    guard let due, due != .min, due != .max else { return nil }
+    return WireTime(milliseconds: due)
   }
 
   /// The clock was set by so many milliseconds, or the machine slept.

@@ -1,12 +1,12 @@
 import Broker
-import Dispatch
 import Home
 import HomeStore
 import KeychainCore
 import Logging
 import Synchronization
+import ThreadkeeperSupport
 
-/// What is due by the clock, once a second.
+/// What is due by the clock, once a second; at rest less often (`TickPace`).
 final class Ticker: Sendable {
   /// What a tick is for.
   struct Parts: Sendable {
@@ -22,9 +22,12 @@ final class Ticker: Sendable {
     let firstHome: String?
     let loginRemedy: String
     let clock: any Clock
+    let activity: Activity
+    /// Of a service manager, which has to see a turn in that time.
+    let watchdog: Duration?
     /// Wakes the connection that publishes.
     let wake: @Sendable () -> Void
-    /// Called when a tick is over, on the queue of the ticks.
+    /// Called when a tick is over, on the thread of the ticks.
     let onTurn: @Sendable (BridgeMonitor.Snapshot) -> Void
     let logger: Logger
   }
@@ -47,8 +50,8 @@ final class Ticker: Sendable {
 
   private let parts: Parts
   private let state: Mutex<State>
-  private let queue = DispatchQueue(label: "threadkeeper.ticker")
-  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  private let thread = Mutex<SystemThread?>(nil)
+  private let isStopped = Atomic(false)
 
   init(_ parts: Parts) {
     self.parts = parts
@@ -61,23 +64,51 @@ final class Ticker: Sendable {
   private var monitor: BridgeMonitor { parts.monitor }
   private var loop: HomeLoop { parts.loop }
 
-  func start(every interval: DispatchTimeInterval = .seconds(1)) {
-    timer.withLock { timer in
-      let source = DispatchSource.makeTimerSource(queue: queue)
-      source.setEventHandler { [self] in tick() }
-      source.schedule(deadline: .now() + interval, repeating: interval)
-      source.resume()
-      timer = source
+  /// - Throws: the system has no thread to give.
+  func start() throws(SystemThreadError) {
+    let thread = try SystemThread { [self] in run() }
+    self.thread.withLock { $0 = thread }
+  }
+
+  private func run() {
+    var pace = TickPace(watchdog: parts.watchdog)
+    var (last, wait) = (ContinuousClock.now, TickPace.least)
+    while pause(after: last, for: wait) {
+      last = .now
+      tick()
+      let hasNews = parts.activity.take() || monitor.snapshot.storeProblem != nil
+      let due = loop.nextDue.map { $0.milliseconds - parts.clock.now().milliseconds }
+      wait = pace.next(hasNews: hasNews, due: due)
     }
+  }
+
+  /// - Returns: false where the ticks end.
+  private func pause(after last: ContinuousClock.Instant, for wait: Duration) -> Bool {
+    let activity = parts.activity
+    var end = last + wait
+    activity.wakes(wait > TickPace.least)
+    defer { activity.wakes(false) }
+    while !isStopped.load(ordering: .acquiring) {
+      if activity.isThere {
+        activity.wakes(false)
+        end = min(end, last + TickPace.least)
+      }
+      let left = ContinuousClock.now.duration(to: end)
+      guard left > .zero else { return true }
+      activity.wait(within: left)
+    }
+    return false
   }
 
   /// Returns when the last tick is over, and everything is on disk.
   func stop() {
-    timer.withLock {
-      $0?.cancel()
-      $0 = nil
+    isStopped.store(true, ordering: .releasing)
+    parts.activity.signal.raise()
+    let thread = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
     }
-    queue.sync {}
+    thread?.join()
     do {
       loop.acknowledged(upTo: parts.publisher.published)
       try loop.stop()

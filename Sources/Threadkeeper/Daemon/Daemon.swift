@@ -49,7 +49,9 @@ struct Daemon {
       configuration.lastBackup = { BackupNote.read(settings).map { WireTime(milliseconds: $0 * 1_000) } }
       configuration.page = PageToken.addressInHome(settings.http)
       let clientID = try SessionName.make(settings, keychain)
-      let serviceManager = ServiceManager(settings, environment: ProcessInfo.processInfo.environment)
+      let environment = ProcessInfo.processInfo.environment
+      let serviceManager = ServiceManager(settings, environment: environment)
+      if serviceManager != nil { configuration.watchdog = WatchdogLimit.duration(environment: environment) }
       do {
         let bridge = try Bridge(
           configuration, connection: connection, clientID: clientID, store: SealedRecords(keychain),

@@ -235,6 +235,16 @@ import ThreadDataset
     #expect(kit.memory.contents.withLock { $0.messages.last!.id } > last)
   }
 
+  @Test("When something is due next is known after a tick") func nextDue() throws {
+    let kit = try LoopKit(["attic", "home"])
+    try kit.receive(.announce(1), .message("offline", 1))
+    try kit.pass()
+    let due = try #require(kit.loop.nextDue)
+    #expect(due > kit.time.now && due <= kit.time.now.adding(seconds: 30))
+    try kit.pass(seconds: 30)
+    #expect(kit.home.alerts[AlertKey(.borderRouterOffline, .router(.agent(1)))]?.phase == .firing)
+  }
+
   @Test("Time passes for homes in which something is due, and for no other") func ticks() throws {
     let kit = try LoopKit(["home", "attic"])
     let link = Link(connection: 1, listeningSince: kit.time.now)

@@ -80,3 +80,51 @@ import Testing
     #expect(rests([1, 0, 0, 0, 0, 900, 0, 0, 0, 0]) == [3, 8])
   }
 }
+
+@Suite("How often time passes") struct TickPaceTests {
+  private func rested(_ watchdog: Duration? = nil) -> TickPace {
+    var pace = TickPace(watchdog: watchdog)
+    for _ in 0..<10 { _ = pace.next(hasNews: false, due: nil) }
+    return pace
+  }
+
+  @Test("Each second while something happens and for ten ticks after it, at rest each five seconds") func rest() {
+    var pace = rested()
+    for _ in 0..<2 {
+      #expect(pace.next(hasNews: true, due: 5_000) == .seconds(1))
+      for _ in 1..<10 { #expect(pace.next(hasNews: false, due: nil) == .seconds(1)) }
+      for _ in 0..<3 { #expect(pace.next(hasNews: false, due: nil) == .seconds(5)) }
+    }
+  }
+
+  @Test(
+    "At rest a tick comes when something is due, but not more often than each second",
+    arguments: [(60_000, 5_000), (3_200, 3_200), (400, 1_000), (-7, 1_000)] as [(Int64, Int64)]) func due(
+      _ due: Int64, _ milliseconds: Int64
+    )
+  {
+    var pace = rested()
+    #expect(pace.next(hasNews: false, due: due) == .milliseconds(milliseconds))
+  }
+
+  @Test("Who watches the daemon sees three ticks in its time", arguments: [(60, 5), (9, 3), (2, 1)]) func watchdog(
+    _ limit: Int, _ seconds: Int
+  ) {
+    var pace = rested(.seconds(limit))
+    #expect(pace.next(hasNews: false, due: nil) == .seconds(seconds))
+  }
+
+  @Test("What happens is noticed once, and ends a wait only where it should") func activity() {
+    let activity = Activity()
+    #expect(!activity.take())
+    activity.note()
+    #expect(activity.isThere && !activity.signal.isRaised)
+    #expect(activity.take() && !activity.take())
+    activity.wakes(true)
+    activity.note()
+    let began = ContinuousClock.now
+    activity.wait(within: .seconds(300))
+    #expect(began.duration(to: .now) < .seconds(200))
+    #expect(activity.isThere && !activity.signal.isRaised)
+  }
+}
