@@ -89,10 +89,9 @@ extension Home {
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.settings.offlineAfter
-    routers.forEach { router in
+    routers.forEach { router, seen in
       if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached, router.beats {
-        let seen = routers.lastSeen(router.agent)
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
       if router.hasLeft { note(router.leftAt.adding(seconds: Self.retention)) }

@@ -195,12 +195,12 @@ extension RouterTable: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(table: self) }
 
-  /// Lends each router without a copy: what is due by the clock looks at all of them.
-  package func forEach(_ body: (borrowing Router) -> Void) {
-    for page in pages { for slot in page { if let box = slot.box { body(box.router) } } }
+  /// Lends each router without a copy, with when it was seen last: what is due by the clock looks at all of them.
+  package func forEach(_ body: (_ router: borrowing Router, _ seen: WireTime) -> Void) {
+    for page in pages { for slot in page { if let box = slot.box { body(box.router, slot.seen) } } }
   }
 
-  /// The same; only those are copied that are meant.
+  /// Lends each; only those are copied that are meant.
   package func filter(_ isMeant: (borrowing Router) -> Bool) -> [Router] {
     var meant: [Router] = []
     for page in pages { for slot in page { if let box = slot.box, isMeant(box.router) { meant.append(box.router) } } }

@@ -27,11 +27,9 @@ struct SignsOfLife {
   mutating func collect(_ homes: inout [LoopState.Served], at now: WireTime) {
     for place in homes.indices where homes[place].hasSigns {
       homes[place].hasSigns = false
-      let routers = homes[place].home.routers
-      for router in routers {
-        let seen = routers.lastSeen(router.agent)
+      homes[place].home.routers.forEach { router, seen in
         // A time to come: the clock was set back.
-        guard seen >= savedAt || now < savedAt else { continue }
+        guard seen >= savedAt || now < savedAt else { return }
         waiting.append(Sign(home: place, router: router.agent))
       }
     }
