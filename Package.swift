@@ -93,10 +93,13 @@ let package = Package(
     .target(name: "ThreadRequests", dependencies: ["Home", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
     .target(name: "SodiumCrypto", dependencies: ["CLibSodium"]),
     .target(name: "SQLiteDatabase", dependencies: ["CLibSQLite", "ThreadkeeperSupport"]),
+    // For the program and the tests: no library product has it.
+    .target(name: "CSocketBuffer"),
     .target(
       name: "Broker",
       dependencies: [
-        "CLibMosquitto", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport", "Wire",
+        "CLibMosquitto", "CSocketBuffer", "Home", "SodiumCrypto", "ThreadDataset", "ThreadRequests",
+        "ThreadkeeperSupport", "Wire",
       ]), .target(name: "LocalAPI", dependencies: ["SodiumCrypto", "ThreadRequests", "ThreadkeeperSupport", "Wire"]),
     .target(name: "ServiceDiscovery", dependencies: ["CLibAvahi", "ThreadkeeperSupport"]),
     .target(name: "MeshCoP", dependencies: ["CLibCrypto", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport"]),
@@ -206,7 +209,9 @@ let package = Package(
     .testTarget(name: "SQLiteDatabaseTests", dependencies: ["SQLiteDatabase", "TestKit"]),
     .testTarget(
       name: "BrokerTests",
-      dependencies: ["Broker", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire"]),
+      dependencies: [
+        "Broker", "CSocketBuffer", "Home", "SodiumCrypto", "TestKit", "ThreadDataset", "ThreadkeeperSupport", "Wire",
+      ]),
     .testTarget(
       name: "LocalAPITests",
       dependencies: ["LocalAPI", "TestKit", "ThreadDataset", "ThreadRequests", "ThreadkeeperSupport"],

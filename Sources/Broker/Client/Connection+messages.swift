@@ -5,7 +5,7 @@ extension Connection {
   /// throw ends the connection, and they are never sent.
   func intake() throws(ConnectionLoss) {
     let result = handle.read()
-    hasMore = record.batch.isFull || (!isAccepted && record.answer != nil)
+    hasMore = record.batch.isFull || handle.hasInput || (!isAccepted && record.answer != nil)
     if !isAccepted, let answer = record.answer, answer.code == 0 {
       accepted(answer)
       try subscribe()

@@ -13,9 +13,9 @@ extension MosquittoHandle {
     mosquitto_message_v5_callback_set(pointer) { _, object, message, properties in
       guard let record = HandleRecord.at(object), let message else { return }
       record.append(message.pointee, properties)
-      // The library reads on while there is no EAGAIN. Its own wake-up pipe, which nobody empties
-      // here, leaves one behind after some 278 acknowledgements, and data that TLS has already
-      // taken from the socket would then wait for ever. When the batch is full, it is just what
+      // The library reads on while there is no EAGAIN. With TLS its own wake-up pipe, which nobody
+      // empties here, leaves one behind after some 278 acknowledgements, and data that has already
+      // been taken from the socket would then wait for ever. When the batch is full, it is just what
       // makes the library stop.
       errno = record.batch.isFull ? EAGAIN : 0
     }
@@ -144,9 +144,11 @@ extension MosquittoHandle {
     var properties = configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()
     defer { properties.free() }
     var identifier: Int32 = 0
-    let result = mosquitto_publish_v5(
-      pointer, &identifier, publication.topic, length, publication.payload, Int32(publication.qos.rawValue),
-      publication.retain, properties.head)
+    let result = buffered {
+      mosquitto_publish_v5(
+        pointer, &identifier, publication.topic, length, publication.payload, Int32(publication.qos.rawValue),
+        publication.retain, properties.head)
+    }
     guard result == MOSQ_ERR_SUCCESS.rawValue || result == MOSQ_ERR_NO_CONN.rawValue else {
       throw MosquittoError(publish: result, topic: publication.topic, bytes: publication.payload.count)
     }

@@ -1,4 +1,5 @@
 import CLibMosquitto
+import CSocketBuffer
 import Glibc
 
 /// The library's handle for one connection, from `mosquitto_new` to `mosquitto_destroy`.
@@ -12,6 +13,8 @@ final class MosquittoHandle {
   /// `errno` after the last call that failed.
   private(set) var lastErrno: Int32 = 0
   private var isDestroyed = false
+  /// Without TLS, and where it works: the library reads a message in four calls, and writes each packet in one.
+  private var buffer: SocketBuffer?
   private var lingering: LingeringSocket?
 
   private static let library = mosquitto_lib_init()
@@ -45,35 +48,48 @@ final class MosquittoHandle {
 
   var socket: Int32 { mosquitto_socket(pointer) }
   var isOpen: Bool { socket >= 0 }
-  var wantsWrite: Bool { mosquitto_want_write(pointer) }
+  var wantsWrite: Bool { mosquitto_want_write(pointer) || buffer?.hasOutput == true }
+  /// Something has come that the socket does not show any more.
+  var hasInput: Bool { buffer?.hasInput == true }
+
+  /// Runs a function of the library that reads or queues packets.
+  func buffered<R>(_ body: () -> R) -> R { buffer?.use(body) ?? body() }
 
   /// Reads until a call brings nothing new or the batch is full, and no further than the answer to CONNECT: what
   /// follows it is read with the limit that the handler sets then. One call of the library handles
   /// about one packet, whatever it is asked for.
   func read() -> Int32 {
-    var before: UInt
     let isAnswered = record.answer != nil
-    repeat {
-      before = record.packets
-      let result = mosquitto_loop_read(pointer, 1)
-      lastErrno = errno
-      if result != MOSQ_ERR_SUCCESS.rawValue { return result }
-    } while record.packets != before && !record.batch.isFull && isOpen && isAnswered == (record.answer != nil)
-    return MOSQ_ERR_SUCCESS.rawValue
+    return buffered {
+      var before: UInt
+      repeat {
+        before = record.packets
+        let result = mosquitto_loop_read(pointer, 1)
+        lastErrno = errno
+        if result != MOSQ_ERR_SUCCESS.rawValue { return result }
+      } while record.packets != before && !record.batch.isFull && isOpen && isAnswered == (record.answer != nil)
+      return MOSQ_ERR_SUCCESS.rawValue
+    }
   }
 
   /// Sends what is queued, as far as the socket takes it. Acknowledgements leave only here.
   ///
   /// - Parameter packets: about how many there are. Each is a `write` of its own in the library;
-  ///   the cork makes full segments of them.
+  ///   the buffer, or the cork, makes full segments of them.
   func write(packets: Int) -> Int32 {
     let socket = socket
-    if packets > 1 { setCork(socket, 1) }
+    let isCorked = packets > 1 && buffer == nil
+    if isCorked { setCork(socket, 1) }
     record.isWriting = true
-    let result = mosquitto_loop_write(pointer, 1)
-    lastErrno = errno
+    var (result, code) = buffered { (mosquitto_loop_write(pointer, 1), errno) }
     record.isWriting = false
-    if packets > 1, isOpen { setCork(socket, 0) }
+    if isCorked, isOpen { setCork(socket, 0) }
+    if let buffer, isOpen, result == MOSQ_ERR_SUCCESS.rawValue {
+      code = buffer.flush()
+      // As the library has it of its own writes.
+      if code != 0 { result = (code == ECONNRESET ? MOSQ_ERR_CONN_LOST : MOSQ_ERR_ERRNO).rawValue }
+    }
+    lastErrno = code
     return result
   }
 
@@ -88,6 +104,8 @@ final class MosquittoHandle {
   /// has written it.
   func disconnect() {
     lingering = LingeringSocket(of: socket)
+    // What the buffer took would be lost.
+    buffer?.writeThrough()
     mosquitto_disconnect_v5(pointer, 0, nil)
   }
 
@@ -116,7 +134,11 @@ final class MosquittoHandle {
     }
     // The library leaves it open for children, which would then hold the connection after us.
     _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
-    guard configuration.tls != nil else { return try checkPeer() }
+    guard configuration.tls != nil else {
+      try checkPeer()
+      buffer = SocketBuffer(socket)
+      return
+    }
     // A handshake that began before the connection was there goes on only with a read.
     try check(mosquitto_loop_read(pointer, 1))
   }
@@ -200,6 +222,35 @@ struct LingeringSocket: ~Copyable {
       guard count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR)) else { return }
     }
   }
+}
+
+/// What `CSocketBuffer` has for one connection.
+private final class SocketBuffer {
+  private static let works = socket_buffer_works()
+
+  private let pointer: OpaquePointer
+
+  /// Nil where the library does not call it, or there is no memory: then it calls the system.
+  init?(_ socket: Int32) {
+    guard Self.works, let pointer = socket_buffer_make(socket) else { return nil }
+    self.pointer = pointer
+  }
+
+  deinit { socket_buffer_free(pointer) }
+
+  var hasInput: Bool { socket_buffer_has_input(pointer) }
+  var hasOutput: Bool { socket_buffer_has_output(pointer) }
+
+  func use<R>(_ body: () -> R) -> R {
+    socket_buffer_enter(pointer)
+    defer { socket_buffer_leave() }
+    return body()
+  }
+
+  /// - Returns: 0, or `errno`.
+  func flush() -> Int32 { socket_buffer_flush(pointer) }
+
+  func writeThrough() { socket_buffer_write_through(pointer) }
 }
 
 extension MosquittoHandle {
