@@ -118,13 +118,14 @@ final class StatusConnection: MosquittoHandler {
     case .isDone: break
     }
     // Somebody waits for them. Where another daemon is, it answers.
-    var publications = requests.queue.next(limit, connection: monitor.snapshot.statusConnections, at: clock.now())
-      .filter { publication in
-        guard publisher.isHeld(publication.topic) else { return true }
-        _ = requests.queue.settled(publication.token, isDelivered: false)
-        return false
-      }
-    publications += publisher.publications(upTo: limit - publications.count)
+    let answers = requests.queue.next(limit, connection: monitor.snapshot.statusConnections, at: clock.now()).filter {
+      publication in
+      guard publisher.isHeld(publication.topic) else { return true }
+      _ = requests.queue.settled(publication.token, isDelivered: false)
+      return false
+    }
+    var publications = publisher.publications(upTo: limit - answers.count)
+    if !answers.isEmpty { publications.insert(contentsOf: answers, at: 0) }
     if let error = publisher.readFailure {
       if let reason = monitor.readFailed(error, path: store.place, at: clock.now()) {
         logger.error("the outbox cannot be read", metadata: ["reason": "\(reason)"])

@@ -139,6 +139,8 @@ struct Noticed<Matter: Hashable & Sendable>: Sendable {
     return (lines, period.count)
   }
 
+  var isEmpty: Bool { periods.isEmpty }
+
   /// - Returns: whether it was not known.
   mutating func begins(_ matter: Matter) -> Bool {
     periods[matter, default: Period()].count += 1

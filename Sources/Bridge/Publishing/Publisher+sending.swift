@@ -42,8 +42,7 @@ extension Publisher.State {
 
   private mutating func send(_ place: RetainedPlace, at now: WireTime) { send(render(place, at: now), place) }
 
-  private mutating func send(_ rendered: Publication, _ place: RetainedPlace) {
-    var publication = rendered
+  private mutating func send(_ publication: consuming Publication, _ place: RetainedPlace) {
     publication.token = nextToken
     sent[nextToken] = place
     kept.noteRight(place)
@@ -76,14 +75,11 @@ extension Publisher.State {
     guard let row, walk == nil || row.id > lastOfEarlier else { return false }
     let read = OutboxRow.publications(row.bytes)
     if read == nil { notices.append(.unreadable(message: row.id)) }
-    let publications = read ?? []
+    var publications = read ?? []
     let tokens = nextToken..<nextToken + UInt64(publications.count)
     nextToken = tokens.upperBound
-    for (token, message) in zip(tokens, publications) {
-      var publication = message
-      publication.token = token
-      ready.append(publication)
-    }
+    for (place, token) in zip(publications.indices, tokens) { publications[place].token = token }
+    ready += publications
     outbox.send(row, as: tokens)
     return true
   }

@@ -217,7 +217,7 @@ package final class Publisher: Sendable {
           publications += state.withoutHeld(next)
         }
       }
-      for publication in publications { state.kept.noteOwn(publication) }
+      for place in publications.indices { state.kept.noteOwn(publications[place]) }
       return publications
     }
   }
@@ -266,9 +266,14 @@ extension Publisher.State {
     guard room > 0 else { return publications }
     triesToRead = true
     fill(room, at: now)
-    let next = ready.prefix(room)
-    publications += next
-    ready.removeFirst(next.count)
+    if publications.isEmpty, ready.count <= room {
+      // Most often. They are moved, not copied.
+      swap(&publications, &ready)
+    } else {
+      let count = min(room, ready.count)
+      publications += ready.prefix(count)
+      ready.removeFirst(count)
+    }
     return publications
   }
 

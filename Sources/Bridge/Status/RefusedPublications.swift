@@ -64,7 +64,7 @@ final class RefusedPublications: Sendable {
     /// Topics that are remembered; a broker that refuses more refuses enough.
     private static let most = 1_000
 
-    var underWay: [UInt64: (kind: Refusal.Kind, topic: String)] = [:]
+    var underWay: [UInt64: (topic: String, isEmpty: Bool)] = [:]
     /// For publications without a name. Those of the outbox count from 1.
     var nextToken: UInt64 = 1 << 63
     private var topics: [String: MosquittoError] = [:]
@@ -78,6 +78,9 @@ final class RefusedPublications: Sendable {
       let kind: Refusal.Kind
       let reason: String
     }
+
+    /// As nearly always: then there is nothing that the broker could take again.
+    var takesAll: Bool { topics.isEmpty && devices == nil && logged.isEmpty }
 
     /// Topics before devices.
     var refused: Refusal? {
@@ -145,27 +148,29 @@ final class RefusedPublications: Sendable {
   /// - Returns: the same, each with a token.
   func send(_ publications: [Publication]) -> [Publication] {
     state.withLock { state in
-      publications.map { publication in
-        var publication = publication
-        if publication.token == 0 {
-          publication.token = state.nextToken
+      var publications = publications
+      for place in publications.indices {
+        if publications[place].token == 0 {
+          publications[place].token = state.nextToken
           state.nextToken += 1
         }
-        state.underWay[publication.token] = (kind(of: publication), publication.topic)
-        return publication
+        state.underWay[publications[place].token] = (publications[place].topic, publications[place].payload.isEmpty)
       }
+      return publications
     }
   }
 
-  private func kind(of publication: Publication) -> Refusal.Kind {
-    guard devices.contains(where: { publication.topic.utf8.starts(with: $0.utf8) }) else { return .topic }
-    return publication.payload.isEmpty ? .removal : .device
+  private func kind(of topic: String, isEmpty: Bool) -> Refusal.Kind {
+    guard devices.contains(where: { topic.utf8.starts(with: $0.utf8) }) else { return .topic }
+    return isEmpty ? .removal : .device
   }
 
   /// - Returns: whether the access list lets the daemon do what it did not before: then all is to be published again.
   func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
     if case .refused = outcome { monitor.update { $0.publicationsRefused += 1 } }
-    guard let (kind, topic) = state.withLock({ $0.underWay.removeValue(forKey: token) }) else { return false }
+    let (sent, takesAll) = state.withLock { ($0.underWay.removeValue(forKey: token), $0.takesAll) }
+    guard let (topic, isEmpty) = sent, !takesAll || outcome != .delivered else { return false }
+    let kind = kind(of: topic, isEmpty: isEmpty)
     switch outcome {
     case .refused(let error):
       if let refusal = change({ $0.refuse(topic, kind, error) }) { log(refusal) }

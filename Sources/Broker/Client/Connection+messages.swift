@@ -115,12 +115,14 @@ extension Connection {
     let publications = handler.publications(upTo: limit)
     // Fewer than asked for: there is no more until somebody says so.
     needsPublish = publications.count >= limit
-    for publication in publications { send(publication) }
+    // By place: a loop over the values would copy each.
+    let now = ContinuousClock.now
+    for place in publications.indices { send(publications[place], at: now) }
   }
 
-  func send(_ publication: Publication) {
+  func send(_ publication: Publication, at now: ContinuousClock.Instant = .now) {
     do throws(MosquittoError) {
-      window.add(publication, identifier: try handle.publish(publication))
+      window.add(publication, identifier: try handle.publish(publication), at: now)
       queued += 1
     } catch { handler.acknowledged(publication.token, .refused(error)) }
   }
@@ -148,46 +150,112 @@ extension Connection {
 ///
 /// Only QoS 1 counts against the broker's receive maximum (MQTT 5.0, section 4.9). The library must
 /// never have to hold one back: it would send it from inside the handling of an acknowledgement.
+///
+/// The library takes one identifier after the other, and after 65,535 begins again with 1. So those under way are in a
+/// ring by their identifiers, which has gaps where SUBSCRIBE or QoS 0 took some.
+/// ```
+///           first                    span
+/// … unused │ waiting acknowledged unused waiting waiting │ unused …
+/// ```
 struct PublishWindow {
   struct Entry {
-    var token: UInt64
-    var topic: String
-    var sentAt: ContinuousClock.Instant
+    var token: UInt64 = 0
+    var topic = ""
+  }
+
+  private struct Place {
+    enum State {
+      case unused
+      case waiting
+      /// Before an older one.
+      case acknowledged
+    }
+
+    var state = State.unused
+    var entry = Entry()
+    /// From `start`. The compiler knows the size of this, and not that of an instant, which would make all of it slow.
+    var sentAt = Duration.zero
   }
 
   let maximum: Int
-  private var acknowledging: [UInt16: Entry] = [:]
-  /// As they were sent; the first one is not acknowledged, others may be.
-  private var order: ArraySlice<(identifier: UInt16, sentAt: ContinuousClock.Instant)> = []
+  private let start = ContinuousClock.now
+  /// The place of an identifier is its lower bits. Their number is a power of two, at most 65,536.
+  private var ring: [Place] = []
+  /// The oldest that waits; of no meaning where none does.
+  private var first: UInt16 = 0
+  /// Identifiers from the first up to the last one that was added.
+  private var span = 0
+  private var waiting = 0
+  /// Places that are `acknowledged`.
+  private var early = 0
   private var writing: [UInt16: Entry] = [:]
 
   init(maximum: Int) { self.maximum = maximum }
 
-  var room: Int { maximum - acknowledging.count }
-  var isEmpty: Bool { acknowledging.isEmpty && writing.isEmpty }
+  var room: Int { maximum - waiting }
+  var isEmpty: Bool { waiting == 0 && writing.isEmpty }
 
   /// No publication was acknowledged before an older one: so no acknowledgement got lost (MQTT 5.0, section 4.6: they
   /// come in the order of the publications).
-  var isInOrder: Bool { acknowledging.count == order.count }
+  var isInOrder: Bool { early == 0 }
 
   /// When the oldest publication was sent that the broker has not acknowledged.
-  var oldest: ContinuousClock.Instant? { order.first?.sentAt }
+  var oldest: ContinuousClock.Instant? { span > 0 ? start + ring[place(of: first)].sentAt : nil }
 
   mutating func add(_ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now) {
-    let entry = Entry(token: publication.token, topic: publication.topic, sentAt: now)
-    switch publication.qos {
-    case .atLeastOnce:
-      acknowledging[identifier] = entry
-      order.append((identifier, now))
-    case .atMostOnce: writing[identifier] = entry
+    let entry = Entry(token: publication.token, topic: publication.topic)
+    guard publication.qos == .atLeastOnce else {
+      writing[identifier] = entry
+      return
     }
+    // All other identifiers were used while the oldest waited, and it is its turn again.
+    while span > 0, Int(identifier &- first) < span { _ = acknowledge(first) }
+    if span == 0 { first = identifier }
+    let distance = Int(identifier &- first)
+    if distance >= ring.count { grow(beyond: distance) }
+    ring[place(of: identifier)] = Place(state: .waiting, entry: entry, sentAt: start.duration(to: now))
+    span = distance + 1
+    waiting += 1
   }
 
   mutating func acknowledge(_ identifier: UInt16) -> Entry? {
-    let entry = acknowledging.removeValue(forKey: identifier)
-    while let first = order.first, acknowledging[first.identifier]?.sentAt != first.sentAt { order.removeFirst() }
+    guard Int(identifier &- first) < span else { return nil }
+    let place = place(of: identifier)
+    guard ring[place].state == .waiting else { return nil }
+    var entry = Entry()
+    swap(&entry, &ring[place].entry)
+    ring[place].state = .acknowledged
+    waiting -= 1
+    early += 1
+    skipAcknowledged()
     return entry
   }
 
   mutating func written(_ identifier: UInt16) -> Entry? { writing.removeValue(forKey: identifier) }
+
+  private func place(of identifier: UInt16) -> Int { Int(identifier) & (ring.count - 1) }
+
+  private mutating func skipAcknowledged() {
+    while span > 0 {
+      let place = place(of: first)
+      switch ring[place].state {
+      case .waiting: return
+      case .acknowledged: early -= 1
+      case .unused: break
+      }
+      ring[place].state = .unused
+      first &+= 1
+      span -= 1
+    }
+  }
+
+  private mutating func grow(beyond distance: Int) {
+    let old = ring
+    var count = max(16, old.count)
+    while count <= distance { count *= 2 }
+    ring = [Place](repeating: Place(), count: count)
+    for identifier in (0..<span).map({ first &+ UInt16($0) }) {
+      ring[place(of: identifier)] = old[Int(identifier) & (old.count - 1)]
+    }
+  }
 }

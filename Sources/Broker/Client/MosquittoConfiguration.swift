@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import ThreadkeeperSupport
 
 /// How to reach the broker, and how much to take from it at once.
@@ -221,6 +222,13 @@ extension String {
   var isValidTopic: Bool {
     !isEmpty && utf8.count <= Int(UInt16.max)
       && !utf8.contains { $0 == 0 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }
+  }
+
+  /// As `utf8.contains(0)`, which asks byte by byte.
+  var hasZeroByte: Bool {
+    utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
+    } ?? utf8.contains(0)
   }
 
   /// A filter to subscribe to: wildcards stand alone in a level, `#` only in the last.

@@ -137,8 +137,8 @@ extension MosquittoHandle {
   /// - Throws: what makes this one message impossible. A dead connection is none of it: there the
   ///   packet is queued and goes with the handle.
   func publish(_ publication: Publication) throws(MosquittoError) -> UInt16 {
-    // Zero bytes end a C string, wildcards are for filters.
-    guard publication.topic.isValidTopic, let length = Int32(exactly: publication.payload.count) else {
+    // A zero byte would end the C string. All else that is no topic the library refuses itself.
+    guard !publication.topic.hasZeroByte, let length = Int32(exactly: publication.payload.count) else {
       throw MosquittoError(publish: MOSQ_ERR_INVAL.rawValue, topic: publication.topic, bytes: publication.payload.count)
     }
     var properties = configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()

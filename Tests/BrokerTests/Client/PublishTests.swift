@@ -93,7 +93,9 @@ import Testing
     let broker = try TestBroker()
     let publisher = try await TestPublisher.start(broker)
     let outcomes = try await publisher.publish(
-      ["a/#", "", "a\0b", "fine"].map { Publication(topic: $0, payload: [1]) })
+      ["a/#", "+", "", "a\0b", String(repeating: "a", count: 65_536), "fine"].map {
+        Publication(topic: $0, payload: [1])
+      })
     #expect(outcomes.dropLast().allSatisfy { $0.refusal?.reason == .topic }, "\(outcomes)")
     #expect(outcomes.last == .delivered)
   }
@@ -175,31 +177,5 @@ import Testing
     #expect(client.record.acknowledged.map(\.token) == [2])
     let topics = fake.events.compactMap { if case .published(let topic, _) = $0 { topic } else { nil } }
     #expect(topics == ["t/1", "t/2"], "the old handle's messages went with it")
-  }
-
-  @Test("The oldest is the first that is not acknowledged, whatever was acknowledged before it") func oldest() {
-    var window = PublishWindow(maximum: 4)
-    let start = ContinuousClock.now
-    func at(_ second: Int) -> ContinuousClock.Instant { start + .seconds(second) }
-    func add(_ identifier: UInt16, _ second: Int, qos: QualityOfService = .atLeastOnce) {
-      window.add(Publication(topic: "t", payload: [], qos: qos), identifier: identifier, at: at(second))
-    }
-    add(9, 0, qos: .atMostOnce)
-    #expect(window.oldest == nil)
-    for number in 1...4 { add(UInt16(number), number) }
-    #expect(window.oldest == at(1) && window.room == 0 && window.isInOrder)
-    _ = window.acknowledge(2)
-    #expect(!window.isInOrder)
-    _ = window.acknowledge(3)
-    #expect(window.oldest == at(1))
-    // The identifier of one that is acknowledged is used again.
-    add(2, 5)
-    _ = window.acknowledge(1)
-    #expect(window.oldest == at(4) && window.isInOrder)
-    _ = window.acknowledge(4)
-    #expect(window.oldest == at(5) && window.isInOrder)
-    _ = window.acknowledge(7)
-    _ = window.acknowledge(2)
-    #expect(window.oldest == nil && window.room == 4)
   }
 }
