@@ -9,35 +9,6 @@ let isCheckout = Context.packageDirectory.contains("/checkouts/")
 let librarySettings: [SwiftSetting] =
   isCheckout || Context.environment["THREADKEEPER_WARNINGS"] != nil ? [] : [.unsafeFlags(["-suppress-warnings"])]
 
-/// What `make bench`, `make fuzz` and `make stress` build, each for itself: no other build needs it.
-let goal = Context.environment["THREADKEEPER_GOAL"]
-let goalTargets: [Target] =
-  switch goal {
-  case "bench":
-    // The figures. A bare subscriber and publisher, and a bare table, in C to compare with.
-    [
-      .target(
-        name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite"], path: "Benchmarks/CBareSubscriber"),
-      .target(name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Benchmarks/CBareDatabase"),
-      .executableTarget(
-        name: "threadkeeper-bench",
-        dependencies: [
-          "BorderAgentDouble", "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
-          "Home", "KeychainCore", "MeshCoP", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset", arguments,
-        ], path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"]),
-    ]
-  case "fuzz":
-    // It links with libFuzzer only.
-    [.executableTarget(name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")]
-  case "stress":
-    // Threads at work on the keychain. It depends on little, because all of that is built once more for the sanitizer.
-    [
-      .executableTarget(
-        name: "keychain-stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"], path: "Stress")
-    ]
-  default: []
-  }
-
 /// Other packages, for the daemon alone: a program that has the libraries without traits does not even fetch them.
 func ofDaemon(_ product: String, _ package: String) -> Target.Dependency {
   .product(name: product, package: package, condition: .when(traits: ["Daemon"]))
@@ -46,6 +17,40 @@ let arguments = ofDaemon("ArgumentParser", "swift-argument-parser")
 let logging = ofDaemon("Logging", "swift-log")
 let lifecycle = ofDaemon("ServiceLifecycle", "swift-service-lifecycle")
 let signals = ofDaemon("UnixSignals", "swift-service-lifecycle")
+
+/// The goal that is made, of those that have programs of their own. No other build links these.
+let goal = Context.environment["THREADKEEPER_GOAL"]
+/// A program of a goal. Without a goal it is a library, so that builds of the tests compile it and notice when it breaks.
+func program(_ name: String, of own: String, dependencies: [Target.Dependency], path: String, exclude: [String] = [])
+  -> [Target]
+{
+  switch goal {
+  case own: [.executableTarget(name: name, dependencies: dependencies, path: path, exclude: exclude)]
+  case nil: [.target(name: name, dependencies: dependencies, path: path, exclude: exclude)]
+  default: []
+  }
+}
+let goalTargets =
+  // The figures. Bare subscribers, a bare publisher and a bare table, in C to compare with. The third links with libFuzzer
+  // only.
+  program(
+    "threadkeeper-bench", of: "bench",
+    dependencies: [
+      "BorderAgentDouble", "Bridge", "Broker", "CBareDatabase", "CBareSubscriber", "CLibMosquitto", "CLibSodium",
+      "Home", "KeychainCore", "MeshCoP", "SQLiteDatabase", "SodiumCrypto", "ThreadDataset", arguments,
+    ], path: "Benchmarks", exclude: ["CBareDatabase", "CBareSubscriber", "Peers"])
+  // Threads at work on the keychain. It depends on little, because all of that is built once more for the sanitizer.
+  + program(
+    "keychain-stress", of: "stress", dependencies: ["KeychainCore", "Security", "SodiumCrypto"], path: "Stress")
+  + (goal == nil || goal == "bench"
+    ? [
+      .target(
+        name: "CBareSubscriber", dependencies: ["CLibMosquitto", "CLibSQLite", "CLibSodium"],
+        path: "Benchmarks/CBareSubscriber"),
+      .target(name: "CBareDatabase", dependencies: ["CLibSQLite"], path: "Benchmarks/CBareDatabase"),
+    ] : [])
+  + (goal == "fuzz"
+    ? [.executableTarget(name: "threadkeeper-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Program")] : [])
 
 /// The floors, lowest first; an import never goes up. See docs/explanation/code-map.md.
 let package = Package(
