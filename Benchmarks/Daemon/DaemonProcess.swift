@@ -7,7 +7,8 @@ import SQLiteDatabase
 final class DaemonProcess {
   static let base = "threadkeeper"
 
-  let program: String
+  /// The program, and what it is run by.
+  private let command: [String]
   let directory: String
   /// Where the daemon connects; another port is taken at the next start.
   var port: UInt16
@@ -20,8 +21,9 @@ final class DaemonProcess {
   private var isKnown = false
   private var database: SQLiteDatabase?
 
-  init(_ workspace: Workspace, port: UInt16) throws {
-    program = try workspace.daemon
+  /// - Parameter command: nil: the daemon of the workspace.
+  init(_ workspace: Workspace, port: UInt16, command: [String]? = nil) throws {
+    self.command = try command ?? [workspace.daemon]
     directory = workspace.fresh("daemon")
     self.port = port
     try FileManager.default.createDirectory(
@@ -48,7 +50,8 @@ final class DaemonProcess {
       """
     let file = "\(directory)/threadkeeper.yaml"
     try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))
-    let child = try ChildProcess(program, ["run", "--config", file, "--state-directory", directory], reading: .error)
+    let arguments = command.dropFirst() + ["run", "--config", file, "--state-directory", directory]
+    let child = try ChildProcess(command[0], Array(arguments), reading: .error)
     self.child = child
     return child
   }
@@ -115,6 +118,20 @@ final class DaemonProcess {
     }
   }
 
+  /// What it stores of a router and of an event, on average; nil where no event waits for the broker any more.
+  func storedBytes() throws -> StoredBytes? {
+    let found = try openDatabase().read { tx in
+      try tx.first(
+        """
+        SELECT CAST(avg(length(state)) AS INTEGER), CAST(avg(length(secret)) AS INTEGER),
+          coalesce((SELECT CAST(avg(length(bytes)) AS INTEGER) FROM (SELECT bytes FROM messages LIMIT 1000)), 0)
+        FROM (SELECT state, secret FROM records WHERE secret_version <> 0 LIMIT 1000)
+        """
+      ) { StoredBytes(state: Int($0.integer(0)), secret: Int($0.integer(1)), event: Int($0.integer(2))) }
+    }
+    return found.flatMap { $0.event > 0 ? $0 : nil }
+  }
+
   /// Waits until everything that there was to say has been published.
   func waitForQuiet(within limit: Double = 120) throws {
     let database = try openDatabase()
@@ -130,9 +147,9 @@ final class DaemonProcess {
   func waitForIdle(within limit: Double = 180) throws {
     var idle = 0
     _ = try wait(within: limit, "an idle daemon") {
-      let before = work.total
+      let before = work
       usleep(200_000)
-      idle = work.total - before < 4e6 ? idle + 1 : 0
+      idle = (work - before).total < 4e6 ? idle + 1 : 0
       return idle == 3
     }
   }
@@ -142,13 +159,23 @@ final class DaemonProcess {
 
   /// Resident memory in bytes: all of it, and the part that is not of files.
   var memory: (resident: Double, anonymous: Double) {
-    guard let child, let status = Machine.read("/proc/\(child.identifier)/status") else { return (0, 0) }
-    func bytes(_ key: String) -> Double {
-      let line = status.split(separator: "\n").first { $0.hasPrefix(key) }
-      let number = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first
-      return (number.flatMap { Double($0) } ?? 0) * 1024
-    }
+    func bytes(_ key: String) -> Double { (number(key, in: "status") ?? 0) * 1024 }
     return (bytes("VmRSS:"), bytes("RssAnon:"))
+  }
+
+  /// Bytes that it has written to the disk; nil where the kernel does not say, which it does to root alone.
+  var written: Double? { number("write_bytes:", in: "io") }
+
+  /// How often each of its threads has waited for something, and was woken up.
+  var wakeUps: ThreadWork { child.map { ThreadWork(wakeUpsOf: $0.identifier) } ?? ThreadWork() }
+
+  var identifier: Int32? { child?.identifier }
+
+  /// What a line of a file of its in `/proc` says.
+  private func number(_ key: String, in file: String) -> Double? {
+    guard let child, let text = Machine.read("/proc/\(child.identifier)/\(file)") else { return nil }
+    let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+    return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) }
   }
 
   private func openDatabase() throws -> SQLiteDatabase {

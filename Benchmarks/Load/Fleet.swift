@@ -2,14 +2,17 @@
 struct Fleet {
   /// What a measurement sends.
   enum Kind: String, CaseIterable {
-    case first, unchanged, heartbeat
+    case first, unchanged
+    /// The first of each router, from which on it is missed when it is silent; and each after it.
+    case firstHeartbeat, steadyHeartbeat
 
     /// One of them.
     var word: String {
       switch self {
       case .first: "first announcement"
       case .unchanged: "unchanged announcement"
-      case .heartbeat: "heartbeat"
+      case .firstHeartbeat: "first heartbeat"
+      case .steadyHeartbeat: "steady heartbeat"
       }
     }
 
@@ -44,9 +47,9 @@ struct Fleet {
 
   func heartbeat(_ number: Int) -> String { #"{"border_agent_id":"\#(Self.agent(number))"}"# }
 
-  /// What `numbers` send below `base`, and at its end the first announcement of `marker`: when that
+  /// What `numbers` send below `base`, and at its end the first announcement of `marker`, if there is one: when that
   /// one is stored, so is everything before it.
-  func packets(_ kind: Kind, _ numbers: Range<Int>, marker: Int, base: String, user: String = Self.user)
+  func packets(_ kind: Kind, _ numbers: Range<Int>, marker: Int?, base: String, user: String = Self.user)
     -> PublishPackets
   {
     var packets = PublishPackets()
@@ -54,10 +57,10 @@ struct Fleet {
     for number in numbers {
       switch kind {
       case .first, .unchanged: packets.add(topic + "announce", announcement(number))
-      case .heartbeat: packets.add(topic + "heartbeat", heartbeat(number))
+      case .firstHeartbeat, .steadyHeartbeat: packets.add(topic + "heartbeat", heartbeat(number))
       }
     }
-    packets.add(topic + "announce", announcement(marker))
+    if let marker { packets.add(topic + "announce", announcement(marker)) }
     return packets
   }
 }

@@ -4,6 +4,8 @@ struct Helper {
   struct Times {
     let begin: Int64
     let end: Int64
+    /// Nanoseconds that a subscriber was at work: see `bare_times`.
+    var worked: Int64 = 0
 
     /// A second.
     func rate(of count: Int) -> Double { Double(count) / (Double(end - begin) / 1e9) }
@@ -41,7 +43,7 @@ struct Helper {
     let line = try process.line(containing: "done", within: 600)
     process.wait()
     let numbers = line.text.split(separator: " ").compactMap { Int64($0) }
-    guard numbers.count == 2 else { throw ChildProcess.Failure(description: "\(process.name) said `\(line.text)`") }
-    return Times(begin: numbers[0], end: numbers[1])
+    guard numbers.count >= 2 else { throw ChildProcess.Failure(description: "\(process.name) said `\(line.text)`") }
+    return Times(begin: numbers[0], end: numbers[1], worked: numbers.count > 2 ? numbers[2] : 0)
   }
 }

@@ -3,7 +3,7 @@ import CBareSubscriber
 import Foundation
 
 /// The process of the bare subscriber. Prints `ready`, and when everything has come `done` with the
-/// times of connection and last message.
+/// times of connection and last message, and with how long it was at work (see `bare_times`).
 struct SubscribeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "subscribe", shouldDisplay: false)
 
@@ -14,15 +14,23 @@ struct SubscribeCommand: ParsableCommand {
   @Option var window: Int32
   /// Where each message is committed before it is acknowledged.
   @Option var database: String?
+  /// Bytes of the rows that are sealed for a message, for many of them at once; without: each message as it came.
+  @Option var state: Int32?
+  @Option var secret: Int32 = 0
+  @Option var event: Int32 = 0
 
   func run() throws {
     var times = bare_times()
     let result =
-      if let database {
+      if let database, let state {
+        bare_seal(
+          port, "sealing-subscriber", filter, expected, window, database,
+          bare_sizes(state: state, secret: secret, event: event), { Self.tell("ready") }, &times)
+      } else if let database {
         bare_keep(port, "committing-subscriber", filter, expected, window, database, { Self.tell("ready") }, &times)
       } else { bare_subscribe(port, "bare-subscriber", filter, expected, window, { Self.tell("ready") }, &times) }
     guard result == 0 else { throw ExitCode(1) }
-    Self.tell("done \(times.begin) \(times.end)")
+    Self.tell("done \(times.begin) \(times.end) \(times.worked)")
   }
 
   static func tell(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

@@ -11,6 +11,8 @@ struct IntakeStage {
     /// Of the daemon: until the messages were stored, and until all that follows was published.
     var stored = ThreadWork()
     var published = ThreadWork()
+    /// Of a subscriber in C: microseconds of processor time for a message, as `bare_times` has them.
+    var worked = 0.0
   }
 
   let daemon: DaemonProcess
@@ -19,8 +21,10 @@ struct IntakeStage {
   private let helper: Helper
   private let fleet = Fleet()
   private let file: String
-  /// The number of the next router that was not announced yet.
+  /// The number of the next router that was not announced yet, and those that were announced last.
   private var nextRouter = 0
+  private var announced = 0..<0
+  private var stored = StoredBytes()
   private var isBareFirst = false
   /// What can be started here.
   let subscribers: [Subscriber]
@@ -35,7 +39,8 @@ struct IntakeStage {
     // All sessions are known to the broker before the first message.
     try daemon.start()
     for subscriber in subscribers {
-      _ = try helper.finish(subscriber.start(expecting: 0, database: workspace.fresh("messages"), helper, peers))
+      _ = try helper.finish(
+        subscriber.start(expecting: 0, database: workspace.fresh("messages"), stored, helper, peers))
     }
   }
 
@@ -47,15 +52,18 @@ struct IntakeStage {
 
   /// Daemon and bare subscriber, one after the other; who begins changes with every pair.
   mutating func measure(_ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> (daemon: Run, bare: Run) {
-    let numbers = kind == .first ? nextRouter..<(nextRouter + messages) : 0..<messages
-    if kind == .first { nextRouter += messages }
+    // All later kinds are of these, so that the first heartbeats are the first.
+    if kind == .first {
+      announced = nextRouter..<(nextRouter + messages)
+      nextRouter += messages
+    }
     let marker = nextRouter
     nextRouter += 1
-    let load = fleet.packets(kind, numbers, marker: marker, base: DaemonProcess.base)
+    let load = fleet.packets(kind, announced, marker: marker, base: DaemonProcess.base)
     isBareFirst.toggle()
     let before = isBareFirst ? try measure(.bare, kind, way, messages: messages) : nil
     daemon.routers += kind == .first ? Int64(messages) + 1 : 1
-    let run = try measureDaemon(load, way)
+    let run = try measureDaemon(load, way, isFirst: kind == .first)
     return (run, try before ?? measure(.bare, kind, way, messages: messages))
   }
 
@@ -63,23 +71,23 @@ struct IntakeStage {
   func measure(_ subscriber: Subscriber, _ kind: Fleet.Kind, _ way: Delivery, messages: Int) throws -> Run {
     let load = fleet.packets(kind, 0..<messages, marker: messages, base: subscriber.base)
     func start() throws -> ChildProcess {
-      try subscriber.start(expecting: load.count, database: workspace.fresh("messages"), helper, peers)
+      try subscriber.start(expecting: load.count, database: workspace.fresh("messages"), stored, helper, peers)
     }
     switch way {
     case .live:
       let child = try start()
       let published = try helper.publish(load, from: file)
-      let end = try helper.finish(child).end
+      let times = try helper.finish(child)
       return Run(
-        rate: Helper.Times(begin: published.begin, end: end).rate(of: load.count),
-        publisher: published.rate(of: load.count))
+        rate: Helper.Times(begin: published.begin, end: times.end).rate(of: load.count),
+        publisher: published.rate(of: load.count), worked: Double(times.worked) / 1e3 / Double(load.count))
     case .backlog:
       let published = try helper.publish(load, from: file)
       return Run(rate: try helper.finish(start()).rate(of: load.count), publisher: published.rate(of: load.count))
     }
   }
 
-  private func measureDaemon(_ load: PublishPackets, _ way: Delivery) throws -> Run {
+  private mutating func measureDaemon(_ load: PublishPackets, _ way: Delivery, isFirst: Bool) throws -> Run {
     let begin: Int64
     let published: Helper.Times
     var before = ThreadWork()
@@ -94,13 +102,14 @@ struct IntakeStage {
       begin = try daemon.start()
     }
     let end = try daemon.waitForRouters()
-    let stored = daemon.work
+    let work = daemon.work
+    if isFirst { stored = try daemon.storedBytes() ?? stored }
     // What it still has to publish is not to burden the next measurement.
     try daemon.waitForQuiet()
     let after = daemon.work
     try daemon.waitForIdle()
     return Run(
       rate: Helper.Times(begin: begin, end: end).rate(of: load.count), publisher: published.rate(of: load.count),
-      stored: stored - before, published: after - before)
+      stored: work - before, published: after - before)
   }
 }

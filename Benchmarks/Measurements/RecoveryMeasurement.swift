@@ -4,6 +4,8 @@ import Foundation
 
 /// How soon the daemon is back after SIGKILL in the middle of its work, and after a clean stop.
 struct RecoveryMeasurement {
+  /// Milliseconds until both connections are there after a kill with all routers.
+  private static let goal = 100.0
   private static let perSecond = 2_000
   /// Of one load.
   private static let messages = 4_000
@@ -55,9 +57,17 @@ struct RecoveryMeasurement {
       try daemon.waitForQuiet()
     }
     let lost = try daemon.routers - daemon.countRouters()
+    var crashed = Samples()
+    for kill in 1...size.kills {
+      Progress.say("recovery: kill \(kill) of \(size.kills), with all routers")
+      // It is at work until then, and has something in its log.
+      _ = try client.announce(100 + size.kills + kill)
+      daemon.kill()
+      try note(launch(daemon, relay), relay, &crashed)
+    }
     let large = try restart(daemon, relay)
     try await client.stop()
-    return part(killed, small, large, lost: lost, routers: Int(daemon.routers))
+    return part(killed, crashed, small, large, lost: lost, routers: Int(daemon.routers))
   }
 
   /// After a clean stop, again and again.
@@ -82,16 +92,21 @@ struct RecoveryMeasurement {
     samples.bothAccepted.append(Double(answers[1] - child.startedAt) / 1e6)
   }
 
-  private func part(_ killed: Samples, _ small: Samples, _ large: Samples, lost: Int64, routers: Int) -> Part {
+  private func part(
+    _ killed: Samples, _ crashed: Samples, _ small: Samples, _ large: Samples, lost: Int64, routers: Int
+  ) -> Part {
     var table = Table("from the start of the program to", .right("median, ms"), .right("slowest, ms"))
-    func add(_ name: String, _ samples: [Double]) -> Figure {
+    func add(_ name: String, _ samples: [Double], goal: Figure.Goal? = nil) -> Figure {
       table.add(name, samples.median.formatted(1), (samples.max() ?? 0).formatted(1))
-      return Figure(name, samples.median, unit: .milliseconds, samples: samples)
+      return Figure(name, samples.median, unit: .milliseconds, goal: goal, samples: samples)
     }
     let figures = [
       add("after kill -9: the broker accepts the first connection", killed.firstAccepted),
       add("after kill -9: the broker accepts both connections", killed.bothAccepted),
       add("after kill -9: an announcement made at the start has its retained state", killed.served),
+      add(
+        "after kill -9, with \(routers.grouped) routers: the broker accepts both connections", crashed.bothAccepted,
+        goal: .atMost(Self.goal)),
       add("after a stop, with 100 routers: the broker accepts both connections", small.bothAccepted),
       add("after a stop, with \(routers.grouped) routers: the same", large.bothAccepted),
     ]
@@ -99,8 +114,9 @@ struct RecoveryMeasurement {
       "recovery", "Recovery",
       method: """
         The daemon is killed \(killed.served.count) times by SIGKILL while \(Self.perSecond.grouped) routers a second
-        are announced, and started again at once, while the load goes on. The store grows from 100 routers to \(routers.grouped). Before and after it
-        is stopped and started \(small.bothAccepted.count) times without a load.
+        are announced, and started again at once, while the load goes on. The store grows from 100 routers to \(routers.grouped). Then it is
+        killed \(crashed.bothAccepted.count) times after an announcement, without a load. Before and after it is stopped and
+        started \(small.bothAccepted.count) times without a load.
         """, table: table, figures: figures)
     part.missing = [
       lost == 0

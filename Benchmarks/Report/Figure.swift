@@ -11,12 +11,15 @@ struct Figure: Encodable {
     case kilobytes = "kB"
     case percent = "%"
     case fsyncs
+    case megabytesADay = "MB a day"
+    case timesASecond = "a second"
+    case instructions
 
     var digits: Int {
       switch self {
-      case .perSecond, .nanoseconds: 0
+      case .perSecond, .nanoseconds, .instructions: 0
       case .ratio, .milliseconds, .percent: 2
-      case .seconds, .microseconds, .megabytes, .kilobytes, .fsyncs: 1
+      case .seconds, .microseconds, .megabytes, .kilobytes, .fsyncs, .megabytesADay, .timesASecond: 1
       }
     }
 

@@ -54,7 +54,8 @@ struct Report: Encodable {
     ]
     if !goals.rows.isEmpty { blocks += ["## Goals", goals.text] }
     for part in parts {
-      blocks += ["## \(part.title)", part.method.unfolded, part.table.text]
+      blocks += ["## \(part.title)", part.method.unfolded]
+      if !part.table.rows.isEmpty { blocks.append(part.table.text) }
       blocks += part.missing.map(\.unfolded)
     }
     return blocks.map(\.folded).joined(separator: "\n\n") + "\n"

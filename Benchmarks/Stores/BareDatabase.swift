@@ -5,6 +5,7 @@ import Foundation
 final class BareDatabase: PasswordStore {
   struct Unavailable: Error, CustomStringConvertible { let description: String }
 
+  static let cipher = "SQLCipher in C"
   let name: String
   private let library: String
   private let path: String
@@ -22,7 +23,7 @@ final class BareDatabase: PasswordStore {
   /// With a key as it is and not a passphrase, so that nothing is derived from it at the opening.
   static func encrypted(in directory: String, library: String) throws -> BareDatabase {
     let key = "x'" + String(repeating: "5eed0fbe7c4b1a60", count: 4) + "'"
-    return try BareDatabase("SQLCipher in C", library: library, directory, key: key)
+    return try BareDatabase(cipher, library: library, directory, key: key)
   }
 
   private init(_ name: String, library: String, _ directory: String, key: String?) throws {
