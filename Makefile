@@ -99,11 +99,11 @@ format: prepare ## Put the sources into style
 build: prepare compile ## Build the program that can be installed; prints where it lies
 	@program="$(THREADKEEPER)"; echo "built $$program ($$(du -h "$$program" | cut -f1))"
 
-# Ten minutes. What cannot be had to compare with is left out by name. Fleets are measured by ARGS='--only fleet'.
+# At most ten minutes. What cannot be had to compare with is left out by name. Fleets are measured by ARGS='--only fleet'.
 bench: export THREADKEEPER_GOAL = bench
 bench: FLEET = $(findstring fleet,$(ARGS))
 bench: prepare compile ## Measure speed and memory, and write docs/reference/benchmarks.md
-	@.ci/test-tools libsqlcipher0 python3-paho-mqtt $(if $(FLEET),postgresql+)
+	@.ci/test-tools libsqlcipher0 python3-paho-mqtt valgrind $(if $(FLEET),postgresql+)
 	$(SWIFT) build $(RELEASE) --product threadkeeper-bench
 	@exec "$(THREADKEEPER)-bench" --write docs/reference/benchmarks.md \
 	  --swift "$$($(SWIFT) --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p')" $(ARGS)

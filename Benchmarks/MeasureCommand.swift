@@ -15,12 +15,12 @@ struct MeasureCommand: AsyncParsableCommand {
 
   /// What is measured, in the order of the page.
   enum Name: String, CaseIterable, ExpressibleByArgument {
-    case live, backlog, store, latency, memory, recovery
+    case live, backlog, instructions, store, local, latency, memory, rest, recovery
     /// Only when it is named.
-    case local, codec, page, rotation, homes, fleet, agent
+    case codec, page, rotation, homes, fleet, agent
     case million = "fleet-million"
 
-    var isOnPage: Bool { ![.local, .codec, .page, .rotation, .homes, .fleet, .agent, .million].contains(self) }
+    var isOnPage: Bool { ![.codec, .page, .rotation, .homes, .fleet, .agent, .million].contains(self) }
   }
 
   @Flag(help: "Fewer and shorter rounds: a minute, and rougher numbers.") var quick = false
@@ -34,8 +34,8 @@ struct MeasureCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Only these: \(Name.allCases.map(\.rawValue).joined(separator: ", ")). "
-        + "Default: all but local, codec, page, rotation, homes, agent, and those of a fleet.", valueName: "part"))
-  var only: [Name] = []
+        + "Default: all but codec, page, rotation, homes, agent, and those of a fleet.", valueName: "part")) var only:
+    [Name] = []
 
   @Option(help: ArgumentHelp("Write the page to this file, when all is measured in full.", valueName: "file"))
   var write: String?
@@ -87,11 +87,14 @@ struct MeasureCommand: AsyncParsableCommand {
     for name in Name.allCases where wants(name) {
       switch name {
       case .live, .backlog: break
+      case .instructions:
+        parts.append(try InstructionMeasurement(workspace: workspace, peers: peers, messages: size.counted).run())
       case .store: parts.append(try StoreMeasurement(workspace: workspace, peers: peers, size: size).run())
       case .local: parts.append(try LocalAPIMeasurement(workspace: workspace, size: size).run())
       case .latency: parts.append(try await LatencyMeasurement(workspace: workspace, size: size).run())
       case .codec: parts.append(try CodecMeasurement().run())
       case .memory: parts.append(try MemoryMeasurement(workspace: workspace).run())
+      case .rest: parts.append(try RestMeasurement(workspace: workspace, size: size).run())
       case .recovery: parts.append(try await RecoveryMeasurement(workspace: workspace, size: size).run())
       case .page: parts.append(try PageMeasurement(workspace: workspace, size: size).run())
       case .rotation: parts.append(try RotationMeasurement(workspace: workspace, items: size.rotatedItems).run())

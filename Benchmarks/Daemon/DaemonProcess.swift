@@ -59,8 +59,8 @@ final class DaemonProcess {
   /// Starts it and waits until its intake is connected.
   ///
   /// - Returns: when the broker had accepted the intake.
-  @discardableResult func start() throws -> Int64 {
-    let connected = try launch().line(containing: "intake connected").time
+  @discardableResult func start(within limit: Double = 60) throws -> Int64 {
+    let connected = try launch().line(containing: "intake connected", within: limit).time
     // A session that the broker knows has its subscriptions already.
     if !isKnown { try waitForIntake() }
     isKnown = true

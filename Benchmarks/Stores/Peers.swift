@@ -26,6 +26,22 @@ struct Peers {
     return URL(fileURLWithPath: "\(directory)/\(name)").path
   }
 
+  /// What runs a program under callgrind; nil: there is no valgrind.
+  var valgrind: (command: [String], control: String)? {
+    func isThere(_ path: String) -> Bool { FileManager.default.isExecutableFile(atPath: path) }
+    let place = URL(fileURLWithPath: "\(tools)/valgrind/usr").path
+    if isThere("/usr/bin/valgrind"), isThere("/usr/bin/vgdb") { return (["/usr/bin/valgrind"], "/usr/bin/vgdb") }
+    guard isThere("\(place)/bin/valgrind.bin") else { return nil }
+    return (
+      ["/usr/bin/env", "VALGRIND_LIB=\(place)/libexec/valgrind", "\(place)/bin/valgrind.bin"], "\(place)/bin/vgdb"
+    )
+  }
+
+  /// From binutils, or from the compiler; nil: there is none.
+  var objcopy: String? {
+    ["/usr/bin/objcopy", "/usr/bin/llvm-objcopy"].first { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
   func start(_ script: String, _ arguments: [String], takesInput: Bool = false) throws -> ChildProcess {
     try ChildProcess(Self.python, ["\(scripts)/\(script)"] + arguments, reading: .output, takesInput: takesInput)
   }
