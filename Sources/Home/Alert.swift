@@ -107,6 +107,17 @@ package struct AlertKey: Hashable, Sendable {
     self.name = name
     self.subject = subject
   }
+
+  package func _rawHashValue(seed: Int) -> Int {
+    let subject =
+      switch subject {
+      case .home: 0
+      case .router(let agent): agent._rawHashValue(seed: 1)
+      case .user(let user): user._rawHashValue(seed: 2)
+      case .network(let network): network._rawHashValue(seed: 3)
+      }
+    return TableHash.mix(UInt64(name.rawValue), UInt64(truncatingIfNeeded: subject), seed: seed)
+  }
 }
 
 extension AlertKey: Comparable {
@@ -278,12 +289,14 @@ package struct AlertFacts: Hashable, Sendable {
   }
 
   mutating func changeNetworks(_ change: (inout Named) -> Void) {
-    for path in [\AlertFacts.network, \.configured, \.preferred] {
-      if var network = self[keyPath: path] {
-        change(&network)
-        self[keyPath: path] = network
-      }
+    func changeOne(_ one: inout Named?) {
+      guard var network = one else { return }
+      change(&network)
+      one = network
     }
+    changeOne(&network)
+    changeOne(&configured)
+    changeOne(&preferred)
     switch message {
     case .preferredChanged(var one, let disagrees):
       change(&one.from)
@@ -426,14 +439,14 @@ package struct Alert: Hashable, Sendable {
   ///
   /// - Returns: what is published, and whether anything has changed.
   mutating func set(_ wanted: AlertFacts?, hold: Int, at now: WireTime) -> (news: News?, isChanged: Bool) {
-    if isInLine(with: wanted, hold: hold, at: now) { return (nil, false) }
+    if isAsWanted(wanted, hold: hold, at: now) { return (nil, false) }
     let before = self
     let news = change(wanted, hold: hold, at: now)
     return (news, self != before)
   }
 
   /// Whether nothing is to be changed: most messages say what is known.
-  private func isInLine(with wanted: AlertFacts?, hold: Int, at now: WireTime) -> Bool {
+  func isAsWanted(_ wanted: AlertFacts?, hold: Int, at now: WireTime) -> Bool {
     guard let wanted else { return phase == .resolved }
     switch phase {
     case .resolved: return false

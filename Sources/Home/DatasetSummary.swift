@@ -68,7 +68,7 @@ package struct DatasetSummary: Hashable, Sendable {
     return bits
   }
 
-  package var hasCredentials: Bool { parameters != nil }
+  package var hasCredentials: Bool { !_parameters.isAbsent }
 
   /// Whether it has all that a network needs. Another one is kept for who reports it, and never preferred.
   package var isComplete: Bool {

@@ -327,9 +327,12 @@ extension Home {
   // MARK: Datasets in plaintext
 
   mutating func notePlaintext(from user: ExactName) {
+    let key = AlertKey(.plaintextCredentials, .user(user))
+    // It says nothing more, and each message in plaintext brings it up again.
+    if alerts[key]?.phase == .firing { return }
     var facts = AlertFacts(.plaintext)
     facts.user = user
-    setAlert(AlertKey(.plaintextCredentials, .user(user)), facts)
+    setAlert(key, facts)
   }
 
   /// When a user has no router left and shares nothing, there is nothing that it could send unsealed.

@@ -4,6 +4,8 @@ import ThreadkeeperSupport
 /// What is seen of the name of a router or network: in order, so that others that look so named are found.
 struct SeenName: Comparable, Sendable {
   let look: String
+  /// Of the look: one number is compared where the looks differ.
+  private let hash: Int
   /// Of a border agent id or an Extended PAN ID.
   let id: (high: UInt64, low: UInt64)
   /// How many call it so.
@@ -12,7 +14,7 @@ struct SeenName: Comparable, Sendable {
   /// - Returns: nil where nothing of the name is seen.
   private init?(_ name: String?, _ id: (high: UInt64, low: UInt64)) {
     guard let look = name.map(ShownName.cleaned), !look.isEmpty else { return nil }
-    (self.look, self.id) = (look, id)
+    (self.look, hash, self.id) = (look, look.hashValue, id)
   }
 
   init?(_ name: String?, _ agent: BorderAgentID) { self.init(name, agent.numbers) }
@@ -21,44 +23,61 @@ struct SeenName: Comparable, Sendable {
 
   static func == (a: Self, b: Self) -> Bool { a.id == b.id && a.look == b.look && a.sources == b.sources }
 
-  static func < (a: Self, b: Self) -> Bool { (a.look, a.id.high, a.id.low) < (b.look, b.id.high, b.id.low) }
+  static func < (a: Self, b: Self) -> Bool { a.looksLike(b) ? a.id < b.id : a.comesBefore(b) }
+
+  func looksLike(_ other: Self) -> Bool { hash == other.hash && look == other.look }
+
+  /// Before all that look like another one.
+  fileprivate func comesBefore(_ other: Self) -> Bool { hash == other.hash ? look < other.look : hash < other.hash }
 }
 
 extension SortedList<SeenName> {
   /// One source calls it otherwise than before; nil: by no name.
-  mutating func rename(_ old: SeenName?, _ new: SeenName?) {
-    if old == new { return }
-    if let old { count(-1, old) }
-    if let new { count(1, new) }
+  ///
+  /// - Returns: whether a name came or went.
+  @discardableResult mutating func rename(_ old: SeenName?, _ new: SeenName?) -> Bool {
+    if old == new { return false }
+    let went = old.map { count(-1, $0) } ?? false
+    let came = new.map { count(1, $0) } ?? false
+    return went || came
   }
 
-  private mutating func count(_ change: Int, _ name: SeenName) {
+  private mutating func count(_ change: Int, _ name: SeenName) -> Bool {
     let before = entry(name)
     var after = before ?? name
     after.sources = (before?.sources ?? 0) + change
     replace(before, after.sources > 0 ? after : nil)
+    return before == nil || after.sources == 0
   }
 
   /// What is counted of it.
   private func entry(_ name: SeenName) -> SeenName? {
-    first(1, after: { $0 < name }, while: { $0.id == name.id && $0.look == name.look }).first
+    first(1, after: { $0 < name }, while: { $0.id == name.id && $0.looksLike(name) }).first
   }
 
   /// The first one that looks so named and is another one.
-  fileprivate func other(than one: SeenName) -> SeenName? {
-    let first = alike(one.look, atMost: 1).first
-    guard let first, first.id == one.id else { return first }
-    return self.first(
-      1, after: { $0.look == one.look ? $0.id <= one.id : $0.look < one.look }, while: { $0.look == one.look }
-    ).first
-  }
+  fileprivate func other(than one: SeenName) -> SeenName? { alike(one, atMost: 2).first { $0.id != one.id } }
 
   /// Whether any source calls it so.
   fileprivate func has(_ one: SeenName) -> Bool { entry(one) != nil }
 
   /// The first ones that look so named.
-  fileprivate func alike(_ look: String, atMost most: Int) -> [SeenName] {
-    first(most, after: { $0.look < look }, while: { $0.look == look })
+  fileprivate func alike(_ one: SeenName, atMost most: Int) -> [SeenName] {
+    first(most, after: { $0.comesBefore(one) }, while: { $0.looksLike(one) })
+  }
+}
+
+/// What a router on the list, and its network, are called.
+struct RouterNames: Equatable {
+  let agent: BorderAgentID
+  let name: String?
+  let network: ExtendedPANID?
+  let networkName: String?
+
+  /// - Returns: nil for one that is not on the list.
+  init?(_ router: borrowing Router) {
+    guard router.isPresent else { return nil }
+    (agent, name, network, networkName) = (router.agent, router.name, router.network, router.networkName)
   }
 }
 
@@ -97,8 +116,9 @@ extension Home {
   /// An alert with its names marked that need their ids beside them.
   func withIDs(_ facts: AlertFacts) -> AlertFacts {
     var facts = facts
-    facts.routerNeedsID = facts.router.map { hasNamesake($0, facts.routerName) } ?? false
+    facts.routerNeedsID = if let router = facts.router { hasNamesake(router, facts.routerName) } else { false }
     let networks = facts.networks
+    if networks.isEmpty { return facts }
     facts.changeNetworks { network in
       network.needsID =
         hasNamesake(network.id, network.name) || networks.contains { $0.id != network.id && $0.looks(like: network) }
@@ -117,7 +137,7 @@ extension Home {
   /// A router that has left under this id is there under another one: its login publishes for one of the same name.
   func successor(of left: Router) -> Router? {
     guard !left.isPresent, let user = left.user, let one = SeenName(left.ownName, left.agent) else { return nil }
-    return routers.counts.names.alike(one.look, atMost: 8).lazy.compactMap {
+    return routers.counts.names.alike(one, atMost: 8).lazy.compactMap {
       routers[BorderAgentID(high: $0.id.high, low: $0.id.low)]
     }.first { $0.user == user && $0.agent != left.agent }
   }
@@ -144,16 +164,19 @@ extension Home {
   }
 
   /// A router came, went, or has another name, as may its network.
-  mutating func noteNames(_ before: Router?, _ after: Router?) {
-    let (old, new) = (before?.isPresent == true ? before : nil, after?.isPresent == true ? after : nil)
-    for one in [old, new].compactMap(\.self) {
-      if let network = one.network, hasNamesake(network, one.networkName ?? "") { needs.nameCheck = true }
+  ///
+  /// - Parameter isNetworkNews: whether a network has a name that it had not, or the other way round.
+  mutating func noteNames(_ old: RouterNames?, _ new: RouterNames?, isNetworkNews: Bool) {
+    if isNetworkNews {
+      for one in [old, new].compactMap(\.self) {
+        if let network = one.network, hasNamesake(network, one.networkName ?? "") { needs.nameCheck = true }
+      }
     }
     if old?.name == new?.name { return }
     for one in [old, new].compactMap(\.self) {
-      guard let look = SeenName(one.name, one.agent)?.look else { continue }
+      guard let name = SeenName(one.name, one.agent) else { continue }
       // One that is alone now, or was until now, is shown otherwise.
-      let others = routers.counts.names.alike(look, atMost: 3).map { BorderAgentID(high: $0.id.high, low: $0.id.low) }
+      let others = routers.counts.names.alike(name, atMost: 3).map { BorderAgentID(high: $0.id.high, low: $0.id.low) }
         .filter { $0 != one.agent }
       if others.count == 1 { step.namesakes.formUnion(others) }
     }

@@ -355,8 +355,9 @@ extension Home {
       return
     }
     var event = event
-    name(router, in: &event)
-    if let before, before.isPresent, !before.isOnline, router.isOnline {
+    let isBack = router.isOnline && before.map { $0.isPresent && !$0.isOnline } ?? false
+    if isBack || !event.types.isEmpty { name(router, in: &event) }
+    if isBack, let before {
       event.types.insert(.online)
       if before.hasNoNetworkYet, let network = router.actualNetwork {
         event.isFirstNetwork = true
@@ -385,19 +386,19 @@ extension Home {
     notePast(of: &router)
     let before = routers[router.agent]
     noteNetworks(before, router)
-    let hasNewName = !router.hasNames(of: before)
-    if hasNewName { noteNewName(of: router) }
-    routers.set(router, firstSeen: now)
+    let (old, new) = (before.flatMap { RouterNames($0) }, RouterNames(router))
+    if old != new { noteNewName(of: router) }
+    let isNetworkNews = routers.set(router, firstSeen: now)
     noteChange(of: router.agent)
-    if hasNewName { noteNames(before, router) }
+    if old != new { noteNames(old, new, isNetworkNews: isNetworkNews) }
   }
 
   /// Nothing is left of a border agent id.
   mutating func drop(_ router: Router) {
-    let before = routers[router.agent]
-    routers.remove(router.agent)
+    let old = routers[router.agent].flatMap { RouterNames($0) }
+    let isNetworkNews = routers.remove(router.agent)
     noteChange(of: router.agent)
-    noteNames(before, nil)
+    noteNames(old, nil, isNetworkNews: isNetworkNews)
   }
 
   private mutating func noteChange(of agent: BorderAgentID) {
@@ -412,8 +413,9 @@ extension Home {
     if !shared.isEmpty, isAirNews(before, after) { needs.sharedCheck = true }
     let old = before?.isPresent == true ? before?.network : nil
     let new = after?.isPresent == true ? after?.network : nil
-    let pending = [before, after].map { $0?.isPresent == true ? $0?.reading?.pending : nil }
-    if pending[0] != pending[1] { for one in pending.compactMap(\.self) { changes.networks.insert(one.network) } }
+    let pending = before?.isPresent == true ? before?.reading?.pending : nil
+    let next = after?.isPresent == true ? after?.reading?.pending : nil
+    if pending != next { for one in [pending, next].compactMap(\.self) { changes.networks.insert(one.network) } }
     guard
       old != new || before?.isOnline != after?.isOnline || before?.dataset != after?.dataset
         || before?.networkName != after?.networkName
@@ -451,14 +453,16 @@ extension Home {
   /// - Parameter facts: nil: it does not.
   mutating func setAlert(_ key: AlertKey, _ facts: AlertFacts?) {
     guard rules.hasDaemon else { return }
-    let wanted = facts.map(withIDs)
-    let hold = wanted.map { self.hold(of: key, $0) } ?? 0
+    // Not by `map`: what is passed to it has a copy of the home.
+    let wanted: AlertFacts? = if let facts { withIDs(facts) } else { nil }
+    let hold = if let wanted { self.hold(of: key, wanted) } else { 0 }
     guard var alert = alerts[key] else {
       guard let wanted else { return }
       let (new, news) = Alert.began(wanted, hold: hold, at: now)
       keep(new, key, news, severityBefore: nil)
       return
     }
+    if alert.isAsWanted(wanted, hold: hold, at: now) { return }
     let before = key.severity(alert.facts)
     let (news, isChanged) = alert.set(wanted, hold: hold, at: now)
     guard isChanged else { return }
@@ -489,13 +493,16 @@ extension Home {
 
   /// Brings the alerts of a router in line with the conditions that hold now.
   private mutating func setAlerts(of router: Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
+    var (currentName, hasOthers) = (String?.none, false)
+    if router.isElsewhere || router.dataset == nil, let network = router.actualNetwork {
+      currentName = networkName(of: network)
+    }
+    if let network = router.network { hasOthers = (routers.counts.networks[network]?.online ?? 0) > 0 }
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
-      lastSeen: routers.lastSeen(router.agent),
-      currentName: router.isElsewhere || router.dataset == nil
-        ? router.actualNetwork.flatMap { networkName(of: $0) } : nil, isExplainedByHome: isExplained(router),
+      lastSeen: routers.lastSeen(router.agent), currentName: currentName, isExplainedByHome: isExplained(router),
       isAwayTogether: isAwayTogether(router), isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
-      hasOthers: router.network.map { (routers.counts.networks[$0]?.online ?? 0) > 0 } ?? false)
+      hasOthers: hasOthers)
     let hasAlerts = routersWithAlerts.contains(router.agent)
     for name in AlertName.ofRouters {
       let key = AlertKey(name, .router(router.agent))

@@ -221,12 +221,6 @@ extension Router {
   /// Whether it was sent the preferred credentials and has yet to show that it is attached with them.
   var mustAttach: Bool { adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false }
 
-  /// Whether it and its network have the same names as before.
-  func hasNames(of before: Router?) -> Bool {
-    isPresent == (before?.isPresent ?? false) && name == before?.name && network == before?.network
-      && networkName == before?.networkName
-  }
-
   /// Equal in all that is published or checked; numbers and reports of the same state apart.
   func looksTheSame(as other: Router) -> Bool {
     var shown = self

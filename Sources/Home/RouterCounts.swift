@@ -115,114 +115,121 @@ struct RouterCounts: Equatable, Sendable {
 
   /// What is counted of a router.
   struct Counted: Equatable {
-    let team: ExactName?
-    let user: ExactName?
-    let left: Left?
-    let newest: Newest?
-    let behind: Behind?
-    let change: Change?
-    let message: UInt64?
-    let hasDataset: Bool
-    let isPresent: Bool
-    let isOnline: Bool
-    let isDetached: Bool
-    let isElsewhere: Bool
-    let isSeenOnly: Bool
+    static let nothing = Counted()
+
+    fileprivate var agent = BorderAgentID(high: 0, low: 0)
+    fileprivate var isThere = false
+    fileprivate var team: ExactName?
+    fileprivate var left: Left?
+    fileprivate var newest: Newest?
+    fileprivate var behind: Behind?
+    fileprivate var change: Change?
+    fileprivate var message: UInt64?
+    fileprivate var hasDataset = false
+
+    // Of one that is not on the list they are as they are here.
+    fileprivate var isPresent = false
+    fileprivate var user: ExactName?
+    fileprivate var shown: Shown?
+    fileprivate var isOnline = false
+    fileprivate var isDetached = false
+    fileprivate var isElsewhere = false
+    fileprivate var isSeenOnly = false
     /// Nil where that does not matter.
-    let isAway: Bool?
-    let network: ExtendedPANID?
-    let actualNetwork: ExtendedPANID?
-    let memberOf: ExtendedPANID?
-    let example: Example
-    let name: String?
-    let networkName: String?
+    fileprivate var isAway: Bool?
+    fileprivate var network: ExtendedPANID?
+    fileprivate var actualNetwork: ExtendedPANID?
+    fileprivate var memberOf: ExtendedPANID?
+    fileprivate var name: String?
+    fileprivate var networkName: String?
+
+    private init() {}
 
     init(_ router: borrowing Router) {
-      name = router.name
-      networkName = router.networkName
-      team = router.team
-      user = router.user
       let agent = router.agent
+      (self.agent, isThere) = (agent, true)
+      team = router.team
       let since = router.leftAt
       left = router.hasLeft ? router.team.map { Left(team: $0, since: since, agent: agent) } : nil
+      // One that is listed because the local network has it counts against no limit.
+      let isSeenOnly = router.isPresent && router.source == .mdns
       newest =
-        router.followsPreferred || router.memberOf != nil || Self.isSeenOnly(router)
+        router.followsPreferred || router.memberOf != nil || isSeenOnly
         ? nil : Newest(since: router.firstSeenAt, agent: agent)
-      behind =
-        if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
-          Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
-        } else { nil }
-      change = router.isPresent ? router.reading?.change.map { Change($0, of: agent) } : nil
+      if router.isAnnounced, let team = router.team, let accessPoint = router.accessPoint {
+        behind = Behind(accessPoint: ExactName(accessPoint), team: team, agent: agent)
+      }
       message = router.adoption?.terms.flatMap { $0.message == 0 ? nil : $0.message }
       hasDataset = router.dataset != nil
-      isPresent = router.isPresent
+      guard router.isPresent else { return }
+      isPresent = true
+      change = router.reading?.change.map { Change($0, of: agent) }
+      user = router.user
       isOnline = router.isOnline
       isDetached = router.threadState == .detached
       isElsewhere = router.isElsewhere
-      isSeenOnly = router.source == .mdns
-      isAway = router.isPresent && !router.isVisitor ? router.isAway : nil
+      self.isSeenOnly = isSeenOnly
+      isAway = router.isVisitor ? nil : router.isAway
       network = router.network
       actualNetwork = router.actualNetwork
       memberOf = router.memberOf
-      example = Example(router)
+      name = router.name
+      networkName = router.networkName
+      if let network { shown = Shown(network: network, example: Example(router)) }
     }
 
-    /// Whether it is listed because the local network has it, and counts against no limit.
-    private static func isSeenOnly(_ router: borrowing Router) -> Bool { router.isPresent && router.source == .mdns }
-
-    fileprivate var seenName: SeenName? { SeenName(name, example.agent) }
+    fileprivate var seenName: SeenName? { SeenName(name, agent) }
 
     fileprivate var seenNetworkName: SeenName? { network.flatMap { SeenName(networkName, $0) } }
-
-    fileprivate var shown: Shown? { isPresent ? network.map { Shown(network: $0, example: example) } : nil }
   }
 
   /// A router came, changed or went.
-  mutating func note(_ before: Counted?, _ after: Counted?) {
+  ///
+  /// - Returns: whether a network has a name that it had not, or the other way round.
+  mutating func note(_ old: Counted, _ new: Counted) -> Bool {
     // Most changes are none of what is counted: nothing is touched then, which a snapshot may share.
-    if before == after { return }
-    if let before { totals.add(-1, before) }
-    if let after { totals.add(1, after) }
-    if before?.team != after?.team {
-      Self.add(-1, &ids, before?.team)
-      Self.add(1, &ids, after?.team)
+    if old == new { return false }
+    totals.add(-1, old)
+    totals.add(1, new)
+    if old.team != new.team {
+      Self.add(-1, &ids, old.team)
+      Self.add(1, &ids, new.team)
     }
-    away += (after?.isAway == true ? 1 : 0) - (before?.isAway == true ? 1 : 0)
-    there += (after?.isAway == false ? 1 : 0) - (before?.isAway == false ? 1 : 0)
-    left.replace(before?.left, after?.left)
-    newest.replace(before?.newest, after?.newest)
-    behind.replace(before?.behind, after?.behind)
-    changes.replace(before?.change, after?.change)
-    shown.replace(before?.shown, after?.shown)
-    if before?.message != after?.message {
-      if let message = before?.message { orders[message] = nil }
-      if let message = after?.message { orders[message] = after?.example.agent }
+    away += (new.isAway == true ? 1 : 0) - (old.isAway == true ? 1 : 0)
+    there += (new.isAway == false ? 1 : 0) - (old.isAway == false ? 1 : 0)
+    left.replace(old.left, new.left)
+    newest.replace(old.newest, new.newest)
+    behind.replace(old.behind, new.behind)
+    changes.replace(old.change, new.change)
+    shown.replace(old.shown, new.shown)
+    if old.message != new.message {
+      if let message = old.message { orders[message] = nil }
+      if let message = new.message { orders[message] = new.agent }
     }
-    let old = before?.isPresent == true ? before : nil
-    let new = after?.isPresent == true ? after : nil
-    if old == nil, new == nil { return }
-    if old?.user != new?.user {
-      Self.add(-1, &ofUser, old?.user)
-      Self.add(1, &ofUser, new?.user)
+    if old.user != new.user {
+      Self.add(-1, &ofUser, old.user)
+      Self.add(1, &ofUser, new.user)
     }
-    if old?.name != new?.name { names.replace(old?.seenName, new?.seenName) }
-    if old?.network != new?.network || old?.networkName != new?.networkName {
-      networkNames.rename(old?.seenNetworkName, new?.seenNetworkName)
+    if old.name != new.name { names.replace(old.seenName, new.seenName) }
+    var isNetworkNews = false
+    if old.network != new.network || old.networkName != new.networkName {
+      isNetworkNews = networkNames.rename(old.seenNetworkName, new.seenNetworkName)
     }
-    seen += (new?.isSeenOnly == true ? 1 : 0) - (old?.isSeenOnly == true ? 1 : 0)
-    let isSame = old?.network == new?.network && old?.isOnline == new?.isOnline && old?.team == new?.team
+    seen += (new.isSeenOnly ? 1 : 0) - (old.isSeenOnly ? 1 : 0)
+    let isSame = old.network == new.network && old.isOnline == new.isOnline && old.team == new.team
     if !isSame {
-      if let old, let network = old.network { Self.add(-1, &networks, network, old) }
-      if let new, let network = new.network { Self.add(1, &networks, network, new) }
+      if let network = old.network { Self.add(-1, &networks, network, old) }
+      if let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSame, old?.actualNetwork == new?.actualNetwork, old?.memberOf == new?.memberOf { return }
-    if let old, let network = old.actualNetwork, let preferred = old.memberOf {
+    if isSame, old.actualNetwork == new.actualNetwork, old.memberOf == new.memberOf { return isNetworkNews }
+    if let network = old.actualNetwork, let preferred = old.memberOf {
       Self.add(-1, &members[preferred, default: [:]], network, old)
       if members[preferred]?.isEmpty == true { members[preferred] = nil }
     }
-    if let new, let network = new.actualNetwork, let preferred = new.memberOf {
+    if let network = new.actualNetwork, let preferred = new.memberOf {
       Self.add(1, &members[preferred, default: [:]], network, new)
     }
+    return isNetworkNews
   }
 
   private static func add<Key>(_ change: Int, _ counts: inout [Key: Int], _ key: Key?) {
@@ -272,6 +279,7 @@ package struct RouterTotals: Hashable, Sendable {
   package init() {}
 
   fileprivate mutating func add(_ change: Int, _ router: RouterCounts.Counted) {
+    guard router.isThere else { return }
     if router.hasDataset { credentials += change }
     guard router.isPresent else {
       departed += change

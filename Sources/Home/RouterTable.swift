@@ -46,19 +46,21 @@ package struct RouterTable: Sendable {
   }
 
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
-  mutating func set(_ router: Router, firstSeen now: WireTime) {
-    let counted = RouterCounts.Counted(router)
+  ///
+  /// - Returns: whether a network has a name that it had not, or the other way round.
+  @discardableResult mutating func set(_ router: Router, firstSeen now: WireTime) -> Bool {
+    let next = RouterCounts.Counted(router)
     if let slot = index[router.agent].map(Int.init) {
-      counts.note(self[slot: slot].box.map { RouterCounts.Counted($0.router) }, counted)
+      let isNetworkNews = counts.note(counted(in: slot), next)
       self[slot: slot].box = Box(router)
-      return
+      return isNetworkNews
     }
-    counts.note(nil, counted)
+    let isNetworkNews = counts.note(.nothing, next)
     let new = Slot(box: Box(router), seen: now)
     if let slot = free.popLast() {
       index[router.agent] = slot
       self[slot: Int(slot)] = new
-      return
+      return isNetworkNews
     }
     index[router.agent] = Int32(slots)
     if slots % Self.page == 0 {
@@ -68,6 +70,12 @@ package struct RouterTable: Sendable {
     }
     pages[pages.count - 1].append(new)
     slots += 1
+    return isNetworkNews
+  }
+
+  /// What is counted of the router there.
+  private func counted(in slot: Int) -> RouterCounts.Counted {
+    self[slot: slot].box.map { RouterCounts.Counted($0.router) } ?? .nothing
   }
 
   mutating func see(_ agent: BorderAgentID, at now: WireTime) {
@@ -134,12 +142,14 @@ package struct RouterTable: Sendable {
   /// Routers that were never on the preferred network, the one that came last before others.
   func newest(atMost most: Int) -> [Router] { counts.newest.prefix(most).compactMap { self[$0.agent] } }
 
-  mutating func remove(_ agent: BorderAgentID) {
-    guard let slot = index[agent] else { return }
+  /// - Returns: as `set`.
+  mutating func remove(_ agent: BorderAgentID) -> Bool {
+    guard let slot = index[agent] else { return false }
     index[agent] = nil
-    counts.note(self[slot: Int(slot)].box.map { RouterCounts.Counted($0.router) }, nil)
+    let isNetworkNews = counts.note(counted(in: Int(slot)), .nothing)
     self[slot: Int(slot)].box = nil
     free.append(slot)
+    return isNetworkNews
   }
 }
 

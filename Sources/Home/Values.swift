@@ -40,6 +40,11 @@ extension ExactName: Hashable, Comparable {
     var copy = text
     copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
+
+  package func _rawHashValue(seed: Int) -> Int {
+    var copy = text
+    return copy.withUTF8 { TableHash.mix(UnsafeRawBufferPointer($0), seed: seed) }
+  }
 }
 
 extension UnsafeRawBufferPointer {
@@ -243,6 +248,9 @@ extension Apart: Hashable where Value: Hashable {
   package init() {}
 
   package init(wrappedValue: Value?) { box = wrappedValue.map { Apart(wrappedValue: $0) } }
+
+  /// Without a copy of the value.
+  package var isAbsent: Bool { box == nil }
 
   package var wrappedValue: Value? {
     get { box?.wrappedValue }

@@ -22,6 +22,9 @@ public struct ExtendedPANID: Sendable, Hashable {
 
   package init(number: UInt64) { value = number }
 
+  /// For tables in memory.
+  public func _rawHashValue(seed: Int) -> Int { TableHash.mix(value, 0, seed: seed) }
+
   /// The 8 bytes as on the wire.
   public var bytes: [UInt8] { value.bigEndianBytes }
 }
@@ -61,6 +64,9 @@ public struct BorderAgentID: Sendable, Hashable {
     self.high = high
     self.low = low
   }
+
+  /// For tables in memory.
+  public func _rawHashValue(seed: Int) -> Int { TableHash.mix(high, low, seed: seed) }
 
   /// 8 or 16 bytes.
   public var bytes: [UInt8] { high.bigEndianBytes + (low == 0 ? [] : low.bigEndianBytes) }
