@@ -97,6 +97,6 @@ import ThreadDataset
     var home = Home(rules: HomeRules { 0 })
     home.grants = [Self.grant]
     let line = row.note.line(by: "uid 7", in: "home", home)
-    #expect(line == .init(actor: "uid 7", row.action, row.subject))
+    #expect((line.actor, line.action, line.subject) == ("uid 7", row.action, row.subject))
   }
 }

@@ -11,8 +11,12 @@ extension AuditNote {
     func line(_ action: AuditAction, _ subject: String) -> RecordChanges.AuditLine {
       .init(actor: actor, action, subject)
     }
-    func item(_ service: String, _ account: String? = nil, _ group: String = Self.ownGroup) -> String {
-      "genp \(service)/\(home)\(account.map { " \($0)" } ?? "") (\(group))"
+    /// Of the credentials of a router or network, which most lines are about.
+    func line(_ action: AuditAction, _ service: String, _ id: [UInt8], _ group: String?) -> RecordChanges.AuditLine {
+      .init(actor: actor, action, .item(service: service, home: home, id: id, group: group ?? Self.ownGroup))
+    }
+    func item(_ service: String, _ account: String? = nil) -> String {
+      "genp \(service)/\(home)\(account.map { " \($0)" } ?? "") (\(Self.ownGroup))"
     }
     func subject(_ subject: ConsentSubject) -> String {
       "\(subject.command.wireName) \(subject.networkNames), home \(ShownName.account(home))"
@@ -20,15 +24,13 @@ extension AuditNote {
     }
     switch self {
     case .credentialsStored(let agent, let decision):
-      let subject = item("thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup)
-      return line(decision == .store ? .added : .secretChanged, subject)
+      let action: AuditAction = decision == .store ? .added : .secretChanged
+      return line(action, "thread-network", agent.bytes, state.routers[agent]?.owner?.text)
     case .credentialsDeleted(let agent):
-      return line(
-        .deleted, item("thread-network", agent.description, state.routers[agent]?.owner?.text ?? Self.ownGroup))
+      return line(.deleted, "thread-network", agent.bytes, state.routers[agent]?.owner?.text)
     case .sharedStored(let user, let network, let isNew):
-      return line(isNew ? .added : .secretChanged, item("thread-shared", network.description, user.text))
-    case .sharedDeleted(let user, let network):
-      return line(.deleted, item("thread-shared", network.description, user.text))
+      return line(isNew ? .added : .secretChanged, "thread-shared", network.bytes, user.text)
+    case .sharedDeleted(let user, let network): return line(.deleted, "thread-shared", network.bytes, user.text)
     case .preferredChanged(let before, let network):
       return line(
         network == nil ? .deleted : before == nil ? .added : .secretChanged,

@@ -4,21 +4,23 @@ import SodiumCrypto
 /// What one party did in one transaction. As it is sealed:
 ///
 ///     format 1 | link 32 | time 8 | actor | lines 2 | line…
-///     line: action 1 | subject          actor, subject: length 2 | UTF-8
+///     line: action 1 | 0 | text, or action 1 | 1 | service | home | id | group
+///     actor, text, service, home, id, group: length 2 | UTF-8, of the id its bytes
 ///
 /// Numbers are big-endian. The link is a keyed hash of the sealed record before it, zeros in the
 /// first one; the number of a record is bound by its seal.
 package struct AuditRecord: Equatable, Sendable {
   package struct Line: Equatable, Sendable {
     package let action: AuditAction
-    /// What it was done to: the class of an item and what names it. Never a secret.
-    package let subject: String
+    let what: AuditSubject
+
+    package var subject: String { what.text }
   }
 
-  static let format: UInt8 = 1
+  static let format: UInt8 = 2
   /// Of a record; what is more goes into another one.
   static let mostLines = 1_000
-  private static let longestText = 300
+  fileprivate static let longestText = 300
 
   /// From 1, without gaps.
   package let number: Int64
@@ -29,17 +31,32 @@ package struct AuditRecord: Equatable, Sendable {
 
   func encoded(link: [UInt8]) -> [UInt8] {
     var bytes = [Self.format] + link
+    bytes.reserveCapacity(256)
     func write(_ text: String) {
-      let text = text.utf8.prefix(Self.longestText)
+      var text = text
+      text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    }
+    func write(_ text: UnsafeRawBufferPointer) {
+      let text = text.prefix(Self.longestText)
       bytes.write(UInt16(text.count))
-      bytes += text
+      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text))
     }
     bytes.write(time)
     write(actor)
     bytes.write(UInt16(lines.count))
     for line in lines {
       bytes.write(line.action.rawValue)
-      write(line.subject)
+      switch line.what {
+      case .text(let text):
+        bytes.append(0)
+        write(text)
+      case .item(let service, let home, let id, let group):
+        bytes.append(1)
+        write(service)
+        write(home)
+        id.withUnsafeBytes { write($0) }
+        write(group)
+      }
     }
     return bytes
   }
@@ -47,9 +64,17 @@ package struct AuditRecord: Equatable, Sendable {
   /// Nil when it is not in this form.
   static func decode(_ bytes: UnsafeRawBufferPointer, number: Int64) -> (record: AuditRecord, link: [UInt8])? {
     var reader = RowReader(bytes)
-    func text() throws -> String {
+    func part() throws -> UnsafeRawBufferPointer {
       let count: UInt16 = try reader.number()
-      return String(decoding: try reader.take(count), as: UTF8.self)
+      return try reader.take(count)
+    }
+    func text() throws -> String { String(decoding: try part(), as: UTF8.self) }
+    func subject() throws -> AuditSubject? {
+      switch try reader.number() as UInt8 {
+      case 0: .text(try text())
+      case 1: .item(service: try text(), home: try text(), id: Array(try part()), group: try text())
+      default: nil
+      }
     }
     guard let found: UInt8 = try? reader.number(), found == format, let link = try? reader.take(AuditKey.linkLength),
       let time: Int64 = try? reader.number(), let actor = try? text(), let count: UInt16 = try? reader.number()
@@ -57,12 +82,33 @@ package struct AuditRecord: Equatable, Sendable {
     var lines: [Line] = []
     for _ in 0..<count {
       guard let number: UInt8 = try? reader.number(), let action = AuditAction(rawValue: number),
-        let subject = try? text()
+        let what = try? subject()
       else { return nil }
-      lines.append(Line(action: action, subject: subject))
+      lines.append(Line(action: action, what: what))
     }
     guard reader.rest.isEmpty else { return nil }
     return (AuditRecord(number: number, time: time, actor: actor, lines: lines), Array(link))
+  }
+}
+
+/// What something was done to. Never a secret.
+package enum AuditSubject: Hashable, Sendable {
+  /// The class of an item and what names it, or another text.
+  case text(String)
+  /// An item of a home, by the id of a router or network: stored as these parts, which are made into text when they are
+  /// read.
+  case item(service: String, home: String, id: [UInt8], group: String)
+
+  /// Of at most 300 bytes.
+  package var text: String {
+    switch self {
+    case .text(let text): return text
+    case .item(let service, let home, let id, let group):
+      let digits = Array("0123456789abcdef")
+      let hexadecimal = String(id.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+      let text = "genp \(service)/\(home) \(hexadecimal) (\(group))"
+      return String(decoding: text.utf8.prefix(AuditRecord.longestText), as: UTF8.self)
+    }
   }
 }
 
@@ -78,11 +124,11 @@ package struct AuditDraft {
 
   /// Adds lines of several actors.
   package mutating func add(_ new: [RecordChanges.AuditLine]) {
-    lines += new.map { ($0.actor, AuditRecord.Line(action: $0.action, subject: $0.subject)) }
+    lines += new.map { ($0.actor, AuditRecord.Line(action: $0.action, what: $0.what)) }
   }
 
   mutating func add(_ action: AuditAction, _ subject: String) {
-    lines.append((actor, AuditRecord.Line(action: action, subject: subject)))
+    lines.append((actor, AuditRecord.Line(action: action, what: .text(subject))))
   }
 
   /// Where a savepoint comes back to. The lines are not copied: a batch has a savepoint a message.

@@ -136,13 +136,17 @@ package struct RecordChanges: Sendable {
     /// Nil: the daemon.
     package let actor: String?
     package let action: AuditAction
-    package let subject: String
+    let what: AuditSubject
 
-    package init(actor: String?, _ action: AuditAction, _ subject: String) {
+    package var subject: String { what.text }
+
+    package init(actor: String?, _ action: AuditAction, _ what: AuditSubject) {
       self.actor = actor
       self.action = action
-      self.subject = subject
+      self.what = what
     }
+
+    package init(actor: String?, _ action: AuditAction, _ text: String) { self.init(actor: actor, action, .text(text)) }
   }
 
   /// Each record once.

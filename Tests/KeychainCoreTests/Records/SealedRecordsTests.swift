@@ -236,6 +236,25 @@ import Testing
     #expect(try store.keychain.auditProblem() == nil)
   }
 
+  @Test("A line about an item of a home is text when it is read, of at most 300 bytes") func auditItems() throws {
+    func item(_ id: [UInt8], _ group: String) -> RecordChanges.AuditLine {
+      .init(actor: nil, .added, .item(service: "thread-network", home: "Café", id: id, group: group))
+    }
+    let last = try store.keychain.lastAuditRecord()
+    var changes = RecordChanges.of(.sample(1, "a"))
+    changes.audit = [
+      item([0xA1, 0x02, 0xF0], "otbr"), item([], ""), item([1], String(repeating: "x", count: 400)),
+      .init(actor: nil, .deleted, ""),
+    ]
+    try records.commit(changes)
+    var subjects: [String] = []
+    try store.keychain.forEachAuditRecord(after: last) { subjects += $0.lines.map(\.subject) }
+    #expect(subjects == changes.audit.map(\.subject))
+    #expect(subjects.prefix(2) == ["genp thread-network/Café a102f0 (otbr)", "genp thread-network/Café  ()"])
+    #expect(subjects[2].utf8.count == 300 && subjects[3].isEmpty)
+    #expect(try store.keychain.auditProblem() == nil)
+  }
+
   @Test("Messages alone change no generation") func generation() throws {
     func generation() throws -> UInt64 {
       try store.keychain.database.read { try store.keychain.manifest.read(in: $0).0.generation }
