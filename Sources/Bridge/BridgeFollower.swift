@@ -53,8 +53,8 @@ final class BridgeFollower: LoopFollower {
 
   func willHandle() { requests.callers.look() }
 
-  func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
-    events[outcome.home]?.messages(of: outcome, in: home, at: now) ?? []
+  func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] {
+    events[outcome.home]?.rows(of: outcome, at: now) ?? []
   }
 
   func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews { news.news(of: batch, home: home) }

@@ -262,6 +262,7 @@ extension Home {
     event.user = terms.user
     event.network = .init(terms.preferred)
     event.consent = terms.consent
+    event.isByGrant = grants.contains { $0.id == terms.consent }
     finish(router, stored, event)
   }
 

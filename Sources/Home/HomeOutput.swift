@@ -172,6 +172,8 @@ package struct RouterEvent: Hashable, Sendable {
   package var check: PreferredCheck?
   /// By which credentials are sent.
   package var consent: ConsentID?
+  /// Whether that is an earlier "always", which has an id of its own.
+  package var isByGrant = false
   /// The last border router of the preferred network left.
   package var isLastOfPreferred = false
   /// A person has removed it.

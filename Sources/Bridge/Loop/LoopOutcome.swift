@@ -63,10 +63,8 @@ package protocol LoopFollower: Sendable {
   /// By the thread that brings something, before it has the loop: to ask who holds locks of his own.
   func willHandle()
 
-  /// Finished messages for the broker, which are stored with what caused them.
-  ///
-  /// - Parameter home: after the input.
-  func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]]
+  /// What is published of it, as rows that are stored with what caused them.
+  func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]]
 
   /// What happened, for people.
   ///

@@ -152,7 +152,7 @@ struct LoopState {
   /// Notes what follows from an input that no home has handled.
   mutating func add(_ outcome: LoopOutcome, in place: Int) {
     if !outcome.output.events.isEmpty || outcome.rejection != nil {
-      for message in follower.messages(of: outcome, in: homes[place].home, at: now) {
+      for message in follower.messages(of: outcome, at: now) {
         batch.bytes += message.count
         batch.messages.append(message)
       }

@@ -6,11 +6,11 @@ import ThreadRequests
 import ThreadkeeperSupport
 import Wire
 
-/// What happened in one home, as finished messages: `bridge/event`, `bridge/event/alert`, `router/<id>/event`. They are
-/// stored before they are published, because nothing else has them.
+/// What happened in one home: as rows of the store, because nothing else has it, and then as messages: `bridge/event`,
+/// `bridge/event/alert`, `router/<id>/event`. Those are made when they are published.
 package struct EventWriter: Sendable {
-  /// A stored row is full at so many bytes: a change of the preferred network can raise an alert of each router.
-  private static let rowBytes = 65_536
+  /// A stored row is full at so many events: a change of the preferred network can raise an alert of each router.
+  private static let rowEvents = 100
 
   private let home: String
   private let base: [UInt8]
@@ -24,22 +24,13 @@ package struct EventWriter: Sendable {
     self.ways = ways
   }
 
-  /// The messages that an output of a home causes, as rows for the store: mostly none or one.
-  ///
-  /// - Parameter home: after the input.
-  package func messages(for output: HomeOutput, of home: Home, at now: WireTime) -> [[UInt8]] {
-    guard !output.events.isEmpty else { return [] }
-    var rows: [[UInt8]] = []
-    var row = OutboxRow()
-    for event in output.events {
-      append(event, home, now, to: &row)
-      if row.bytes.count >= Self.rowBytes {
-        rows.append(row.bytes)
-        row = OutboxRow()
-      }
+  /// What is stored of an output of a home: mostly no row or one.
+  package func rows(of output: HomeOutput, at now: WireTime) -> [[UInt8]] {
+    let events = output.events.filter(\.isPublished)
+    return stride(from: 0, to: events.count, by: Self.rowEvents).map { start in
+      let part = Array(events[start..<min(start + Self.rowEvents, events.count)])
+      return OutboxRow.events(StoredEvents(part, in: home, at: now)).bytes
     }
-    if !row.bytes.isEmpty { rows.append(row.bytes) }
-    return rows
   }
 
   /// That a message was not acted upon.
@@ -48,7 +39,7 @@ package struct EventWriter: Sendable {
   ///   - topic: as it is to be named.
   ///   - user: where the topic names one.
   ///   - agent: the router that it is about, where that could be read.
-  package func message(_ rejection: Rejection, topic: String, user: String?, agent: BorderAgentID?, at now: WireTime)
+  package func row(_ rejection: Rejection, topic: String, user: String?, agent: BorderAgentID?, at now: WireTime)
     -> [UInt8]
   {
     var event = OutboundEvent(.messageRejected, at: now)
@@ -56,23 +47,37 @@ package struct EventWriter: Sendable {
     event.user = user.map { ExactName($0) }
     event.topic = topic
     event.rejection = rejection
-    var row = OutboxRow()
-    row.append(eventTopic, event.json(capacity: 384))
-    return row.bytes
+    return OutboxRow.message(topic: eventTopic, payload: event.json(capacity: 384)).bytes
   }
 
-  private func append(_ event: HomeEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow) {
+  /// The rows that an input causes: that it was rejected, or what has happened.
+  package func rows(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] {
+    var rows: [[UInt8]] = []
+    if let rejection = outcome.rejection, let origin = outcome.origin {
+      rows.append(row(rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
+    }
+    return rows + self.rows(of: outcome.output, at: now)
+  }
+
+  /// The messages of stored events of this home, in order.
+  func publications(_ stored: StoredEvents) -> [Publication] {
+    var publications: [Publication] = []
+    for event in stored.events { append(event, stored.time, to: &publications) }
+    return publications
+  }
+
+  private func append(_ event: HomeEvent, _ now: WireTime, to publications: inout [Publication]) {
     switch event {
-    case .router(let event): append(event, home, now, to: &row)
+    case .router(let event): append(event, now, to: &publications)
     case .alert(let key, let alert, let news, let severity):
       let state = AlertState(key, alert, in: self.home, ways: ways, news: (news, severity))
-      row.append("\(eventTopic)/alert", state.json(capacity: 1_536))
+      publications.append(Publication(topic: "\(eventTopic)/alert", payload: state.json(capacity: 1_536)))
     case .asked(let question):
       var event = OutboundEvent(.consentRequested, at: now)
       event.fill(question.id, question.requester, question.subject)
       event.message = question.reason(home: ways.isOnlyHome ? nil : self.home)
       event.expiresAt = question.expiresAt
-      append(event, to: &row)
+      append(event, to: &publications)
     case .decided(let record):
       let kind: OutboundEventKind
       switch record.outcome {
@@ -85,8 +90,7 @@ package struct EventWriter: Sendable {
       event.fill(record.id, record.requester, record.subject)
       event.scope = record.scope.map { $0 == .once ? .once : .always }
       event.decidedBy = record.by?.shown
-      append(event, to: &row)
-    // For the log.
+      append(event, to: &publications)
     case .notGiven, .adoptionChanged, .forgotten: break
     }
   }
@@ -99,7 +103,7 @@ package struct EventWriter: Sendable {
     (.datasetSent, .datasetSent),
   ]
 
-  private func append(_ event: RouterEvent, _ home: Home, _ now: WireTime, to row: inout OutboxRow) {
+  private func append(_ event: RouterEvent, _ now: WireTime, to publications: inout [Publication]) {
     var message = OutboundEvent(.routerAnnounced, at: now)
     message.agent = event.router
     message.network = event.network?.id
@@ -116,19 +120,19 @@ package struct EventWriter: Sendable {
     } else if event.types == .online, event.router != nil {
       message.message = event.onlineSentence
     }
-    if let id = event.consent {
-      // An earlier "always" has an id of its own.
-      message.id = home.grants.contains { $0.id == id } ? id.grantText : id.questionText
-    }
+    if let id = event.consent { message.id = event.isByGrant ? id.grantText : id.questionText }
     for (type, kind) in Self.kinds where event.types.contains(type) {
       message.kind = kind
-      append(message, to: &row)
+      append(message, to: &publications)
     }
   }
 
-  private func append(_ event: OutboundEvent, to row: inout OutboxRow) {
-    row.append(eventTopic, event.json(capacity: 384))
-    if let agent = event.agent { row.appendAgain(routerTopic(base, "/router/", agent, "/event")) }
+  private func append(_ event: OutboundEvent, to publications: inout [Publication]) {
+    let payload = event.json(capacity: 384)
+    publications.append(Publication(topic: eventTopic, payload: payload))
+    if let agent = event.agent {
+      publications.append(Publication(topic: routerTopic(base, "/router/", agent, "/event"), payload: payload))
+    }
   }
 }
 
@@ -158,15 +162,13 @@ extension OutboundEvent {
   }
 }
 
-extension EventWriter {
-  /// The messages that an input causes: that it was rejected, or what has happened.
-  ///
-  /// - Parameter home: after the input.
-  package func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
-    var rows: [[UInt8]] = []
-    if let rejection = outcome.rejection, let origin = outcome.origin {
-      rows.append(message(rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
+extension HomeEvent {
+  /// Others are for the log.
+  fileprivate var isPublished: Bool {
+    switch self {
+    case .router, .alert, .asked: true
+    case .decided(let record): record.outcome != .revoked
+    case .notGiven, .adoptionChanged, .forgotten: false
     }
-    return rows + messages(for: outcome.output, of: home, at: now)
   }
 }

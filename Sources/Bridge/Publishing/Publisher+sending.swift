@@ -73,9 +73,15 @@ extension Publisher.State {
       return true
     }
     guard let row, walk == nil || row.id > lastOfEarlier else { return false }
-    let read = OutboxRow.publications(row.bytes)
-    if read == nil { notices.append(.unreadable(message: row.id)) }
-    var publications = read ?? []
+    var publications: [Publication]
+    switch OutboxRow(row.bytes) {
+    case .message(let topic, let payload): publications = [Publication(topic: topic, payload: payload)]
+    // Those of a home that the settings have no more have no topic.
+    case .events(let stored): publications = events[stored.home]?.publications(stored) ?? []
+    case nil:
+      notices.append(.unreadable(message: row.id))
+      publications = []
+    }
     let tokens = nextToken..<nextToken + UInt64(publications.count)
     nextToken = tokens.upperBound
     for (place, token) in zip(publications.indices, tokens) { publications[place].token = token }

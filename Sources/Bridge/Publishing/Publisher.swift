@@ -33,6 +33,8 @@ package final class Publisher: Sendable {
     var states: RetainedStates
     var homes: [Home]
     var outbox: Outbox
+    /// By the name of the home.
+    let events: [String: EventWriter]
     var pace = PublicationPace(fullBatch: 256, portion: 8)
     /// What is no state of a home and goes first; made again for each connection.
     var urgent: ArraySlice<Publication> = []
@@ -95,11 +97,12 @@ package final class Publisher: Sendable {
   ) {
     self.now = now
     self.acknowledged = acknowledged
+    let events = settings.topics.homes.map { ($0.name, EventWriter(home: $0.name, base: $0.base, ways: settings.ways)) }
     let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: HomeRules()) }
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes, outbox: Outbox(store, stored),
-        lastOfEarlier: stored.upperBound - 1,
+        events: Dictionary(events, uniquingKeysWith: { $1 }), lastOfEarlier: stored.upperBound - 1,
         others: OtherDaemons(instance: settings.instanceID, takesOver: settings.takesOver)))
   }
 

@@ -42,8 +42,8 @@ final class LoopKit: Sendable {
 
     init(_ next: (any LoopFollower)?) { self.next = next }
 
-    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
-      if let next { return next.messages(of: outcome, in: home, at: now) }
+    func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] {
+      if let next { return next.messages(of: outcome, at: now) }
       var texts = outcome.output.events.map { "\(outcome.home) \(Self.name($0))" }
       if let rejection = outcome.rejection { texts.append("\(outcome.home) \(rejection.code)") }
       return texts.isEmpty ? [] : [Array(texts.joined(separator: ", ").utf8)]

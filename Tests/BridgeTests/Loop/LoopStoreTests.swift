@@ -250,7 +250,7 @@ import ThreadDataset
   }
 
   private struct Follower: LoopFollower {
-    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
+    func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] { [] }
     func news(of batch: CommittedBatch, home: (String) -> Home?) -> BatchNews {
       BatchNews(batch, ways: .init(isOnlyHome: true), home: home)
     }

@@ -12,9 +12,7 @@ import ThreadDataset
     let publisher = Mutex<Publisher?>(nil)
     private let events = EventWriter(home: "home", base: "tk/home", ways: .init(isOnlyHome: true))
 
-    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] {
-      events.messages(of: outcome, in: home, at: now)
-    }
+    func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] { events.rows(of: outcome, at: now) }
 
     func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
       publisher.withLock { $0 }?.note(batch, home: homes.home)

@@ -217,8 +217,7 @@ import ThreadDataset
     transcript.add(
       "each rejection",
       rejections.flatMap {
-        let row = writer.message($0, topic: "tk/in/a/ssid", user: "a", agent: .number(1), at: Self.now)
-        return OutboxRow.publications(row) ?? []
+        writer.publications(writer.row($0, topic: "tk/in/a/ssid", user: "a", agent: .number(1), at: Self.now))
       })
 
     let publisher = PublisherScene(Self.settings(home: false))

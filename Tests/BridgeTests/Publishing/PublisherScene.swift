@@ -37,8 +37,8 @@ final class PublisherScene {
     let settings = PublisherSettings.home { $0.discoveryPrefix = "ha" }
     var scene = PublishingScene()
     scene.publish(.announce, 1, .of(7))
-    let rows = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true)).messages(
-      for: scene.output, of: scene.home, at: scene.now)
+    let rows = EventWriter(home: "home", base: "tk", ways: .init(isOnlyHome: true)).rows(
+      of: scene.output, at: scene.now)
     return (settings, scene, rows)
   }
 
@@ -66,8 +66,8 @@ final class PublisherScene {
   func commit(_ body: (inout PublishingScene) -> Void) {
     scene.output = HomeOutput()
     body(&scene)
-    rows = EventWriter(home: "home", base: settings.topics.homes[0].base, ways: .init(isOnlyHome: true)).messages(
-      for: scene.output, of: scene.home, at: scene.now)
+    rows = EventWriter(home: "home", base: settings.topics.homes[0].base, ways: .init(isOnlyHome: true)).rows(
+      of: scene.output, at: scene.now)
     let first = nextMessage
     store.add(rows, from: first)
     nextMessage += Int64(rows.count)

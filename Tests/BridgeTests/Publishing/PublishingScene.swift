@@ -88,10 +88,10 @@ struct PublishingScene {
         by: .commandLine(user: 0)))
   }
 
-  /// What the last output causes, as it is published.
+  /// What the last output causes, as it is published after it was stored.
   func messages(base: String = "tk") -> [Publication] {
-    EventWriter(home: "home", base: base, ways: .init(isOnlyHome: true)).messages(for: output, of: home, at: now)
-      .flatMap { OutboxRow.publications($0) ?? [] }
+    let writer = EventWriter(home: "home", base: base, ways: .init(isOnlyHome: true))
+    return writer.rows(of: output, at: now).flatMap { writer.publications($0) }
   }
 
   /// Topics, and payloads as texts.
@@ -129,5 +129,16 @@ extension SeededGenerator {
 
   mutating func time() -> WireTime {
     WireTime(milliseconds: Int64.random(in: -62_000_000_000_000...200_000_000_000_000, using: &self))
+  }
+}
+
+extension EventWriter {
+  /// As the publisher makes them of a row.
+  func publications(_ row: [UInt8]) -> [Publication] {
+    switch OutboxRow(row) {
+    case .message(let topic, let payload): [Publication(topic: topic, payload: payload)]
+    case .events(let stored): publications(stored)
+    case nil: []
+    }
   }
 }

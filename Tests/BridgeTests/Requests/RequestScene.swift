@@ -39,7 +39,7 @@ final class RequestScene {
 
     init(_ service: RequestService) { self.service = service }
 
-    func messages(of outcome: LoopOutcome, in home: Home, at now: WireTime) -> [[UInt8]] { [] }
+    func messages(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] { [] }
 
     func committed(_ batch: CommittedBatch, _ homes: CommittedHomes) {
       let new = service.answer(batch, of: homes)

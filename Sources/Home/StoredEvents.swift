@@ -1,0 +1,81 @@
+/// What has happened in a home by one input, as it lies in the store until it is published: a sixth of the bytes of the
+/// messages that are made of it then. Its form is that of records.
+package struct StoredEvents: Equatable, Sendable {
+  /// The name of the home.
+  package let home: String
+  package let time: WireTime
+  package let events: [HomeEvent]
+
+  package init(_ events: [HomeEvent], in home: String, at time: WireTime) {
+    (self.home, self.time, self.events) = (home, time, events)
+  }
+
+  /// - Parameter first: a byte in front of them, which says what they are.
+  package func bytes(after first: UInt8) -> [UInt8] {
+    var coder = RecordCoder()
+    // Writing does not fail.
+    _ = try? coder.byte(first)
+    _ = try? coder(home)
+    _ = try? coder(time)
+    _ = try? coder(events)
+    return coder.bytes
+  }
+
+  /// - Parameter bytes: with the one in front.
+  /// - Throws: for what this version cannot have written.
+  package init(_ bytes: [UInt8]) throws(RecordError) {
+    var coder = RecordCoder(bytes)
+    _ = try coder.byte(nil)
+    (home, time, events) = try coder.rest()
+  }
+}
+
+extension HomeEvent: RecordedByForm {
+  static let form = choice(
+    .init(1, Self.router) { if case .router(let event) = $0 { event } else { nil } },
+    .init(2, { Self.alert($0, $1, $2, previousSeverity: $3) }) {
+      if case .alert(let key, let alert, let news, let severity) = $0 { (key, alert, news, severity) } else { nil }
+    }, .init(3, Self.asked) { if case .asked(let question) = $0 { question } else { nil } },
+    .init(4, Self.decided) { if case .decided(let record) = $0 { record } else { nil } },
+    .init(5, Self.notGiven) { if case .notGiven(let record) = $0 { record } else { nil } },
+    .init(6, Self.adoptionChanged) { if case .adoptionChanged(let agent) = $0 { agent } else { nil } },
+    .init(7, Self.forgotten) { if case .forgotten(let agent) = $0 { agent } else { nil } })
+}
+
+extension Alert.News: Recorded {}
+extension AlertSeverity: Recorded {}
+
+extension RouterEvent: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    var event = value ?? RouterEvent()
+    try coder(&event.types)
+    try coder(&event.router)
+    try coder(&event.routerName)
+    try coder(&event.routerNeedsID)
+    try coder(&event.user)
+    try coder(&event.network)
+    try coder(&event.differs)
+    try coder(&event.previousNetwork)
+    try coder(&event.isConflict)
+    try coder(&event.ssid)
+    try coder(&event.previousSSID)
+    try coder(&event.check)
+    try coder(&event.consent)
+    try coder(&event.isByGrant)
+    try coder(&event.isLastOfPreferred)
+    try coder(&event.isRemoved)
+    try coder(&event.isFirstNetwork)
+    return event
+  }
+}
+
+extension RouterEvent.Types: RecordedByForm {
+  static let form: RecordForm<Self> = { coder, value in try Self(rawValue: coder(value?.rawValue)) }
+}
+
+extension PreferredCheck: RecordedByForm {
+  static let form = choice(
+    plain: [0: .none, 1: .match], .init(2, Self.mismatch) { if case .mismatch(let found) = $0 { found } else { nil } },
+    .init(3, Self.stale) { if case .stale(let found) = $0 { found } else { nil } },
+    .init(4, Self.conflict) { if case .conflict(let found) = $0 { found } else { nil } })
+}
