@@ -79,9 +79,9 @@ package struct PageAccess: Sendable {
     token.current.map { Self.isSame(Array(given.utf8), Array($0.utf8)) } ?? false
   }
 
-  /// In the same time wherever they differ.
+  /// In the same time wherever they differ. `|` and `^` bind alike in Swift: what is compared stands in brackets.
   static func isSame(_ given: [UInt8], _ secret: [UInt8]) -> Bool {
-    given.count == secret.count && zip(given, secret).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+    given.count == secret.count && zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
 

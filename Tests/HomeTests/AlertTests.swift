@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test("The raw values of names are those that are stored, and five are notices for a day") func names() {
-    #expect(AlertName.allCases.count == 36 && AlertName.reportsDiffer.rawValue == 36)
+    #expect(AlertName.allCases.count == 40 && AlertName.matterServerDiffers.rawValue == 41)
     #expect(
       AlertName.allCases.filter { $0.traits.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered,
@@ -82,7 +82,7 @@ import Testing
     let atOnce: Set<AlertName> = [
       .adoptionFailed, .preferredNetworkChanged, .consentByHomeAssistant, .discoveryAltered, .messagesDropped,
       .sessionLost, .storeReadOnly, .brokerAuthenticationFailed, .sessionTakenOver, .storeDamaged, .stateAltered,
-      .anotherDaemon, .anchorAltered, .networkChanges, .testAlert,
+      .anotherDaemon, .anchorAltered, .networkChanges, .testAlert, .ghostNetwork,
     ]
     let isHeld = name.isHeld(.preferredChanged(change, disagrees: disagrees))
     #expect(isHeld == (!atOnce.contains(name) || name == .preferredNetworkChanged && disagrees))

@@ -167,9 +167,12 @@ import Testing
     let signer = RecordKey.signer(SignerKey(user: "otbr", issuer: Hash128(low: 1)), .router(1))
     scene.announce(1, .of(1)) { Self.sign(&$0, 1) }
     #expect(scene.home.takeChanges().records.contains(signer))
+    // The first heartbeat of a router is news: it is to be missed from then on.
     scene.publish(.heartbeat, 1) { Self.sign(&$0, 2) }
+    #expect(Array(scene.home.takeChanges().records) == [.router(1), signer])
+    scene.publish(.heartbeat, 1) { Self.sign(&$0, 3) }
     #expect(scene.home.takeChanges().isEmpty)
-    scene.publish(.offline, 1) { Self.sign(&$0, 3) }
+    scene.publish(.offline, 1) { Self.sign(&$0, 4) }
     #expect(Array(scene.home.takeChanges().records) == [.router(1), .alert(.of(.borderRouterOffline, 1)), signer])
   }
 

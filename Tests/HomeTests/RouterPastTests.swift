@@ -28,6 +28,7 @@ import ThreadDataset
   func hours() {
     var scene = Self.scene()
     #expect(Self.past(scene) == ["unknown 719", "online 1"])
+    scene.publish(.heartbeat, 1)
     scene.wait(seconds: 10 * 3_600)
     _ = scene.home.takeChanges()
     scene.publish(.heartbeat, 1)

@@ -225,7 +225,9 @@ import Wire
     #expect(try await trouble(greeting: "[]") == .notJSON)
     #expect(try await trouble(greeting: #"{"type":"auth_required","ha_version":"2025.4.4"}"#) == .otherForm)
     #expect(try await trouble(greeting: #"{"schema_version":"11"}"#) == .otherForm)
-    #expect(try await trouble(FakeMatterServer(schema: 15, leastSchema: 14).url) == .newerSchema(14))
+    let newer = try FakeMatterServer(schema: 15, leastSchema: 14)
+    #expect(try await trouble(newer.url) == .newerSchema(14))
+    withExtendedLifetime(newer) {}
     let server = try FakeMatterServer(schema: 12)
     server.refuse("get_all_credentials", 9)
     #expect(try await trouble(server.url) == .refused("error 9"))

@@ -19,8 +19,8 @@ import Testing
     (.preferredNetworkEmpty, "PreferredNetworkEmpty"), (.routerNotAdvertised, "RouterNotAdvertised"),
     (.credentialSharingOpen, "CredentialSharingOpen"), (.homeOffline, "HomeOffline"),
     (.agentNotWorking, "AgentNotWorking"), (.networkChanges, "NetworkChanges"), (.reportsDiffer, "ReportsDiffer"),
-    (.testAlert, "TestAlert"), (.ghostNetwork, "GhostNetwork"), (.zigbeeSharesChannel, "ZigbeeSharesChannel"),
-    (.matterServerDiffers, "MatterServerDiffers"), (.threadPathBroken, "ThreadPathBroken"),
+    (.testAlert, "TestAlert"), (.threadPathBroken, "ThreadPathBroken"), (.zigbeeSharesChannel, "ZigbeeSharesChannel"),
+    (.ghostNetwork, "GhostNetwork"), (.matterServerDiffers, "MatterServerDiffers"),
   ]
 
   @Test("The words stay as they are", arguments: pinned) func stable(name: AlertName, text: String) {

@@ -100,6 +100,27 @@ import Testing
     #expect(isLetIn(await enter(second)))
   }
 
+  @Test("Nothing but the same bytes is the same, wherever and however many differ") func same() {
+    let secrets = [Array("00000000".utf8), Array("12345678".utf8), Array("zZ-9_0Aa".utf8)]
+    for secret in secrets {
+      #expect(PageAccess.isSame(secret, secret) && !PageAccess.isSame(Array(secret.dropLast()), secret))
+      for place in secret.indices {
+        for byte in UInt8.min...UInt8.max where byte != secret[place] {
+          var given = secret
+          given[place] = byte
+          #expect(!PageAccess.isSame(given, secret))
+        }
+      }
+      for byte in UInt8.min...UInt8.max where secret.contains(where: { $0 != byte }) {
+        #expect(!PageAccess.isSame(Array(repeating: byte, count: secret.count), secret))
+      }
+      for _ in 1...20_000 {
+        let given = secret.map { _ in UInt8.random(in: 0x30...0x39) }
+        #expect(PageAccess.isSame(given, secret) == (given == secret))
+      }
+    }
+  }
+
   @Test("After five wrong ones the right one is refused, whoever has typed them") func fiveWrong() async {
     let code = routes.access.code.make()
     for left in (1...4).reversed() {
