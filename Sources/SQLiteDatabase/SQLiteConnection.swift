@@ -129,6 +129,8 @@ extension SQLiteConnection {
     // Not a moment of waiting: whoever wants to write would wait too.
     try withoutWaiting { handle in
       var (pages, moved): (Int32, Int32) = (0, 0)
+      // Only an error of this call says why it failed.
+      errno = 0
       let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, &pages, &moved)
       if result & 0xFF == SQLITE_BUSY || result & 0xFF == SQLITE_LOCKED { return nil }
       guard result == SQLITE_OK else { throw SQLiteError(result, on: handle) }

@@ -48,6 +48,8 @@ package protocol DaemonStore: RecordStore {
   func upkeep() throws
 
   /// Gives back memory and space on the disk; called once, when the daemon has come to rest.
+  ///
+  /// - Throws: where the file is damaged. A disk that is full or fails keeps the space.
   func rest() throws
 
   /// Notes a failure that makes the store unusable; any other is ignored.
@@ -107,9 +109,14 @@ extension SealedRecords: DaemonStore {
   package func upkeep() throws { try keychain.tick() }
 
   package func rest() throws {
-    // Where a reader needs the log, it stays until there is something to erase, or the daemon ends.
-    _ = try keychain.database.checkpointTruncate()
-    try keychain.database.releaseMemory()
+    try KeychainError.wrap("moving the log into the database") {
+      try keychain.database.releaseMemory()
+      // Where a reader needs the log, it stays until there is something to erase, or the daemon ends. So it does on a
+      // disk that is full or fails: whether commits fail too, they show.
+      do { _ = try keychain.database.checkpointTruncate() } catch let error as SQLiteError
+        where error.kind == .full || error.kind == .io
+      {}
+    }
   }
 
   package func noteFailure(_ error: any Error) {

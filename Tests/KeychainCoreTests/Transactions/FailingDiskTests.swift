@@ -266,3 +266,48 @@ import Testing
     }
   }
 }
+
+@Suite("A daemon's store that comes to rest") struct RestingStoreTests {
+  private func logSize(_ store: TemporaryStore) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: store.location.databasePath + "-wal")[.size] as? Int
+  }
+
+  @Test("A full disk, or an error of it at any call, leaves the log as it is, and is no failure of the store")
+  func faults() throws {
+    for fault in [FaultyDisk.Fault.full(at:), FaultyDisk.Fault.ioError(at:)] {
+      let fired = try FaultyDisk.tryCalls(fault) { disk, fault in
+        let store = try TemporaryStore {
+          $0.vfs = disk.name
+          $0.defersUpkeep = true
+        }
+        let records = SealedRecords(store.keychain)
+        for number in 1...3 as ClosedRange<Int64> { try records.commit(.of(.sample(number, "router \(number)"))) }
+        disk.arm(fault)
+        try records.rest()
+        disk.repair()
+        #expect(records.condition == .healthy, "\(fault)")
+        #expect(
+          try records.contents() == [1: ["router 1", nil], 2: ["router 2", nil], 3: ["router 3", nil]], "\(fault)")
+        try records.commit(.of(.sample(4, "later")))
+        try records.rest()
+        #expect(try logSize(store) == 0, "\(fault)")
+      }
+      #expect(fired > 0)
+    }
+  }
+
+  @Test("A damaged file is a failure, which makes the store read-only") func damaged() throws {
+    let store = try TemporaryStore { $0.defersUpkeep = true }
+    let records = SealedRecords(store.keychain)
+    try records.commit(.of(.sample(1, String(repeating: "a", count: 400_000))))
+    try records.rest()
+    try records.commit(.of(.sample(2, "b")))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: store.location.databasePath))
+    try file.truncate(atOffset: 4_096)
+    try file.close()
+    let error = try #require(throws: KeychainError.self) { try records.rest() }
+    #expect(error.cause?.kind == .corrupt)
+    records.noteFailure(error)
+    #expect(records.condition != .healthy)
+  }
+}
