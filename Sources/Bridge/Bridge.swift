@@ -49,6 +49,7 @@ package final class Bridge: Service {
   ) throws {
     let monitor = BridgeMonitor()
     let activity = Activity()
+    store.onUrgentUpkeep { activity.note() }
     let identity = try DaemonIdentity(store, logger: logger)
     let now: @Sendable () -> WireTime = { clock.now() }
     let hashKey = try store.hashKey()

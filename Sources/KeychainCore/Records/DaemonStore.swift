@@ -41,11 +41,15 @@ package protocol DaemonStore: RecordStore {
   /// - Throws: where nothing can be written, and a restart or a person is needed.
   func checkWritable() throws
 
-  /// As `checkWritable`, and that the files or the lease are still there; called each second.
+  /// As `checkWritable`, and that the files or the lease are still there; called with each `upkeep`.
   func check() throws
 
-  /// Upkeep, such as checkpoints; called each second.
+  /// Upkeep, such as checkpoints; called each second, at rest less often.
   func upkeep() throws
+
+  /// Has `body` called after each commit whose upkeep is due within a second also at rest: one that has deleted or
+  /// changed a secret, or that is in the audit. Whoever has made it.
+  func onUrgentUpkeep(_ body: @escaping @Sendable () -> Void)
 
   /// Gives back memory and space on the disk; called once, when the daemon has come to rest.
   ///
@@ -56,7 +60,10 @@ package protocol DaemonStore: RecordStore {
   func noteFailure(_ error: any Error)
 }
 
-extension DaemonStore { package func opensByRecoveryCode() throws -> Bool? { nil } }
+extension DaemonStore {
+  package func opensByRecoveryCode() throws -> Bool? { nil }
+  package func onUrgentUpkeep(_ body: @escaping @Sendable () -> Void) {}
+}
 
 extension SealedRecords: DaemonStore {
   package var id: StoreID { keychain.storeID }
@@ -107,6 +114,8 @@ extension SealedRecords: DaemonStore {
   }
 
   package func upkeep() throws { try keychain.tick() }
+
+  package func onUrgentUpkeep(_ body: @escaping @Sendable () -> Void) { keychain.upkeepIsUrgent.withLock { $0 = body } }
 
   package func rest() throws {
     try KeychainError.wrap("moving the log into the database") {

@@ -195,6 +195,8 @@ extension Keychain {
     if let manifest = ledger.manifest { anchor.noteCommit(manifest.generation) }
     // What a reader still holds back is tried again at the next change, tick or close.
     if owes, !options.defersUpkeep { _ = try? erasure.run() }
+    // What only keeps a home's records up to date can wait.
+    if options.defersUpkeep, ledger.owesErasure || !ledger.audit.isEmpty { upkeepIsUrgent.withLock { $0 }?() }
   }
 }
 

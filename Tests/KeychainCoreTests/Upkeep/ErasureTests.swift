@@ -147,3 +147,42 @@ import Testing
     #expect(try files(of: store, with: sealed).isEmpty)
   }
 }
+
+@Suite("Upkeep that cannot wait") struct UrgentUpkeepTests {
+  @Test(
+    "What is erased or in the audit asks for it, whoever commits it, and what only keeps records up to date does not")
+  func asks() throws {
+    let store = try TemporaryStore {
+      $0.defersUpkeep = true
+      $0.auditor = "daemon"
+    }
+    let (keychain, records) = (store.keychain, SealedRecords(store.keychain))
+    // The first has its key made.
+    try records.commit(.of(.sample(3, "router")))
+    try keychain.tick()
+    let calls = Locked(0)
+    records.onUrgentUpkeep { calls.withLock { $0 += 1 } }
+    func expect(_ count: Int, _ words: String, _ commit: () throws -> Void) throws {
+      calls.withLock { $0 = 0 }
+      try commit()
+      #expect(calls.withLock { $0 } == count, "\(words)")
+      #expect(keychain.owesUpkeep, "\(words)")
+      try records.upkeep()
+      #expect(!keychain.owesUpkeep, "\(words)")
+    }
+    try expect(0, "records") { try records.commit(.of(.sample(1, "a", .text("one")), .sample(2, "b"))) }
+    try expect(0, "a state") { try records.commit(.of(.sample(1, "seen again"))) }
+    try expect(1, "a secret") { try records.commit(.of(.sample(1, "a", .text("two")))) }
+    try expect(1, "a line of the audit") {
+      var changes = RecordChanges.of(.sample(2, "c"))
+      changes.audit = [.init(actor: nil, .credentialsGiven, "node")]
+      try records.commit(changes)
+    }
+    var slot: KeySlot?
+    try expect(1, "a key slot") { slot = try keychain.addKeySlot(.keyFile(path: store.path + "/second.key")) }
+    try expect(1, "no key slot") { try keychain.removeKeySlot(#require(slot).number) }
+    calls.withLock { $0 = 0 }
+    #expect(throws: KeychainError.self) { try keychain.removeKeySlot(99) }
+    #expect(calls.withLock { $0 } == 0, "nothing was committed")
+  }
+}
