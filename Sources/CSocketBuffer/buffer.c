@@ -143,8 +143,34 @@ ssize_t send(int descriptor, const void *bytes, size_t count, int flags) {
   return sendto(descriptor, bytes, count, flags, NULL, 0);
 }
 
+// What a library that is built with _FORTIFY_SOURCE calls instead, where it knows the size of the memory.
+
+extern void __chk_fail(void) __attribute__((noreturn));
+ssize_t __read_chk(int descriptor, void *bytes, size_t count, size_t size);
+ssize_t __recv_chk(int descriptor, void *bytes, size_t count, size_t size, int flags);
+
+ssize_t __read_chk(int descriptor, void *bytes, size_t count, size_t size) {
+  if (count > size) __chk_fail();
+  return read(descriptor, bytes, count);
+}
+
+ssize_t __recv_chk(int descriptor, void *bytes, size_t count, size_t size, int flags) {
+  if (count > size) __chk_fail();
+  return recv(descriptor, bytes, count, flags);
+}
+
 bool socket_buffer_works(void) {
-  return dlsym(RTLD_DEFAULT, "read") == (void *)read && dlsym(RTLD_DEFAULT, "write") == (void *)write;
+  const struct {
+    const char *name;
+    void *function;
+  } all[] = {
+      {"read", (void *)read}, {"__read_chk", (void *)__read_chk}, {"write", (void *)write},
+      {"recv", (void *)recv}, {"__recv_chk", (void *)__recv_chk}, {"send", (void *)send},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    if (dlsym(RTLD_DEFAULT, all[i].name) != all[i].function) return false;
+  }
+  return true;
 }
 
 #else

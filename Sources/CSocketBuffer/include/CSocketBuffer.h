@@ -4,14 +4,14 @@
 /// Bytes of a socket in both directions, for a library that reads them one by one and writes each packet by itself.
 ///
 /// While a thread is between `socket_buffer_enter` and `socket_buffer_leave`, its calls of `read`, `recv`, `write` and
-/// `send` for this descriptor are those of the buffer; those for other descriptors, and of other threads, are the C
-/// library's. So nothing depends on which descriptor has the same number later. The descriptor does not block, and is
-/// the caller's to close.
+/// `send` for this descriptor, also those that check the size of the memory, are those of the buffer; those for other
+/// descriptors, and of other threads, are the C library's. So nothing depends on which descriptor has the same number
+/// later. The descriptor does not block, and is the caller's to close.
 ///
 /// All but `socket_buffer_enter` and `socket_buffer_leave` can be called outside of them.
 typedef struct socket_buffer socket_buffer;
 
-/// Whether other libraries of this program call the functions that are here. Not so with sanitizers, and where a
+/// Whether other libraries of this program call all the functions that are here. Not so with sanitizers, and where a
 /// program exports no symbols to them.
 bool socket_buffer_works(void);
 

@@ -202,6 +202,28 @@ import Testing
     #expect(pair.receive() == [5, 6, 7])
   }
 
+  @Test(
+    "So are reads that check the size of the memory, as in a library that is built so",
+    .enabled(if: socket_buffer_works())) func checkedReads() throws
+  {
+    typealias Read = @convention(c) (Int32, UnsafeMutableRawPointer, Int, Int) -> Int
+    typealias Receive = @convention(c) (Int32, UnsafeMutableRawPointer, Int, Int, Int32) -> Int
+    let checkedRead = try unsafeBitCast(#require(dlsym(nil, "__read_chk")), to: Read.self)
+    let checkedReceive = try unsafeBitCast(#require(dlsym(nil, "__recv_chk")), to: Receive.self)
+    pair.send([1, 2, 3])
+    var bytes: [UInt8] = [0, 0]
+
+    socket_buffer_enter(buffer)
+    #expect(checkedRead(pair.near, &bytes, 1, 2) == 1 && bytes[0] == 1)
+    #expect(socket_buffer_has_input(buffer))
+    #expect(checkedReceive(pair.near, &bytes, 2, 2, 0) == 2 && bytes == [2, 3])
+    socket_buffer_leave()
+
+    pair.send([4, 5])
+    #expect(checkedRead(pair.near, &bytes, 1, 2) == 1 && bytes[0] == 4)
+    #expect(checkedReceive(pair.near, &bytes, 1, 2, 0) == 1 && bytes[0] == 5)
+  }
+
   @Test("A descriptor that is used again has nothing of the connection before", .enabled(if: socket_buffer_works()))
   func usedAgain() throws {
     pair.send([1, 2])
