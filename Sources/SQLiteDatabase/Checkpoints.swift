@@ -13,16 +13,16 @@ import ThreadkeeperSupport
 ///
 /// What a reader needs stays in the log, which grows until that one has ended. A process that is killed, or a disk that
 /// is full, leaves what was not moved in the log, and that counts.
-// Unchecked because what changes is touched under one of two locks: `connection` and `isClosed` under `lock`, `noted`
-// under that of the writer. Who needs both takes `lock` first.
+// Unchecked because what changes is touched under one of two locks: `connection` under `lock`, once it is open, and
+// `noted` under that of the writer. Who needs both takes `lock` first.
 final class Checkpoints: @unchecked Sendable {
   private let path: String
   private let options: SQLiteDatabase.Options
   private let writerLock: ThreadLock
   /// Held while the log is moved.
   private let lock = ThreadLock()
+  /// Nil before `open`, and after `close`.
   private var connection: SQLiteConnection?
-  private var isClosed = false
   /// Pages in the log when it was moved last.
   private var noted = 0
   private let isRunning = Atomic(false)
@@ -31,6 +31,16 @@ final class Checkpoints: @unchecked Sendable {
     self.path = path
     self.options = options
     self.writerLock = writerLock
+  }
+
+  /// Called where the writer is opened, before anyone has the database: later, others could lie at its path, or the
+  /// process could have too many files open, and the log would grow without end.
+  func open() throws(SQLiteError) {
+    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, options: options)
+    try connection.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+    // It does not see the log before it has read.
+    _ = try connection.text("PRAGMA journal_mode")
+    self.connection = connection
   }
 
   /// Called after each commit, under the lock of the writer.
@@ -54,10 +64,7 @@ final class Checkpoints: @unchecked Sendable {
   /// Moves what is committed, and the rest where the log is long.
   func run() throws {
     try lock.withLock {
-      guard !isClosed else { return }
-      let connection = try self.connection ?? open()
-      self.connection = connection
-      guard let log = try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE), log.isWhole,
+      guard let connection, let log = try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE), log.isWhole,
         log.pages >= 4 * options.checkpointPages
       else { return }
       _ = try writerLock.withLock { try connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE) }
@@ -76,17 +83,8 @@ final class Checkpoints: @unchecked Sendable {
   /// Returns when the log is not being moved any more.
   func close() {
     try? lock.withLock {
-      isClosed = true
       connection?.close()
       connection = nil
     }
-  }
-
-  private func open() throws -> SQLiteConnection {
-    let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READWRITE, options: options)
-    try connection.run("PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
-    // It does not see the log before it has read.
-    _ = try connection.text("PRAGMA journal_mode")
-    return connection
   }
 }

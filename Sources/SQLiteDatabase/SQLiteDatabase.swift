@@ -68,6 +68,7 @@ package final class SQLiteDatabase: Sendable {
     writer = connection
     // A virtual file system of a test need not have files.
     if options.vfs == nil { connection.files = OpenFiles(path) }
+    try checkpoints.open()
   }
 
   deinit { close() }

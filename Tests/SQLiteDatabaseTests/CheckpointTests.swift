@@ -91,6 +91,26 @@ import Testing
     #expect(try isIntact(test.path))
   }
 
+  @Test("The log is moved within the files that the writer has open, also where others lie at its path by then")
+  func sameFiles() throws {
+    let test = try database(1_000)
+    try write(1, test)
+    let moved = test.path + "-moved"
+    for suffix in ["", "-wal", "-shm"] {
+      try FileManager.default.moveItem(atPath: test.path + suffix, toPath: moved + suffix)
+    }
+    let other = try SQLiteDatabase(path: test.path, access: .readWrite(create: true))
+    defer { other.close() }
+    try other.write { try $0.execute("CREATE TABLE others (id INTEGER PRIMARY KEY)") }
+    func hasNote(_ path: String) throws -> Bool {
+      try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("note 1".utf8)) != nil
+    }
+    #expect(try !hasNote(moved))
+    try test.database.checkpoints.run()
+    #expect(try hasNote(moved) && !hasNote(test.path))
+    #expect(try failure { try write(2, test) }.kind == .moved)
+  }
+
   @Test("A reader keeps its snapshot while the log is moved, and what it needs is moved after it") func reader() throws
   {
     let test = try database(10)
