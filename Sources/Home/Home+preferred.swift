@@ -183,6 +183,11 @@ extension Home {
     return id
   }
 
+  /// Whether a network can be kept without another one having to go.
+  func hasRoomForFormer(_ dataset: DatasetSummary) -> Bool {
+    former.count < FormerNetwork.limit || former.contains { $0.dataset.isCovered(by: dataset) }
+  }
+
   /// The history has each once, whatever its timestamp.
   private mutating func dropFormer(coveredBy dataset: DatasetSummary) {
     for index in former.indices.reversed() where former[index].dataset.isCovered(by: dataset) {

@@ -264,7 +264,7 @@ extension Home {
   }
 
   /// A login has deleted a network from its store. What a person has agreed to be deleted is kept with the networks that
-  /// were preferred. What was deleted otherwise stays, until a person forgets it.
+  /// were preferred, while there is room. What was deleted otherwise, or has no room, stays until a person forgets it.
   mutating func takeDeletion(_ message: RouterMessage, of network: ExtendedPANID, from user: ExactName)
     throws(HomeRejection)
   {
@@ -283,7 +283,10 @@ extension Home {
     endAgreed(&one)
     put(one)
     guard isAgreed else { return }
-    if one.dataset.hasCredentials { _ = keepFormer(one.dataset, from: .record(.shared(user, network))) }
+    if one.dataset.hasCredentials {
+      guard hasRoomForFormer(one.dataset) else { return }
+      _ = keepFormer(one.dataset, from: .record(.shared(user, network)))
+    }
     drop(one)
   }
 }

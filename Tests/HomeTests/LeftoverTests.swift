@@ -173,6 +173,25 @@ import ThreadDataset
     #expect(Self.report(&scene).isEmpty)
   }
 
+  @Test("Where as many networks are kept as can be, none goes for what is deleted: that stays with its login")
+  func noRoom() {
+    var scene = HomeScene { $0.settings.alertsHold = 0 }
+    scene.see(.of(1, on: 1))
+    for network in 11..<11 + UInt64(FormerNetwork.limit) { scene.prefer(.of(network)) }
+    scene.prefer(.of(1))
+    scene.enroll("ha")
+    scene.share(.of(1), isPreferred: true) { $0.writes = true }
+    scene.share(.of(2)) { $0.writes = true }
+    let former = scene.home.former
+    #expect(former.count == FormerNetwork.limit)
+    scene.pass(seconds: Self.age)
+    scene.approve()
+    let output = scene.handle(.message(RouterMessage(.leave, .network(2)), from: "ha"))
+    #expect(scene.home.former == former && output.secrets.isEmpty)
+    #expect(Self.shared(scene)?.isThere == false && Self.shared(scene)?.dataset.hasCredentials == true)
+    #expect(Self.report(&scene).isEmpty && !scene.firing.contains(Self.ghost) && scene.waiting.isEmpty)
+  }
+
   @Test("After a no it is not asked again, and no alert, until a router was there") func denied() {
     var scene = Self.scene()
     scene.pass(seconds: Self.age)
