@@ -188,6 +188,7 @@ struct KernelList {
   private static let lists: UInt16 = 0x301  // NLM_F_REQUEST, NLM_F_DUMP
   private static let error: UInt16 = 2  // NLMSG_ERROR
   private static let done: UInt16 = 3  // NLMSG_DONE
+  private static let isChanged: UInt16 = 0x10  // NLM_F_DUMP_INTR: while the list was made
   private static let messageHeader = 16
   /// Of one answer, which has many messages; of all, so that no machine that routes the internet is read.
   private static let answerBytes = 64 << 10
@@ -207,7 +208,7 @@ struct KernelList {
     }
   }
 
-  /// - Returns: nil where the kernel may not be asked, or has too many.
+  /// - Returns: nil where the kernel may not be asked, has too many, or changes them meanwhile.
   func entries() -> [Entry]? {
     let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
@@ -217,7 +218,8 @@ struct KernelList {
     add(UInt32(Self.messageHeader + headerLength))
     add(type)
     add(Self.lists)
-    add(UInt64(1))
+    add(UInt32(1))
+    add(UInt32(0))
     request += [UInt8(family)] + [UInt8](repeating: 0, count: headerLength - 1)
     guard send(descriptor, request, request.count, 0) == request.count else { return nil }
     var entries: [Entry] = []
@@ -225,23 +227,28 @@ struct KernelList {
     var read = 0
     while read < Self.mostBytes {
       // What comes next is there when the last one was taken.
-      let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT))
-      guard count > 0, let isWhole = take(Array(answer.prefix(count)), &entries) else { return nil }
+      // With MSG_TRUNC the count is that of the whole answer.
+      let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT) | Int32(MSG_TRUNC))
+      guard count > 0, count <= answer.count, let isWhole = take(Array(answer.prefix(count)), &entries) else {
+        return nil
+      }
       if isWhole { return entries }
       read += count
     }
     return nil
   }
 
-  /// - Returns: whether that were all; nil where it is no answer.
+  /// - Returns: whether that were all; nil where it is no answer, or not the whole list.
   func take(_ answer: [UInt8], _ entries: inout [Entry]) -> Bool? {
     var start = 0
     while start + Self.messageHeader <= answer.count {
       let length = Int(Self.value(UInt32.self, in: answer, at: start))
       guard length >= Self.messageHeader, length <= answer.count - start else { return nil }
+      guard Self.value(UInt16.self, in: answer, at: start + 6) & Self.isChanged == 0 else { return nil }
       let body = answer[start + Self.messageHeader..<start + length]
       switch Self.value(UInt16.self, in: answer, at: start + 4) {
-      case Self.done: return true
+      // With the number of an error, where there is one.
+      case Self.done: return Self.value(Int32.self, in: Array(body), at: 0) < 0 ? nil : true
       case Self.error: return nil
       // RTM_NEWLINK and so on.
       case type - 2 where body.count >= headerLength:

@@ -26,8 +26,8 @@ import Testing
 
   private static func number(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
-  private static func message(_ type: UInt16, _ body: [UInt8], length: Int? = nil) -> [UInt8] {
-    number(UInt32(length ?? 16 + body.count)) + number(type) + [UInt8](repeating: 0, count: 10) + body
+  private static func message(_ type: UInt16, _ body: [UInt8], flags: UInt16 = 2, length: Int? = nil) -> [UInt8] {
+    number(UInt32(length ?? 16 + body.count)) + number(type) + number(flags) + [UInt8](repeating: 0, count: 8) + body
   }
 
   @Test("Lists are read to their end; what is cut, refused, or of another list is none") func messages() {
@@ -41,9 +41,13 @@ import Testing
     #expect(take(entry + Self.message(3, [0, 0, 0, 0]) + entry) == (true, 1))
     #expect(take(Self.message(16, [UInt8](repeating: 0, count: 16))) == (false, 0))
     #expect(take(Self.message(20, [2, 24])) == (false, 0))
-    for bad in [Self.message(2, [0, 0, 0, 0]), Self.message(20, [], length: 15), Self.message(20, [], length: 17)] {
-      #expect(take(bad).isWhole == nil)
-    }
+    let bodyless = Self.message(3, [])
+    #expect(take(entry + bodyless) == (true, 1))
+    for bad in [
+      Self.message(2, [0, 0, 0, 0]), Self.message(20, [], length: 15), Self.message(20, [], length: 17),
+      Self.message(3, Self.number(Int32(-EINTR))), Self.message(3, [0, 0, 0, 0], flags: 0x12),
+      Self.message(20, [2, 24, 0, 0, 1, 0, 0, 0], flags: 0x12),
+    ] { #expect(take(bad).isWhole == nil) }
     #expect(take(Array(entry.dropLast())).isWhole == nil)
   }
 
