@@ -13,7 +13,7 @@ import ThreadkeeperSupport
 /// other. Neighbouring channels do not overlap.
 struct ZigbeeChannels: Equatable, Sendable {
   static let topic = AccessList.zigbee
-  /// It has all settings of zigbee2mqtt with their schema, some 100 KB.
+  /// It has all settings of zigbee2mqtt with their schema, some 100 KB. A broker of MQTT 3.1.1 sends more.
   static let mostBytes: UInt32 = 524_288
   private static let depth = 64
 
@@ -22,6 +22,8 @@ struct ZigbeeChannels: Equatable, Sendable {
 
   /// - Parameter payload: empty where zigbee2mqtt is gone.
   mutating func take(_ payload: [UInt8]) {
+    channel = nil
+    guard payload.count <= Self.mostBytes else { return }
     let network = UntrustedJSON.value(of: "network", in: payload, depth: Self.depth)
     let number = network.flatMap { UntrustedJSON.value(of: "channel", in: $0, depth: Self.depth) }
     channel = number.flatMap { UInt16(String(decoding: $0, as: UTF8.self)) }.flatMap {

@@ -33,6 +33,13 @@ import ThreadDataset
     ]) func absent(_ payload: String)
   { #expect(channel(payload) == nil) }
 
+  @Test("What is longer than any message of zigbee2mqtt is not read") func tooLong() {
+    let text = #"{"network":{"channel":15}}"#
+    let most = Int(ZigbeeChannels.mostBytes)
+    #expect(channel(text + String(repeating: " ", count: most - text.utf8.count)) == 15)
+    #expect(channel(text + String(repeating: " ", count: most + 1 - text.utf8.count)) == nil)
+  }
+
   @Test("Another message takes the place of the one before, and an empty one ends it") func replaced() throws {
     var channels = ZigbeeChannels()
     for (payload, isOverlap) in [
