@@ -21,13 +21,12 @@ final class PathWatch: Sendable {
 
   func look(_ home: Home) throws {
     var facts: AlertFacts?
-    if ThreadPath.isWanted(controller) {
-      let routers = ThreadPath.routers(of: home)
-      if !routers.isEmpty {
-        // Of what the kernel does not say nothing is known: the alert stays as it is.
-        guard let machine = read() else { return }
-        facts = .threadPathBroken(ThreadPath(routers, machine).faults)
-      }
+    let routers = ThreadPath.routers(of: home)
+    // Whether programs need them is looked for in all sockets of the machine.
+    if !routers.isEmpty, ThreadPath.isWanted(controller) {
+      // Of what the kernel does not say nothing is known: the alert stays as it is.
+      guard let machine = read() else { return }
+      facts = .threadPathBroken(ThreadPath(routers, machine).faults)
     }
     guard current.withLock({ $0 }) != .some(facts) else { return }
     try loop.perform(.condition(.threadPathBroken, facts), in: self.home)
