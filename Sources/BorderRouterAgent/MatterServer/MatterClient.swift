@@ -144,6 +144,7 @@ extension HomeAssistantTrouble {
       "\(words), so nothing is sent there; where that is the Matter server's, name its user with --server-user"
     case .status(let status):
       "what answers is no WebSocket of a Matter server (\(status)); that of most is at ws://HOST:5580/ws"
+    case .noTLS(let words): "TLS does not begin (\(words)); is it ws:// at this port?"
     case .tooLarge: "its answer has more than \(Frames.limit) bytes"
     case .closed: "it has closed the connection; it may be stopping or starting"
     default: "\(self)".replacing("Home Assistant", with: "the Matter server")

@@ -211,6 +211,7 @@ import ThreadDataset
     for trouble in troubles {
       let words = trouble.ofMatterServer
       #expect(!words.contains("Home Assistant") && !words.contains("home-assistant"), "\(words)")
+      #expect(!words.contains("is it http"), "\(words)")
     }
   }
 }
