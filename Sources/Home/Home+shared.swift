@@ -78,6 +78,7 @@ extension Home {
     if let before = shared[one.network]?.removeValue(forKey: one.user) {
       countShared(one, -1)
       nameShared(before, nil)
+      if let agreed = before.agreed { orderedAt[agreed.consent] = nil }
     }
     if shared[one.network]?.isEmpty == true { shared[one.network] = nil }
     noteChange(of: one)

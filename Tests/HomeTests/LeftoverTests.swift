@@ -235,6 +235,16 @@ import ThreadDataset
     #expect(Self.shared(scene)?.agreed == nil && scene.waiting.first?.requester.fingerprint == "another")
   }
 
+  @Test("Where a person forgets the network here after the yes, nothing more is sent") func forgotten() {
+    var scene = Self.scene()
+    scene.pass(seconds: Self.age)
+    scene.approve()
+    #expect(scene.home.orderedAt.count == 1)
+    scene.command(.forgetNetwork(.network(2)))
+    #expect(Self.shared(scene) == nil && scene.home.orderedAt.isEmpty)
+    #expect(Self.report(&scene).isEmpty)
+  }
+
   @Test("What is deleted there without a person's yes stays here, and comes back with a report") func deletedThere() {
     var scene = Self.scene()
     let output = scene.handle(.message(RouterMessage(.leave, .network(2)), from: "ha"))
