@@ -98,14 +98,23 @@ struct MatterFeed: Sendable {
   /// The server is restarted now and then: what passes by itself counts from the fifth look on.
   var standing: AgentStanding? {
     if let trouble { return trouble.mayPass && troubles < 5 ? nil : .fails(trouble.ofMatterServer) }
-    guard server != nil, isListed else { return nil }
+    guard let server, isListed else { return nil }
     guard let home, !isInStep else { return .works }
     if let obstacle { return .fails(obstacle) }
     // It is given with the next look.
     guard known?.home != home else { return nil }
+    let state =
+      if given?.network == home.network { "it has an older dataset of" } else if mayHave(home, server) {
+        "it does not say whether it has the current dataset of"
+      } else { "it lacks" }
     return .fails(
-      (given?.network == home.network ? "it has an older dataset of the home's network" : "it lacks the home's network")
-        + " \(home.network): a person has to agree; run `threadkeeper consent list` on the daemon's machine")
+      "\(state) the home's network \(home.network): a person has to agree; run `threadkeeper consent list` on the "
+        + "daemon's machine")
+  }
+
+  /// An earlier run may have given it.
+  private func mayHave(_ home: Home, _ server: MatterServer) -> Bool {
+    given == nil && server.hasCredentials && (server.network ?? home.network) == home.network
   }
 
   /// - Parameter now: from any origin, never falling.

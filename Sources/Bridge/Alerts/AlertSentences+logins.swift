@@ -36,14 +36,14 @@ extension AlertSentences {
     let agent = facts.names.first.first ?? ""
     let place = ShownName.quoted(String(agent.drop { $0 != " " }.dropFirst()), longest: 64).map { "\($0) " } ?? ""
     let more = facts.names.count - 1
-    let others = more > 0 ? "; \(more) more of this login lack it, too" : ""
+    let others = more > 0 ? "; the same of \(more) more of this login" : ""
     let last = facts.since == nil ? "it has never been given it" : "it had it last at \(since)"
     let words = ShownName.quoted(trouble, longest: 300).map { ": \($0)" } ?? ""
     return (
-      "The Matter server \(place)of login \(user) does not have the preferred network of this home\(words); "
+      "The Matter server \(place)of login \(user) is not known to have the preferred network of this home\(words); "
         + "\(last)\(others)",
-      "Fix that: until then Thread devices that it commissions are not put onto the preferred network. If this login is "
-        + "not used any more, run `threadkeeper clients revoke \(login) --forget\(homeOption)`."
+      "Fix that: until then Thread devices that it commissions may not be put onto the preferred network. If this "
+        + "login is not used any more, run `threadkeeper clients revoke \(login) --forget\(homeOption)`."
     )
   }
 

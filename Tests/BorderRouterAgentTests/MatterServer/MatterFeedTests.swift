@@ -74,8 +74,16 @@ import ThreadDataset
 
   @Test("A server with credentials of an earlier run is given them too: whether they are the home's is not known")
   mutating func earlier() {
-    looked(schema: 12, true, of: network)
-    #expect(handle(.listed(home)).contains(.ask))
+    for (schema, named) in [(12, network), (11, nil)] as [(UInt64, ExtendedPANID?)] {
+      feed = MatterFeed()
+      looked(schema: schema, true, of: named)
+      #expect(handle(.listed(home)).contains(.ask))
+      #expect(fails("it does not say whether it has the current dataset of the home's network \(network)"))
+    }
+    feed = MatterFeed()
+    looked(schema: 12, true, of: other)
+    handle(.listed(home))
+    #expect(fails("it lacks the home's network"))
   }
 
   @Test("One that has forgotten them, or has another network, gets them again without a question") mutating func again()

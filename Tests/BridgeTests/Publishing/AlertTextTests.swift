@@ -315,13 +315,13 @@ import ThreadDataset
     ),
     (
       matter(others: []),
-      #"The Matter server "ws://127.0.0.1:5580" of login ha does not have the preferred network of this home: "#
-        + #""it lacks it"; it had it last at 1970-01-01T00:00:00Z"#
+      #"The Matter server "ws://127.0.0.1:5580" of login ha is not known to have the preferred network of this "#
+        + #"home: "it lacks it"; it had it last at 1970-01-01T00:00:00Z"#
     ),
     (
       matter(others: ["matter_server ws://other"]) { $0.since = nil },
-      #"The Matter server "ws://127.0.0.1:5580" of login ha does not have the preferred network of this home: "#
-        + #""it lacks it"; it has never been given it; 1 more of this login lack it, too"#
+      #"The Matter server "ws://127.0.0.1:5580" of login ha is not known to have the preferred network of this "#
+        + #"home: "it lacks it"; it has never been given it; the same of 1 more of this login"#
     ),
     (
       with(.sameKeys, who: "ha", user: "ha"),
