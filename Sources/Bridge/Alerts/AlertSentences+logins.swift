@@ -59,7 +59,7 @@ extension AlertSentences {
     let network = ShownName.named(facts.network?.name, id, needsID: true)
     let delete = "Delete it in the settings of \(shortSender) (Thread), or \(Self.write)."
     return (
-      "\(sender) still has network \(network), on which no border router has been since \(since)",
+      "\(sender) still has network \(network), on which no border router has been seen since \(since)",
       "\(isAsked ? Self.decide : delete) To keep it, \(run("networks accept \(id)\(homeOption)", or: "Accept"))."
     )
   }
@@ -68,8 +68,8 @@ extension AlertSentences {
     let other = facts.otherNames.first.first ?? ""
     let change = "Prefer \(other) in the settings of \(shortSender) (Thread), or \(Self.write)."
     return (
-      "\(sender) prefers border router \(agent) of \(configured), which has not been there since \(since); \(other) is",
-      isAsked ? Self.decide : change
+      "\(sender) prefers border router \(agent) of \(configured), which has not been seen there since \(since); "
+        + "\(other) is", isAsked ? Self.decide : change
     )
   }
 
@@ -91,7 +91,7 @@ extension AlertSentences {
       )
       return (
         "\(sender) prefers network \(theirs), this home prefers \(ours)"
-          + (facts.since == nil ? "" : "; no border router has been on \(network) since \(since)"),
+          + (facts.since == nil ? "" : "; no border router has been seen on \(network) since \(since)"),
         "To use \(network) here, too, \(run("preferred set \(other)\(homeOption)", or: "Prefer")). To use "
           + "\(preferredName) there, make it the preferred network in the settings of \(short) (Thread), or "
           + "\(write). \(gone(other))"

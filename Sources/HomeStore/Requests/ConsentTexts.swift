@@ -187,12 +187,13 @@ extension ConsentSubject {
     let store = "the store of \(requester.shown)\(claim)"
     let since = since.map { " since \($0)" } ?? ""
     guard let router else {
-      return "Delete the network \(offered)\(place) from \(store)? No border router has been on it\(since). Its "
-        + "credentials are kept here, among the networks that were preferred"
+      let isKept = networks.contains { $0.key != nil }
+      return "Delete the network \(offered)\(place) from \(store)? No border router has been seen on it\(since); "
+        + "those behind other local networks are not seen" + (isKept ? ". Its credentials are kept here" : "")
     }
     return
       "Make \(router.shown) the preferred border router of \(offered)\(place) in \(store)? The one that is preferred "
-      + "there has not been on the network\(since)"
+      + "there has not been seen on the network\(since)"
   }
 
   /// That no person has decided on the keys that the home prefers now.

@@ -247,12 +247,12 @@ import ThreadDataset
     (
       shared(.ghostNetwork(isAsked: true)),
       #""Home Assistant" (login ha) still has network "attic" (0000000000000002), on which no border router has "#
-        + "been since 1970-01-01T00:00:00Z"
+        + "been seen since 1970-01-01T00:00:00Z"
     ),
     (
       shared(.ghostAgent(isAsked: false)),
-      #""Home Assistant" (login ha) prefers border router 0000000000000007 of "attic", which has not been there "#
-        + #"since 1970-01-01T00:00:00Z; "Hall" is"#
+      #""Home Assistant" (login ha) prefers border router 0000000000000007 of "attic", which has not been seen "#
+        + #"there since 1970-01-01T00:00:00Z; "Hall" is"#
     ),
     (
       shared(.sharedConflict, differs: [.networkKey, .pskc]),

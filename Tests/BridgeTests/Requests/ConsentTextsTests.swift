@@ -126,10 +126,12 @@ import ThreadDataset
     }
     let network = ConsentNetwork(id: Self.network.id, name: Self.network.name, team: "ha", key: nil)
     let store = #"the store of login ha (team ha), which calls itself "Home Assistant""#
-    #expect(
-      reason(ConsentSubject(.deleteThere, [network]))
-        == #"Delete the network "home-'thread" (1111111122222222) from \#(store)? No border router has been on it. "#
-        + "Its credentials are kept here, among the networks that were preferred")
+    let seen =
+      #"Delete the network "home-'thread" (1111111122222222) from \#(store)? No border router has been seen on it; "#
+      + "those behind other local networks are not seen"
+    #expect(reason(ConsentSubject(.deleteThere, [network])) == seen, "it has no key to keep")
+    let keyed = ConsentNetwork(id: network.id, name: network.name, team: "ha", key: Hash128(low: 1))
+    #expect(reason(ConsentSubject(.deleteThere, [keyed])) == seen + ". Its credentials are kept here")
     let router = ConsentSubject.Router(agent: .number(7), name: "Attic", network: nil)
     #expect(
       reason(ConsentSubject(.agentThere, [network], router: router)).hasPrefix(
