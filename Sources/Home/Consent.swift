@@ -89,7 +89,7 @@ package struct ConsentSubject: Hashable, Sendable {
     package var changesStore: Bool { self == .deleteThere || self == .agentThere }
 
     /// Whether Home Assistant decides about it where it decides about adoptions: the preferred credentials go to a
-    /// login that is enrolled, or come from one.
+    /// login that is enrolled, or come from one, or the store of one is changed.
     package var isForHomeAssistant: Bool { isAskedByHome || self == .write }
 
     /// Seconds for which a question waits. Nobody waits at a terminal for the answer to a long one.

@@ -1,18 +1,19 @@
 import ThreadDataset
 import ThreadkeeperSupport
 
-/// What a store of credentials, as Home Assistant's, has kept that is not there any more. Pure.
+/// What a store of credentials, as Home Assistant's, still has although it is not on the air any more. Pure.
 ///
 /// | in the store of a login | what follows |
 /// |---|---|
-/// | a network without a border router online on it for 14 days, not preferred here nor there | alert, and question: is it deleted there? |
+/// | a network without an online router for 14 days, preferred nowhere | alert, and question: is it deleted there? |
 /// | the same, preferred there | nothing: `HomeAssistantDiffers` has it, and it cannot be deleted |
 /// | the same, and a person has accepted the network | nothing |
-/// | it names a border agent that was not online on the network for 14 days, and another router is | alert, and question: is that one named instead? |
+/// | it names a border agent not online there for 14 days, another is | alert, and question: is that one named? |
 ///
 /// The days count while the daemon runs and knows what is on the local network. Without a preferred network, or while
 /// nothing is looked for there, nothing is left over. A person is asked where the agent of the login writes, and has
-/// keys; after a no not again, before a router is there. What was agreed to is sent to it with its reports, until they show that it is done, for a day.
+/// keys. After a no, the same is asked again only once a router was there and has gone. What a person has agreed to is
+/// sent to the agent with its reports, for a day at most, until they show that it is done.
 enum Leftover {
   /// - since: when a border router was on it last, as far as is known.
   case network(since: WireTime)
@@ -263,7 +264,7 @@ extension Home {
     }
   }
 
-  /// A login has deleted a network from its store. What a person has agreed to be deleted is kept with the networks that
+  /// A login has deleted a network from its store. What a person has agreed to delete is kept with the networks that
   /// were preferred, while there is room. What was deleted otherwise, or has no room, stays until a person forgets it.
   mutating func takeDeletion(_ message: RouterMessage, of network: ExtendedPANID, from user: ExactName)
     throws(HomeRejection)

@@ -12,7 +12,7 @@ import ThreadDataset
 /// | state | what comes | what follows |
 /// |---|---|---|
 /// | any | the home's list or the server is not known | nothing |
-/// | any | the home prefers no network whose credentials it has | *idle*; what was given is taken back, from schema 12 on |
+/// | any | the home has credentials of no preferred network | *idle*; from schema 12 on, what was given is taken back |
 /// | any | the server is in step | *idle* |
 /// | any | it is not, and the credentials are here | they are given, with each look until it takes them |
 /// | any | it refuses them | they are given again after ten minutes |

@@ -9,15 +9,15 @@ import ThreadDataset
 /// |---|---|---|
 /// | has its record | any | is there, as its record says |
 /// | has lost its record, less than 75 minutes ago | any | has gone: others keep the record for so long |
-/// | has no record of it | have it, no older than three minutes; of several the first login by name | is there, as they say |
-/// | had it last, and has begun anew, or is not possible | have it not | stays as it was |
+/// | has no record of it | have it, for three minutes at most; the first login by name | is there, as they say |
+/// | had it last, and has started again, or is not possible | have it not | stays as it was |
 /// | had it last, and has not been possible for three minutes | some are there, without it | has gone |
 /// | had it last, and is complete | have it not | has gone |
-/// | has no record of it | had it last, and are silent for less than a day, or since a start less than a day ago | stays as it was: `AgentNotWorking` says once that they are silent |
+/// | has no record of it | had it last, and are silent for less than a day, or since a start in the last day | stays |
 /// | has no record of it | had it last, and are there without it, or silent for longer | has gone |
 ///
-/// Where the search is not possible or has begun anew, and no sightings are there, nobody knows anything: all stays as
-/// it was. Which logins may send sightings: `mayReportSightings`.
+/// Where the search is not possible or has started again, and there are no sightings, all stays as it was. That a login
+/// is silent, `AgentNotWorking` says. Which logins may send sightings: `mayReportSightings`.
 struct DiscoveryRecords {
   /// By the name of the service instance, in the order in which they came.
   private var records: [(name: String, host: String, router: BorderRouterAdvertisement)] = []

@@ -15,8 +15,8 @@ import Settings
 /// | none | the kernel ignores routes of advertisements | `ignoresRoutes` |
 /// | none | nothing of that | `noRoute` |
 ///
-/// Where two border routers of the network name two prefixes, that is wrong too. What stands in nobody's way yet is
-/// known only: a bridge that filters multicast, a router that is seen through a reflector.
+/// Where two border routers of the network name two prefixes, that is wrong too. What breaks nothing yet is only
+/// reported as known: a bridge that filters multicast, a router that is seen through a reflector.
 package struct ThreadPath {
   /// A border router whose record says how its devices are reached.
   package struct Router: Hashable {
@@ -108,7 +108,7 @@ package struct ThreadPath {
     return .noRoute(prefixes: prefixes, interface: interface.name, isFiltered: interface.filtersMulticast)
   }
 
-  /// What stands in nobody's way yet.
+  /// What breaks nothing yet.
   private func known(_ routers: [Place]) -> [PathFault] {
     let others = routers.filter { $0.interface == nil && $0.router.endpoint != nil }
     let bridges = Set(routers.compactMap(\.interface).filter(\.filtersMulticast).map(\.name)).sorted()
