@@ -77,7 +77,8 @@ struct AgentSetup {
     var plans: [AgentPlan] = []
     var reports: [SetupReport.Agent] = []
     guard !flags.noAgents, questions.isAsking || !flags.wanted.isEmpty else { return ([], []) }
-    let taken = logins + (await known(settings)?.clients.map(\.user) ?? [])
+    let known = await known(settings)
+    let taken = Set(logins + (known?.clients.map(\.user) ?? []) + (known?.revoked ?? []) + named(settings))
     for agent in MachineAgent.allCases {
       let isNamed = flags.wanted.contains(agent)
       let place = AgentPlace(agent, system)
@@ -146,10 +147,20 @@ struct AgentSetup {
   }
 
   /// The login that the options have, or a name that nobody has yet.
-  private func login(_ place: AgentPlace, _ taken: [String]) -> String {
-    let name = place.agent.rawValue
+  private func login(_ place: AgentPlace, _ taken: Set<String>) -> String {
     if let login = place.value(of: "--username") { return login }
-    return taken.contains(name) ? "\(name)-agent" : name
+    var (name, number) = (place.agent.rawValue, 1)
+    while taken.contains(name) {
+      name = "\(place.agent.rawValue)-agent\(number == 1 ? "" : "\(number)")"
+      number += 1
+    }
+    return name
+  }
+
+  /// Logins of others that settings and options name.
+  private func named(_ settings: Settings) -> [String] {
+    settings.consent.approvers + flags.keep + flags.router
+      + [settings.mqtt.username, settings.homeAssistant.login, flags.homeAssistantLogin].compactMap { $0 }
   }
 
   /// One that Home Assistant takes; nil where Home Assistant itself is not as it has to be.
@@ -261,11 +272,6 @@ struct AgentSetup {
     }
   }
 
-  private func ownLine(_ place: AgentPlace) throws(CommandFailure) -> String? {
-    guard access(place.key, F_OK) == 0 else { return nil }
-    return try ClientKeyFile(path: place.key).read(of: AgentPlace.account(system)?.user).keys.line
-  }
-
   /// Whether root's own systemd has it running, and starts it.
   private func isUp(_ agent: MachineAgent) -> Bool {
     guard let service = service(agent) else { return true }
@@ -277,7 +283,7 @@ struct AgentSetup {
     var work = Work(plan: plan)
     if place.secret(place.password) != plan.password { work.files.append(place.password) }
     if let token = plan.token, place.secret(place.token) != token { work.files.append(place.token) }
-    let own = try ownLine(place)
+    let own = try place.line(system)
     if own == nil { work.files.append(place.key) }
     // Without a daemon, what the options have counts.
     let known = await known(settings)
@@ -314,14 +320,14 @@ struct AgentSetup {
   func finish(_ work: Work, _ settings: Settings) async throws -> SetupReport.Agent {
     let (plan, place) = (work.plan, work.plan.place)
     var report = SetupReport.Agent(work)
-    guard !work.isNothing, let account = AgentPlace.account(system), let line = try ownLine(place) else {
+    guard !work.isNothing, let account = AgentPlace.account(system), let line = try place.line(system) else {
       return report
     }
     var daemon = work.daemon
     if work.enrols {
       do { daemon = try await enrol(plan, line, settings) } catch let failure as CommandFailure {
         report.problem = "the agent for \(plan.agent.title) is not enrolled: \(failure.message)"
-        report.next = [(StoreOwner.isRoot ? "sudo " : "") + command(plan.agent)]
+        report.next = [failure.remedy, (StoreOwner.isRoot ? "sudo " : "") + command(plan.agent)].compactMap { $0 }
         return report
       }
       report.enrolled = true
@@ -354,10 +360,16 @@ struct AgentSetup {
 
   /// - Returns: the daemon's line.
   private func enrol(_ plan: AgentPlan, _ line: String, _ settings: Settings) async throws -> String {
-    let (login, label) = (plan.login, "setup: \(plan.agent.title)")
+    let (login, agent) = (plan.login, plan.agent)
+    // Without a daemon before, nobody knew.
+    if await known(settings)?.isOthers(login, agent, line) == true {
+      throw CommandFailure(
+        .notPermitted, "the login \(login) is enrolled with another key, or revoked",
+        remedy: "write a login of its own behind --username in \(plan.place.options)")
+    }
     return try await StoreOwner.run(settings) {
       let home = try settings.home(named: nil)
-      let enrolment = EnrollClient(home: home, user: login, line: line, trust: .signed, label: label)
+      let enrolment = EnrollClient(home: home, user: login, line: line, trust: .signed, label: agent.label)
       return try await DaemonClient(settings: settings).perform(enrolment).daemon.line
     }
   }
@@ -365,40 +377,18 @@ struct AgentSetup {
 
 extension MachineAgent {
   fileprivate var userOption: String { self == .homeAssistant ? "--home-assistant-user" : "--router-user" }
+
+  /// What `clients list` says of its login.
+  var label: String { "setup: \(title)" }
 }
 
-// MARK: Taking it back
-
-/// An agent that `setup --undo` takes away.
-struct UndoneAgent: Encodable, Equatable {
-  let agent: MachineAgent
-  let unit: String
-  let login: String?
-  /// Removed, or to be.
-  let files: [String]
-  /// The login is not enrolled any more.
-  var revoked = false
-
-  /// All that setup has made.
-  static func all(_ system: SystemPlaces) -> [UndoneAgent] {
-    MachineAgent.allCases.map { AgentPlace($0, system) }.filter(\.isOfSetup).map {
-      UndoneAgent(agent: $0.agent, unit: $0.agent.unit, login: $0.value(of: "--username"), files: $0.files)
-    }
-  }
-
-  /// - Parameter settings: nil where they cannot be used.
-  mutating func take(_ settings: Settings?) async throws {
-    for file in files where access(FilePath.directory(of: file), W_OK) != 0 { throw WholeFile.failure(file) }
-    if SystemdService.isHere { try SystemdService(unit).disable() }
-    if let settings, let login {
-      do {
-        revoked = try await StoreOwner.run(settings) {
-          try await DaemonClient(settings: settings).performIfThere(
-            RevokeClient(home: settings.home(named: nil), user: login, forgets: true)) != nil
-        }
-      } catch let failure as CommandFailure where failure.status == .noInput { revoked = true }
-    }
-    // The options last: by them it is known as setup's.
-    for file in files.reversed() where unlink(file) != 0 && errno != ENOENT { throw WholeFile.failure(file) }
+extension ListClients.Reply {
+  /// Whether it is not for setup to enrol or revoke a login.
+  ///
+  /// - Parameter line: of the agent's key; another one counts where setup has enrolled it.
+  func isOthers(_ login: String, _ agent: MachineAgent, _ line: String?) -> Bool {
+    if revoked?.contains(login) == true { return true }
+    guard let client = clients.first(where: { $0.user == login }) else { return false }
+    return client.line != line && client.label != agent.label
   }
 }

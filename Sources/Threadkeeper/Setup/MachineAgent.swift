@@ -1,4 +1,5 @@
 import ArgumentParser
+import Broker
 import FoundationEssentials
 import Glibc
 import Settings
@@ -92,6 +93,12 @@ struct AgentPlace {
     guard let start = text.firstRange(of: "AGENT_OPTIONS=\"") else { return [] }
     return text[start.upperBound...].prefix { $0 != "\"" }.replacing("\\\n", with: " ").split { " \n\t".contains($0) }
       .map(String.init)
+  }
+
+  /// That of its key; nil where there is none.
+  func line(_ system: SystemPlaces) throws(CommandFailure) -> String? {
+    guard access(key, F_OK) == 0 else { return nil }
+    return try ClientKeyFile(path: key).read(of: Self.account(system)?.user).keys.line
   }
 
   // MARK: Writing

@@ -116,7 +116,8 @@ struct SetupCommand: AsyncParsableCommand {
     let place = BrokerUndo.Place(directory: directory)
     let record = try place.load()
     let steps = record.plan()
-    var agents = UndoneAgent.all(SystemPlaces(environment: ProcessInfo.processInfo.environment))
+    let system = SystemPlaces(environment: ProcessInfo.processInfo.environment)
+    var agents = UndoneAgent.all(system)
     let restart = BrokerRestart.find(flags.restartBroker, isDebian: flags.mosquittoConfig == nil)
     let prompt = PersonAtTerminal()
     let changes = steps.contains { $0.action != .left }
@@ -133,7 +134,7 @@ struct SetupCommand: AsyncParsableCommand {
         SetupPlace.find(options.settings).text ?? "", SetupPlace.find(options.settings),
         stateDirectory: options.settings.stateDirectory
       ).settings
-      for index in agents.indices { try await agents[index].take(settings) }
+      for index in agents.indices { try await agents[index].take(settings, system) }
       report.agents = agents
       report.next = agents.filter { !$0.revoked }.compactMap(\.login).map {
         "threadkeeper clients revoke \($0.quoted) --forget"

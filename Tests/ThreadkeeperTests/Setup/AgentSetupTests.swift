@@ -1,5 +1,7 @@
 import BorderRouterAgent
+import Bridge
 import Foundation
+import Home
 import Settings
 import TestKit
 import Testing
@@ -91,6 +93,34 @@ import ThreadkeeperSupport
     #expect(plans.map(\.login) == ["home-assistant-agent"])
   }
 
+  @Test("A login that broker, settings or options name for somebody else is not the agent's") func taken() async throws {
+    let settings = try settings(
+      """
+      mqtt: {host: broker.local, username: home-assistant}
+      consent: {approvers: [home-assistant-agent]}
+      home_assistant: {login: home-assistant-agent2}
+      """)
+    let flags = here + ["--agent", "home-assistant", "--keep", "home-assistant-agent3"]
+    let plans = try await setup(nil, flags, token: Self.token).plans(settings, logins: ["home-assistant-agent4"]).plans
+    #expect(plans.map(\.login) == ["home-assistant-agent5"])
+  }
+
+  @Test("A login is setup's with the agent's own key, or one that setup has enrolled, and not once it is revoked")
+  func others() throws {
+    func client(_ label: String) -> ClientReport {
+      let enrolled = EnrolledClient(
+        line: "tk1:a", fingerprint: "", trust: .signed, label: label, at: WireTime(milliseconds: 0), by: "test")
+      return ClientReport(OfHome(home: "home", value: (ExactName("hub"), enrolled)))
+    }
+    func isOthers(_ label: String, _ line: String?, login: String = "hub") -> Bool {
+      ListClients.Reply(clients: [client(label)], revoked: ["gone"]).isOthers(login, .homeAssistant, line)
+    }
+    #expect(isOthers("", "tk1:b") && isOthers("Anna's phone", nil) && isOthers("", "tk1:b", login: "gone"))
+    #expect(isOthers(MachineAgent.openThread.label, "tk1:b"))
+    #expect(!isOthers("", "tk1:a") && !isOthers(MachineAgent.homeAssistant.label, "tk1:b"))
+    #expect(!isOthers("", "tk1:b", login: "other"))
+  }
+
   @Test("What is wrong ends a script with its remedy") func troubles() async throws {
     let named = here + ["--agent", "home-assistant"]
     let missing = try await failure(named)
@@ -165,7 +195,7 @@ import ThreadkeeperSupport
 
     var undone = UndoneAgent.all(system)
     #expect(undone.map(\.login) == ["home-assistant"] && undone.first?.files.count == 4)
-    for index in undone.indices { try await undone[index].take(settings) }
+    for index in undone.indices { try await undone[index].take(settings, system) }
     #expect(undone.first?.revoked == false && place().files.isEmpty)
   }
 
