@@ -21,8 +21,10 @@ struct AgentPlan {
 
   var agent: MachineAgent { place.agent }
 
-  /// - Parameter daemon: its line; nil before the enrolment: so it does not start.
-  func options(_ mqtt: Settings.MQTT, daemon: String?) -> String {
+  /// - Parameters:
+  ///   - daemon: its line; nil before the enrolment: so it does not start.
+  ///   - made: as of `AgentPlace.made`.
+  func options(_ mqtt: Settings.MQTT, daemon: String?, made: [String]? = nil) -> String {
     guard case .named(let host) = mqtt.host else { return "" }
     var words = ["--host", host, "--port", "\(mqtt.port)"]
     if let tls = mqtt.tls { words += ["--cafile", tls.caFile] }
@@ -31,11 +33,11 @@ struct AgentPlan {
     if let daemon { words += ["--daemon", daemon] }
     words += ["--key", place.key]
     guard agent == .homeAssistant else {
-      return place.text((user.map { ["--router-user", $0] } ?? []) + words, url: url)
+      return place.text((user.map { ["--router-user", $0] } ?? []) + words, url: url, made: made)
     }
     return place.text(
-      ["--url", url, "--token-file", place.token] + (user.map { ["--home-assistant-user", $0] } ?? []) + words, url: nil
-    )
+      ["--url", url, "--token-file", place.token] + (user.map { ["--home-assistant-user", $0] } ?? []) + words,
+      url: nil, made: made)
   }
 }
 
@@ -304,7 +306,12 @@ struct AgentSetup {
     let (plan, place) = (work.plan, work.plan.place)
     guard !work.files.isEmpty, let account = AgentPlace.account(system) else { return }
     try place.makeDirectory(account)
-    if place.text == nil { try place.write(options: plan.options(settings.mqtt, daemon: nil), account) }
+    // First, so that --undo knows of each.
+    let made = (place.made + work.files.filter { access($0, F_OK) != 0 }).filter { $0 != place.options }.uniqued
+    if place.text == nil || made != place.made {
+      let daemon = place.value(of: "--daemon")
+      try place.write(options: plan.options(settings.mqtt, daemon: daemon, made: made), account)
+    }
     if work.files.contains(place.password) { try place.write(secret: plan.password, to: place.password, account) }
     if let token = plan.token, work.files.contains(place.token) {
       try place.write(secret: token, to: place.token, account)

@@ -22,6 +22,7 @@ enum MachineAgent: String, CaseIterable, Codable, Sendable, ExpressibleByArgumen
 struct AgentPlace {
   private static let heading =
     "# Of `threadkeeper setup`, which writes its options again, and leaves those that you add.\n"
+  private static let making = "# It has made: "
   /// Those of setup, each with a value.
   private static let own: Set = [
     "--url", "--token-file", "--home-assistant-user", "--router-user", "--host", "--port", "--cafile", "--base-topic",
@@ -41,8 +42,15 @@ struct AgentPlace {
 
   private func file(_ suffix: String) -> String { "\(directory)/\(agent.name).\(suffix)" }
 
-  /// All that are there.
-  var files: [String] { [options, key, password, token].filter { access($0, F_OK) == 0 } }
+  /// Those of setup that are there.
+  var files: [String] { ([options] + made).filter { access($0, F_OK) == 0 } }
+
+  /// What setup has made beside the options; other files are a person's, also where the agent uses them.
+  var made: [String] {
+    guard isOfSetup, let text, let start = text.firstRange(of: Self.making) else { return [] }
+    let names = text[start.upperBound...].prefix { $0 != "\n" }.split(separator: " ")
+    return [key, password, token].filter { names.contains($0.dropFirst(directory.utf8.count + 1)) }
+  }
 
   /// What its options are now; nil where there are none.
   var text: String? { WholeFile.look(options) }
@@ -69,11 +77,13 @@ struct AgentPlace {
   /// - Parameters:
   ///   - words: of setup.
   ///   - url: of a router.
+  ///   - made: nil: as before.
   /// - Returns: with the options that a person has added.
-  func text(_ words: [String], url: String?) -> String {
+  func text(_ words: [String], url: String?, made: [String]?) -> String {
     let all = words + Self.added(to: text ?? "")
-    return Self.heading + "AGENT_OPTIONS=\"\(all.joined(separator: " "))\"\n"
-      + (url.map { "AGENT_URLS=\"\($0)\"\n" } ?? "")
+    let names = (made ?? self.made).map { $0.dropFirst(directory.utf8.count + 1) }
+    return Self.heading + "\(Self.making)\(names.joined(separator: " "))\n"
+      + "AGENT_OPTIONS=\"\(all.joined(separator: " "))\"\n" + (url.map { "AGENT_URLS=\"\($0)\"\n" } ?? "")
   }
 
   static func added(to text: String) -> [String] {

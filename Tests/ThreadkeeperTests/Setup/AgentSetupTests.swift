@@ -93,7 +93,8 @@ import ThreadkeeperSupport
     #expect(plans.map(\.login) == ["home-assistant-agent"])
   }
 
-  @Test("A login that broker, settings or options name for somebody else is not the agent's") func taken() async throws {
+  @Test("A login that broker, settings or options name for somebody else is not the agent's") func taken() async throws
+  {
     let settings = try settings(
       """
       mqtt: {host: broker.local, username: home-assistant}
@@ -197,6 +198,31 @@ import ThreadkeeperSupport
     #expect(undone.map(\.login) == ["home-assistant"] && undone.first?.files.count == 4)
     for index in undone.indices { try await undone[index].take(settings, system) }
     #expect(undone.first?.revoked == false && place().files.isEmpty)
+  }
+
+  @Test("A person's files stay, also where the agent of setup uses them") func own() async throws {
+    let settings = try settings()
+    try FileManager.default.createDirectory(atPath: system.agentDirectory, withIntermediateDirectories: true)
+    try place().write(secret: SecretText("of-a-person"), to: place().password, (geteuid(), getegid()))
+    let setup = try setup(nil, here + ["--agent", "home-assistant"], token: Self.token)
+    let plan = try #require(try await setup.plans(settings, logins: []).plans.first)
+    #expect(plan.password == SecretText("of-a-person"))
+    try setup.prepare(try await setup.work(plan, settings), settings)
+    #expect(place().text?.contains("\n# It has made: home-assistant.key home-assistant.token\n") == true)
+    let made = [place().key, place().token]
+    #expect(place().made == made)
+
+    // One that is gone is made again, and is setup's from then on; the daemon's line stays.
+    try FileManager.default.removeItem(atPath: place().password)
+    try place().write(options: plan.options(settings.mqtt, daemon: "tk1:a"), (geteuid(), getegid()))
+    let again = try #require(try await setup.plans(settings, logins: []).plans.first)
+    try setup.prepare(try await setup.work(again, settings), settings)
+    #expect(place().made == [place().key, place().password, place().token] && place().value(of: "--daemon") == "tk1:a")
+
+    try place().write(options: plan.options(settings.mqtt, daemon: nil, made: made), (geteuid(), getegid()))
+    var undone = UndoneAgent.all(system)
+    for index in undone.indices { try await undone[index].take(settings, system) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: system.agentDirectory) == ["home-assistant.password"])
   }
 
   @Test("Options that exclude each other are wrong usage") func excluded() {
