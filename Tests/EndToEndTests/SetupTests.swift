@@ -415,6 +415,27 @@ import ThreadDataset
     #expect(try files(broker) == before && settings == self.settings && !hasStore)
   }
 
+  @Test("What fails after the broker got an agent's password leaves that for the next run") func keepsPasswords()
+    async throws
+  {
+    let (broker, fake) = (try open(), try FakeHomeAssistant(token: "an-administrators-token"))
+    let token = try installation.directory.putSecret("an-administrators-token", "token")
+    let file = installation.directory.file("root/etc/threadkeeper-agent/home-assistant.password")
+    func setup(restart: String) async throws -> ThreadkeeperBinary.Outcome {
+      try await installation.command(
+        making(broker, restart: restart) + [
+          "--home-assistant-url", fake.url, "--home-assistant-user", "\(getuid())", "--home-assistant-token-file",
+          token,
+        ], environment: ["THREADKEEPER_SYSTEM_ROOT": installation.directory.file("root")])
+    }
+    #expect(try await setup(restart: "exit 1").status == 69)
+    let password = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(password.count > 20 && !hasStore)
+    let made = try await setup(restart: broker.restart)
+    #expect(made.status == 0 && hasStore, "\(made)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == password)
+  }
+
   @Test("Where the broker's files are not here, --make-login says so, and nothing is written") func notHere()
     async throws
   {

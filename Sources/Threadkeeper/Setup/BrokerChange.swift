@@ -147,7 +147,7 @@ struct BrokerChange {
       guard let failure = error as? CommandFailure else { throw error }
       throw CommandFailure(
         failure.status, failure.message,
-        remedy: "\(files)\(isRunning ? "" : ", the broker was not restarted"), and nothing else was written;"
+        remedy: "\(files)\(isRunning ? "" : ", the broker was not restarted"), and no settings were written;"
           + " `journalctl -u mosquitto -n 20` may say more")
     }
     return copies

@@ -41,6 +41,11 @@ struct SetupSession {
     if !isDryRun {
       if !isAsking { try change?.checkUnasked(questions.flags) }
       try await confirm(draft, change, works)
+      // Before the broker gets their passwords: what fails after that leaves them for the next run.
+      for work in works {
+        progress.note("Files of agents may be made, and nothing else.")
+        try agents.prepare(work, draft.settings)
+      }
       if change?.files.isEmpty == false {
         var mqtt = draft.settings.mqtt
         mqtt.password = mqtt.password ?? outcome.password
@@ -69,7 +74,6 @@ struct SetupSession {
         isStopped = true
       }
       do {
-        for work in works { try agents.prepare(work, draft.settings) }
         result = try await store.fill(username: draft.settings.mqtt.username, password: password)
         isFilled = true
         // Before the settings: those that open the page without a token would stop the daemon.
