@@ -3,8 +3,8 @@ import ServiceDiscovery
 import Settings
 import ThreadkeeperSupport
 
-/// Brokers that are there for setup to offer. Which one is used is a person's choice: whoever is on the local network
-/// can announce one.
+/// Brokers that are there for setup to offer. Which one is used is a person's choice, by its number: whoever is on the
+/// local network can announce one, and gets the login.
 struct OfferedBrokers: Sendable, Equatable {
   struct Broker: Sendable, Equatable {
     /// As `mosquitto on homeassistant.local`.
@@ -14,8 +14,6 @@ struct OfferedBrokers: Sendable, Equatable {
   }
 
   var brokers: [Broker] = []
-  /// Whether one answers on this machine.
-  var isHere = false
   /// Why the network cannot be looked at, as a sentence.
   var obstacle: String?
 
@@ -25,9 +23,6 @@ struct OfferedBrokers: Sendable, Equatable {
     let rows = brokers.enumerated().map { "\n  \($0 + 1)  \($1.name.printable) (\($1.answer))" }
     return "\nThese answer in your network; a number takes one:\(rows.joined())"
   }
-
-  /// What Enter takes where nothing was set up before: the only one, if there is none here.
-  var usual: String { brokers.count == 1 && !isHere ? brokers[0].answer : "127.0.0.1" }
 
   /// - Parameter typed: the number of one, or something else, which stays.
   func answer(_ typed: String) -> String {
@@ -48,7 +43,6 @@ struct BrokerSearch {
     case update(Kind, ServiceUpdate)
     /// Nil: nobody answers there.
     case tried(Candidate?)
-    case here(Bool)
   }
 
   /// What may be one, at several names of the same host.
@@ -90,6 +84,8 @@ struct BrokerSearch {
   private static let port: UInt16 = 1883
   /// Of each kind: anybody can announce any number.
   private static let most = 9
+  /// Each has a thread; a host may have several addresses.
+  private static let mostTries = 36
 
   /// - Parameter limit: when it ends at the latest.
   static func run(within limit: Duration = .seconds(2)) async -> OfferedBrokers {
@@ -103,19 +99,20 @@ struct BrokerSearch {
     for browser in browsers {
       do { try browser.start() } catch { offered.obstacle = (error as? DiscoveryObstacle)?.message }
     }
-    inBackground { report.yield(.here(takesConnections("127.0.0.1", port))) }
     let end = Task {
       try? await Task.sleep(for: limit)
       report.finish()
     }
     defer { end.cancel() }
     var candidates: [Candidate] = []
-    var (tries, lists) = (1, browsers.count)
+    var (tries, lists) = (0, browsers.count)
+    var tried: Set<String> = []
     for await finding in findings {
       switch finding {
       case .update(let kind, .found(let record)):
-        tries += 1
         let candidate = Candidate(kind, record)
+        guard tried.count < mostTries, tried.insert("\(candidate.hosts) \(candidate.port)").inserted else { break }
+        tries += 1
         inBackground { report.yield(.tried(candidate.reached)) }
       case .update(_, .listed): lists -= 1
       case .update(_, .unavailable(let obstacle)):
@@ -125,9 +122,6 @@ struct BrokerSearch {
       case .tried(let candidate):
         tries -= 1
         if let candidate { candidates.append(candidate) }
-      case .here(let isHere):
-        tries -= 1
-        offered.isHere = isHere
       }
       if tries == 0, lists <= 0 { break }
     }
@@ -175,7 +169,10 @@ private func takesConnection(_ address: addrinfo) -> Bool {
   defer { close(descriptor) }
   if connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 { return true }
   var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-  guard errno == EINPROGRESS, poll(&polled, 1, 1_000) == 1 else { return false }
+  guard errno == EINPROGRESS else { return false }
+  var ready: Int32
+  repeat { ready = poll(&polled, 1, 1_000) } while ready < 0 && errno == EINTR
+  guard ready == 1 else { return false }
   var code: Int32 = 0
   var length = socklen_t(MemoryLayout<Int32>.size)
   return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length) == 0 && code == 0

@@ -117,7 +117,7 @@ struct SetupQuestions {
   private func broker() async throws -> (Settings.MQTT, isAnonymous: Bool) {
     // A script names its broker.
     let offered = isAsking && flags.broker == nil ? await offered() : OfferedBrokers()
-    var proposed = isFirst ? offered.usual : "embedded"
+    var proposed = isFirst ? "127.0.0.1" : "embedded"
     if case .named(let name) = current.mqtt.host { proposed = name }
     if flags.broker == nil, !isAsking, isFirst, current.mqtt.host == .embedded { throw SetupFlags.missing("--broker") }
     while true {
