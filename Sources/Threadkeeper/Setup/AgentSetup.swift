@@ -99,10 +99,13 @@ struct AgentSetup {
         if problem.status == .notPermitted { questions.warn("\(problem.message): \(problem.remedy ?? "").") }
         continue
       }
-      if let obstacle = obstacle(agent, settings) {
+      let unsafe = place.foreign
+      if let obstacle = unsafe ?? obstacle(agent, settings) {
         guard !isNamed else { throw obstacle }
         // Who may not look cannot know whether it is there.
-        guard place.text == nil, access(place.directory, X_OK) == 0 || errno == ENOENT else { continue }
+        guard unsafe != nil || place.text == nil && (access(place.directory, X_OK) == 0 || errno == ENOENT) else {
+          continue
+        }
         reports.append(.init(agent: agent, unit: agent.unit, problem: obstacle.message, next: [obstacle.remedy ?? ""]))
         continue
       }

@@ -122,6 +122,18 @@ struct AgentPlace {
     return (user, group)
   }
 
+  /// Why what is in the directory counts for nothing: somebody else than who runs this can write there, such as an
+  /// agent that would name another login. Nil where nobody can.
+  var foreign: CommandFailure? {
+    var status = stat()
+    guard stat(directory, &status) == 0 else { return nil }
+    let isOwn = status.st_uid == 0 || status.st_uid == geteuid()
+    guard !isOwn || status.st_mode & (S_IWGRP | S_IWOTH) != 0 else { return nil }
+    return CommandFailure(
+      .notPermitted, "\(directory) can be written by others than root",
+      remedy: "look through it, then: sudo chown root:\(StoreOwner.agents) \(directory) && sudo chmod 750 \(directory)")
+  }
+
   func makeDirectory(_ account: (user: uid_t, group: gid_t)) throws(CommandFailure) {
     guard access(directory, F_OK) != 0 else { return }
     try PrivateDirectory.make(directory)

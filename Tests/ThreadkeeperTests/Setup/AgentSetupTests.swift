@@ -44,6 +44,11 @@ import ThreadkeeperSupport
 
   private var here: [String] { ["--home-assistant-url", fake.url] }
 
+  private func makeDirectory(_ mode: Int = 0o750) throws {
+    try FileManager.default.createDirectory(atPath: system.agentDirectory, withIntermediateDirectories: true)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: system.agentDirectory)
+  }
+
   private func place(_ agent: MachineAgent = .homeAssistant) -> AgentPlace { AgentPlace(agent, system) }
 
   private func failure(_ flags: [String], token: String? = nil, _ settings: Settings? = nil) async throws
@@ -155,7 +160,7 @@ import ThreadkeeperSupport
   @Test("Options that a person has added stay, and an agent that setup has not made is left alone") func added()
     async throws
   {
-    try FileManager.default.createDirectory(atPath: system.agentDirectory, withIntermediateDirectories: true)
+    try makeDirectory()
     let plan = try #require(
       try await setup(ScriptedPrompt("", Self.token), here).plans(settings(), logins: []).plans.first)
     let mqtt = try settings().mqtt
@@ -202,7 +207,7 @@ import ThreadkeeperSupport
 
   @Test("A person's files stay, also where the agent of setup uses them") func own() async throws {
     let settings = try settings()
-    try FileManager.default.createDirectory(atPath: system.agentDirectory, withIntermediateDirectories: true)
+    try makeDirectory()
     try place().write(secret: SecretText("of-a-person"), to: place().password, (geteuid(), getegid()))
     let setup = try setup(nil, here + ["--agent", "home-assistant"], token: Self.token)
     let plan = try #require(try await setup.plans(settings, logins: []).plans.first)
@@ -223,6 +228,26 @@ import ThreadkeeperSupport
     var undone = UndoneAgent.all(system)
     for index in undone.indices { try await undone[index].take(settings, system) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: system.agentDirectory) == ["home-assistant.password"])
+  }
+
+  @Test("Options in a directory that others can write count for nothing", arguments: [0o770, 0o757]) func unsafe(
+    _ mode: Int
+  ) async throws {
+    try makeDirectory()
+    let plan = try #require(
+      try await setup(ScriptedPrompt("", Self.token), here).plans(settings(), logins: []).plans.first)
+    try place().write(options: plan.options(settings().mqtt, daemon: nil), (geteuid(), getegid()))
+    try makeDirectory(mode)
+    let found = try await setup(ScriptedPrompt(), here).plans(settings(), logins: [])
+    #expect(found.plans.isEmpty && found.reports.first?.problem?.contains("can be written by others") == true)
+    #expect(found.reports.first?.next.first?.contains("chmod 750 \(system.agentDirectory)") == true)
+    #expect(try await failure(here + ["--agent", "home-assistant"], token: Self.token)?.status == .notPermitted)
+  }
+
+  @Test("A directory of another user is not root's", .enabled(if: geteuid() == 0)) func ofAnotherUser() throws {
+    try makeDirectory(0o700)
+    #expect(place().foreign == nil)
+    #expect(chown(system.agentDirectory, 65_534, getegid()) == 0 && place().foreign != nil)
   }
 
   @Test("Options that exclude each other are wrong usage") func excluded() {
