@@ -138,6 +138,11 @@ struct AgentSetup {
         throw CommandFailure(.usage, "--home-assistant-url is http://HOST[:PORT] or https://HOST[:PORT]")
       }
       if address.isPlaintextElsewhere {
+        guard questions.isAsking || flags.allowPlaintext else {
+          throw CommandFailure(
+            .usage, "the token would go to \(address) without TLS: whoever is on the way can read it",
+            remedy: "nothing was written; use https://, or add --allow-plaintext")
+        }
         questions.warn("The token goes to \(address) without TLS: whoever is on the way can read it.")
       }
       return "\(address)"

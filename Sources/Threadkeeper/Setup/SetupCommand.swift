@@ -10,8 +10,8 @@ struct SetupCommand: AsyncParsableCommand {
     "setup", "Ask for the broker, try it, and write the settings.",
     """
     Offers brokers that answer in the network, tries the login, writes the settings, makes the store, prints what \
-    the broker's files lack, and ends with what `threadkeeper doctor` finds. Changes only the keys that it asks about, and restarts \
-    the service. Running it again is safe: an answer that is there is the default.
+    the broker's files lack, and ends with what `threadkeeper doctor` finds. Changes only the keys that it asks \
+    about, and restarts the service. Running it again is safe: an answer that is there is the default.
 
     Without a terminal all answers are options. The password comes from a file or from standard \
     input, never from the command line.
@@ -237,6 +237,9 @@ struct SetupFlags: ParsableArguments {
     help: ArgumentHelp(
       "Its access token for its agent: the first line of a file that others cannot read, or of standard input with `-`.",
       valueName: "file")) var homeAssistantTokenFile: String?
+
+  @Flag(help: "Send the token without TLS to Home Assistant on another machine, where nobody is asked.")
+  var allowPlaintext = false
 
   @Option(help: ArgumentHelp("The user that Home Assistant runs as here, where that is not root.", valueName: "user"))
   var homeAssistantUser: String?

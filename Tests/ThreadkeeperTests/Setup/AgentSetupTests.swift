@@ -137,6 +137,9 @@ import ThreadkeeperSupport
     }
     let away = ["--home-assistant-url", "http://127.0.0.1:\(try UnusedPort.next())", "--agent", "home-assistant"]
     #expect(try await failure(away, token: Self.token)?.status == .unavailable)
+    let plaintext = ["--home-assistant-url", "http://192.0.2.1:8123", "--agent", "home-assistant"]
+    let refused = try await failure(plaintext, token: Self.token)
+    #expect(refused?.status == .usage && refused?.remedy?.contains("--allow-plaintext") == true)
     // What answers there is no REST interface of a router.
     let other = try await failure(["--openthread-url", fake.url, "--agent", "openthread"])
     #expect(other?.status == .unavailable && other?.remedy?.contains("--openthread-url") == true)
