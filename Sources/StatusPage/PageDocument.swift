@@ -111,7 +111,8 @@ package enum PageDocument {
     \(problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\"")></label> \
     <button class="main">Open</button>
     <p class="dim small">Run the command on the daemon's machine. Its code has \(PageCode.length) digits, and is valid \
-    for \(PageCode.minutes) minutes, and once. Or open the link that <code>threadkeeper page token</code> prints.</p>
+    for \(PageCode.minutes) minutes, and once. The link that <code>threadkeeper page token</code> prints always \
+    works.</p>
     </form>
     </main>
     </body>
