@@ -134,9 +134,11 @@ extension Home {
       b.shared[one.network]?[one.user]?.reportedAt = one.createdAt
     }
     for (user, named) in a.agents {
-      for name in named.keys {
+      for (name, one) in named {
         a.agents[user]?[name]?.order = SequenceWindow()
         b.agents[user]?[name]?.order = SequenceWindow()
+        b.agents[user]?[name]?.reportedAt = one.reportedAt
+        b.agents[user]?[name]?.workedAt = one.workedAt
       }
     }
     a.routers = RouterTable()
