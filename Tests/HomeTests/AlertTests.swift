@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test("The raw values of names are those that are stored, and five are notices for a day") func names() {
-    #expect(AlertName.allCases.count == 40 && AlertName.matterServerDiffers.rawValue == 41)
+    #expect(AlertName.allCases.count == 39 && AlertName.matterServerDiffers.rawValue == 41)
     #expect(
       AlertName.allCases.filter { $0.traits.noticeDuration == 86_400 } == [
         .preferredNetworkChanged, .storeDamaged, .discoveryAltered, .stateAltered, .anchorAltered,

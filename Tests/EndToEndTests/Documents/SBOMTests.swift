@@ -12,7 +12,7 @@ import Testing
     let file = directory.file(name)
     let result = try Program.run(
       DebianTool.python, [ProjectFiles.root.path + "/.ci/sbom.py", ThreadkeeperBinary.executable.path, file],
-      environment: ["PATH": "/usr/bin:/bin"])
+      environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
     #expect(result.status == 0, "\(result.output)")
     return try Data(contentsOf: URL(fileURLWithPath: file))
   }

@@ -216,7 +216,8 @@ import ThreadkeeperSupport
     let plan = try #require(try await setup.plans(settings, logins: []).plans.first)
     #expect(plan.password == SecretText("of-a-person"))
     try setup.prepare(try await setup.work(plan, settings), settings)
-    #expect(place().text?.contains("\n# It has made: home-assistant.key home-assistant.token\n") == true)
+    let text = place().text
+    #expect(text?.contains("\n# It has made: home-assistant.key home-assistant.token\n") == true, "\(text ?? "")")
     let made = [place().key, place().token]
     #expect(place().made == made)
 

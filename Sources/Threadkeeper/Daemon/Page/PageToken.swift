@@ -21,6 +21,8 @@ enum PageToken {
       return (token.revealed, false)
     }
     if let token = settings.http.token, !replacing { return (token.revealed, false) }
+    // Another process, as setup, may have made it after the daemon's start.
+    if !replacing, let token = try? SecretInput.line(file, of: "token"), !token.isEmpty { return (token, false) }
     let token = make()
     try write(token, to: file)
     return (token, true)
