@@ -102,6 +102,7 @@ struct SetupSession {
         if page != nil { page?.code = await store.pageCode() }
       }
     }
+    if isDryRun { agentReports += works.map { SetupReport.Agent($0) } }
     let report = SetupReport(
       settings: place.path, changes: draft.changes, written: isWritten && !isDryRun, dryRun: isDryRun,
       store: draft.settings.store.path, storeMade: result.madeStore, keyFile: draft.settings.store.keyFile,

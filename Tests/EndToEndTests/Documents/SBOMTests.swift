@@ -43,7 +43,7 @@ import Testing
     #expect(bom["bomFormat"] == "CycloneDX")
     #expect(bom["specVersion"] == "1.5")
     #expect(bom["version"]?.number == 1)
-    let hex = #"[0-9a-f]{4}"#
+    let hex = "(?:[0-9a-f]{4})"
     let serial = try Regex("urn:uuid:\(hex){2}-\(hex)-\(hex)-\(hex)-\(hex){3}")
     #expect(try serial.wholeMatch(in: bom["serialNumber"]?.text ?? "") != nil)
 

@@ -217,7 +217,7 @@ import ThreadkeeperSupport
     #expect(plan.password == SecretText("of-a-person"))
     try setup.prepare(try await setup.work(plan, settings), settings)
     let text = place().text
-    #expect(text?.contains("\n# It has made: home-assistant.key home-assistant.token\n") == true, "\(text ?? "")")
+    #expect(text?.contains("\n# It has made: home-assistant.token home-assistant.key\n") == true, "\(text ?? "")")
     let made = [place().key, place().token]
     #expect(place().made == made)
 
