@@ -103,7 +103,8 @@ final class Installation: Sendable {
           + (status?.description ?? "nothing"))
     }
     noteStoreKey()
-    Recorder.current?.listen(toBrokerIn: directory.file("state"))
+    // Not where the daemon is in a network of its own, with its broker.
+    if launcher.isEmpty { Recorder.current?.listen(toBrokerIn: directory.file("state")) }
     try await Recorder.current?.ready()
   }
 
