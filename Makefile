@@ -11,7 +11,7 @@ PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f
   echo -z pack-relative-relocs)
 # Nothing in it depends on where it was built, or on what was built before: see `reproducible`.
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
-  $(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -no-clang-module-breadcrumbs) \
+  $(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -Xfrontend -no-clang-module-breadcrumbs) \
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xcc -ffile-prefix-map=$(CURDIR)=. \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
   $(if $(FLEET),--traits Fleet --scratch-path .build-fleet)

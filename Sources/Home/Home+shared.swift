@@ -14,15 +14,7 @@ extension Home {
     }
     var one =
       stored ?? SharedCredentials(user: user, dataset: incoming, createdAt: now, changedAt: now, reportedAt: now)
-    switch one.order.take(message.order) {
-    case .news: break
-    case .duplicate:
-      step.output.isDuplicate = true
-      return
-    case .outOfOrder:
-      put(one)
-      throw .outOfOrder
-    }
+    guard try takeNumber(of: message, into: &one) else { return }
     if message.hasKeys, message.signature == nil { notePlaintext(from: user) }
     one.reportedAt = now
     if one.agent != message.borderAgent {
@@ -62,6 +54,19 @@ extension Home {
     // What changes nothing is looked at again where a person may be asked again, or its time may have come.
     if decision != .nothing { needs.sharedCheck = true }
     sendOrders(to: user)
+  }
+
+  /// - Returns: false for a repetition.
+  mutating func takeNumber(of message: RouterMessage, into one: inout SharedCredentials) throws(HomeRejection) -> Bool {
+    switch one.order.take(message.order) {
+    case .news: return true
+    case .duplicate:
+      step.output.isDuplicate = true
+      return false
+    case .outOfOrder:
+      put(one)
+      throw .outOfOrder
+    }
   }
 
   mutating func put(_ one: SharedCredentials) {

@@ -270,15 +270,7 @@ extension Home {
     throws(HomeRejection)
   {
     guard var one = shared[network]?[user] else { return }
-    switch one.order.take(message.order) {
-    case .news: break
-    case .duplicate:
-      step.output.isDuplicate = true
-      return
-    case .outOfOrder:
-      put(one)
-      throw .outOfOrder
-    }
+    guard try takeNumber(of: message, into: &one) else { return }
     (one.isThere, one.isPreferredThere) = (false, false)
     let isAgreed = one.agreed?.subject.command == .deleteThere
     endAgreed(&one)

@@ -8,7 +8,7 @@ import ThreadkeeperSupport
 /// | pages in the log | then |
 /// |---|---|
 /// | `checkpointPages` more than the last time | a thread moves what is committed, while others read and write |
-/// | 4 times as many | the thread moves the rest too, while nobody writes: the next commit begins the log anew |
+/// | 4 times as many | the thread moves the rest too, while nobody writes: the next commit begins the log again |
 /// | 16 times as many | the disk does not keep up: who has committed moves it, and waits |
 ///
 /// What a reader needs stays in the log, which grows until that one has ended. A process that is killed, or a disk that
@@ -47,7 +47,7 @@ final class Checkpoints: @unchecked Sendable {
   ///
   /// - Returns: whether the caller has to move the log, when it has given up that lock.
   func noteLog(pages: Int) -> Bool {
-    // It has begun anew.
+    // It has begun again.
     if pages < noted { noted = 0 }
     guard pages - noted >= options.checkpointPages else { return false }
     noted = pages

@@ -28,7 +28,7 @@ package enum TableHash {
       rest = rest << 8 | UInt64(bytes[offset])
       offset += 1
     }
-    // The number of bytes tells apart what ends with zeros.
+    // Bytes that end with zeros differ by their number.
     return mix(fold(rest ^ first, state ^ second), UInt64(bytes.count), seed: seed)
   }
 

@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// threadkeeper is on the near side of a network; on the far side a border router, by Debian's radvd. Every fault is
-/// made in the kernel, named, and mended by the command that is named with it.
+/// made in the kernel, named, and fixed by the command that is named with it.
 @Suite("The way to the devices, with radvd", .inTurns, .enabled(if: Radvd.obstacle == nil, "\(Radvd.obstacle ?? "")"))
 struct DevicePathTests {
   private static let prefix = "fd97:ff26:5534:1::/64"
@@ -88,7 +88,7 @@ struct DevicePathTests {
   }
 
   /// Runs the first command that a remedy names.
-  private func mend(_ remedy: String) throws {
+  private func fix(_ remedy: String) throws {
     let parts = remedy.split(separator: "`", omittingEmptySubsequences: false)
     try run(String(try #require(parts.dropFirst().first, "\(remedy)")))
   }
@@ -101,14 +101,14 @@ struct DevicePathTests {
 
     let length = try await devices.until("problem", "this machine ignores routes from border routers on near")
     #expect(length.contains("`sudo sysctl -w net.ipv6.conf.near.accept_ra_rt_info_max_plen=64`"), "\(length)")
-    try mend(length)
+    try fix(length)
     try await devices.untilWell()
 
     try set("forwarding", 1)
     try run("ip -6 route flush proto ra")
     let forwarding = try await devices.until("problem", "because it forwards IPv6")
     #expect(forwarding.contains("accept_ra=2"), "\(forwarding)")
-    try mend(forwarding)
+    try fix(forwarding)
     try await devices.untilWell()
     try set("forwarding", 0)
 
@@ -123,7 +123,7 @@ struct DevicePathTests {
     // What a Matter controller sends has the kernel look for it.
     try run("for second in {1..8}; do echo >/dev/udp/fd97:ff26:5534:1::1/9; sleep 1; done")
     let gone = try await devices.until("problem", "leads to fe80::dead on near, which does not answer")
-    try mend(gone)
+    try fix(gone)
     try await devices.until("problem", "no border router has advertised a route to \(Self.prefix)")
     router = try Advertiser(network)
     try await devices.untilWell()
@@ -138,7 +138,7 @@ struct DevicePathTests {
 
     try set("disable_ipv6", 1)
     let off = try await devices.until("problem", "IPv6 is off on near")
-    try mend(off)
+    try fix(off)
     try await devices.untilWell()
     router.stop()
     #expect(try await daemon.stop() == .exit(0))
@@ -180,7 +180,7 @@ struct DevicePathTests {
       alert["summary"]?.text
         == "devices behind \"Attic\" cannot be reached from here: this machine ignores routes from "
         + "border routers on near")
-    try mend(alert["remedy"]?.text ?? "")
+    try fix(alert["remedy"]?.text ?? "")
     try await eventually("the route") { try routes().contains(Self.prefix) }
     try publish(partition: 3)
     _ = try await until("resolved")

@@ -73,7 +73,7 @@ import Testing
     return try again.read { try $0.first("PRAGMA integrity_check") { $0.text(0) } } == "ok"
   }
 
-  @Test("Under load the log begins anew again and again, and every commit is there") func bounded() throws {
+  @Test("Under load the log begins again and again, and every commit is there") func bounded() throws {
     let test = try database(10)
     for number in 0..<200 { try write(number, test) }
     // 4,000 pages were written.

@@ -19,7 +19,7 @@ import Testing
     #expect(one._rawHashValue(seed: 1) != one._rawHashValue(seed: 2))
   }
 
-  @Test("Texts of any length are told apart, also by zeros at their end") func texts() {
+  @Test("Texts of any length have hashes of their own, also with zeros at their end") func texts() {
     let texts = (0..<40).map { [UInt8](repeating: 0, count: $0) } + (0..<40).map { Array(UInt8(0)...UInt8($0)) }
     let hashes = texts.map { $0.withUnsafeBytes { TableHash.mix($0, seed: 3) } }
     // The text of one zero is in both.

@@ -49,14 +49,7 @@ import Wire
   /// Runs the agent for as long as `body`.
   private func run(_ configuration: HomeAssistantConfiguration, _ body: () async throws -> Void) async throws {
     let agent = Agent(configuration, logger: log.logger)
-    let task = Task { try await agent.run() }
-    do { try await body() } catch {
-      agent.stop()
-      _ = await task.result
-      throw error
-    }
-    agent.stop()
-    try await task.value
+    try await agent.run(during: body)
   }
 
   /// Returns after so many more commands.

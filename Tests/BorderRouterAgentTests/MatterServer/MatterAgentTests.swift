@@ -98,14 +98,7 @@ import Wire
     configuration.poll = .milliseconds(20)
     configuration.users = [getuid()]
     let agent = Agent(configuration, logger: log.logger)
-    let task = Task { try await agent.run() }
-    do { try await body() } catch {
-      agent.stop()
-      _ = await task.result
-      throw error
-    }
-    agent.stop()
-    try await task.value
+    try await agent.run(during: body)
   }
 
   private func logged(_ text: String) async throws {

@@ -175,7 +175,7 @@ import ThreadDataset
     #expect(faults(Self.machine(), kitchen, Self.attic) == [several, PathFault(none, ["Attic", "Kitchen"])])
   }
 
-  @Test("Each has its words, with the command that mends it") func words() {
+  @Test("Each has its words, with the command that fixes it") func words() {
     let all: [(PathFault.Kind, String)] = [
       (
         Self.ignores([("accept_ra_rt_info_max_plen", 64)]),
