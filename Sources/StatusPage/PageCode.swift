@@ -99,6 +99,7 @@ extension PageRoutes {
       reply.headers = [("Location", "./"), ("Set-Cookie", PageAccess.cookie(with: token))]
       return reply
     case .wrong(let left):
+      if left == 0 { codeUsedUp() }
       let next = left == 0 ? "Make another one: threadkeeper page code" : "You can try \(left) more."
       return codeForm("That is not the code. \(next)")
     case .none: return codeForm("No code is valid now. Make another one: threadkeeper page code")

@@ -15,15 +15,19 @@ package struct PageRoutes: Sendable {
   let access: PageAccess
   let source: any PageSource
   private let addressBesideProxy: String?
+  let codeUsedUp: @Sendable () -> Void
   private let feed: StateFeed
   private let first: SharedValue<[UInt8]?>
   private let metrics: SharedValue<PageReply>
 
-  /// - Parameter now: by which a code is valid.
+  /// - Parameters:
+  ///   - now: by which a code is valid.
+  ///   - codeUsedUp: a code was ended by wrong ones.
   package init(
     _ configuration: PageConfiguration, source: any PageSource,
-    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, codeUsedUp: @escaping @Sendable () -> Void = {}
   ) {
+    self.codeUsedUp = codeUsedUp
     hosts = HostCheck(names: configuration.http.names)
     access = PageAccess(configuration.http, now: now)
     self.source = source

@@ -25,7 +25,13 @@ package struct PageServer: Service {
     listening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
   ) {
     self.configuration = configuration
-    routes = PageRoutes(configuration, source: source)
+    routes = PageRoutes(
+      configuration, source: source,
+      codeUsedUp: {
+        logger.warning(
+          "a wrong code was typed on the page too often, so the right one is not valid any more",
+          metadata: ["tries": "\(PageCode.mostWrong)"])
+      })
     table = ConnectionTable(
       most: configuration.limits.connections, healthChecks: configuration.limits.healthChecks,
       mostOfPeer: configuration.limits.connectionsOfPeer,

@@ -15,14 +15,20 @@ import Testing
     func pass(_ time: Duration) { passed.withLock { $0 += time } }
   }
 
+  /// How many codes were ended by wrong ones.
+  private final class UsedUp: Sendable { let count = Mutex(0) }
+
   private static let missing = "No code is valid now."
 
   private let moment = Moment()
+  private let usedUp = UsedUp()
   private let routes: PageRoutes
 
   init() {
     let moment = moment
-    routes = PageRoutes(PageConfiguration(port: 1, token: sampleToken), source: FixedSource()) { moment.now }
+    routes = PageRoutes(
+      PageConfiguration(port: 1, token: sampleToken), source: FixedSource(), now: { moment.now },
+      codeUsedUp: { [usedUp] in usedUp.count.withLock { $0 += 1 } })
   }
 
   private func enter(_ code: some StringProtocol, host: String = "localhost:1", origin: String? = "http://localhost:1")
@@ -128,8 +134,11 @@ import Testing
       #expect(reply.status == .unauthorized && reply.values("Set-Cookie") == [])
       #expect(reply.text.contains("You can try \(left) more.") && reply.text.contains(#"aria-describedby="problem""#))
     }
+    #expect(usedUp.count.withLock { $0 } == 0)
     #expect(await enter(other(than: code)).text.contains("That is not the code. Make another one"))
     #expect(await enter(code).text.contains(Self.missing))
+    // The log says so once.
+    #expect(usedUp.count.withLock { $0 } == 1)
   }
 
   @Test("What is no code of eight digits is not counted") func unfinished() async {
