@@ -26,7 +26,9 @@ extension AlertSentences {
     if seen.isEmpty {
       remedy =
         isForgotten
-        ? "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`"
+        ? ways.isOnPage
+          ? "Prefer one as soon as it is listed on this page"
+          : "Choose one with `threadkeeper preferred set NETWORK\(homeOption)`"
         : "Announce a border router with its dataset: the first network becomes preferred"
     } else if ways.isOnPage {
       remedy = "Press \"Prefer\" for the network that is yours"
@@ -160,7 +162,7 @@ extension AlertSentences {
         + (elsewhere == 0 ? "" : ", \(elsewhere) on others"),
       "If \(place) is your network, \(run("preferred set \(id)\(homeOption)", or: "Prefer")). If \(home) is, give "
         + "the border routers its credentials in the apps of their makers. If they are on another one on "
-        + "purpose, \(run("networks accept \(id)\(homeOption)", or: "Accept"))."
+        + "purpose, \(run("networks accept \(id)\(homeOption)", or: "They're fine there"))."
     )
   }
 

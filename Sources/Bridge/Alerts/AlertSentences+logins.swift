@@ -51,7 +51,11 @@ extension AlertSentences {
   private var sender: String { facts.names.first.first.map { "\($0) (login \(user))" } ?? "login \(user)" }
   private var shortSender: String { facts.names.first.first ?? "login \(user)" }
 
-  private static let decide = "Decide the request that waits, on the status page or by `threadkeeper consent list`."
+  private var decide: String {
+    ways.isOnPage
+      ? "Answer the request that waits on this page."
+      : "Decide the request that waits, on the status page or by `threadkeeper consent list`."
+  }
   private static let write = "start its agent with `--write`, which does so once you have agreed"
 
   func ghostNetwork(_ isAsked: Bool) -> (String, String) {
@@ -60,7 +64,7 @@ extension AlertSentences {
     let delete = "Delete it in the settings of \(shortSender) (Thread), or \(Self.write)."
     return (
       "\(sender) still has network \(network), on which no border router has been seen since \(since)",
-      "\(isAsked ? Self.decide : delete) To keep it, \(run("networks accept \(id)\(homeOption)", or: "Accept"))."
+      "\(isAsked ? decide : delete) To keep it, \(run("networks accept \(id)\(homeOption)", or: "Keep it"))."
     )
   }
 
@@ -69,7 +73,7 @@ extension AlertSentences {
     let change = "Prefer \(other) in the settings of \(shortSender) (Thread), or \(Self.write)."
     return (
       "\(sender) prefers border router \(agent) of \(configured), which has not been seen there since \(since); "
-        + "\(other) is", isAsked ? Self.decide : change
+        + "\(other) is", isAsked ? decide : change
     )
   }
 

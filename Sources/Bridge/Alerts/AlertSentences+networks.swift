@@ -35,18 +35,22 @@ extension AlertSentences {
       "\(name) is on \(network), and has never been on the preferred network \(preferredName)",
       (facts.looksPreferred
         ? "Find out whose network this is: it has the name of yours, and its devices are not on yours. " : "")
-        + "If that is on purpose, "
-        + run("networks accept \(facts.network?.id.description ?? "")\(homeOption)", or: "Accept") + ". If not, give "
-        + "\(name) the credentials of \(preferredName) \(inItsApp)."
+        + "If that is on purpose, \(fineThere). If not, give \(name) the credentials of \(preferredName) \(inItsApp)."
     )
   }
 
   var otherNetwork: (String, String) {
     (
       moving ?? "\(name) is on \(network), not on the preferred network \(preferredName)",
-      adoption ?? "Give \(name) the credentials of \(preferredName) \(inItsApp); if \(network) is "
-        + "where it should be, move the other routers there instead."
+      adoption ?? "Give \(name) the credentials of \(preferredName) \(inItsApp). If it should stay on \(network), "
+        + "\(fineThere). If all should be there, "
+        + run("preferred set \(facts.network?.id.description ?? "")\(homeOption)", or: "Prefer") + "."
     )
+  }
+
+  /// Ends the alert about the router where it is.
+  var fineThere: String {
+    run("networks accept \(facts.network?.id.description ?? "")\(homeOption)", or: "It's fine there")
   }
 
   var otherCredentials: (String, String) {
@@ -143,7 +147,10 @@ extension AlertSentences {
 
   var inReach: String { "Check that another router of \(preferredName) is on and within radio range of \(name)" }
 
-  var seeAdoptionFailed: String { "Do what the alert `\(AlertName.adoptionFailed.word)` says about \(name)." }
+  var seeAdoptionFailed: String {
+    let other = ways.isOnPage ? "other alert" : "alert `\(AlertName.adoptionFailed.word)`"
+    return "Do what the \(other) says about \(name)."
+  }
 
   var askAgain: String {
     "To be asked again, \(press("Ask again").map { "\($0), or " } ?? "")"
@@ -179,7 +186,8 @@ extension AlertSentences {
     case .denied:
       (
         "a person has refused to give \(name) \(credentials)",
-        "If \(name) should be on \(network), leave it there; else \(byHand). \(askAgain)"
+        "If \(name) should be on \(network), \(facts.acceptable == nil ? "leave it there" : fineThere); else "
+          + "\(byHand). \(askAgain)"
       )
     case .expired:
       (
@@ -190,7 +198,7 @@ extension AlertSentences {
     case .timeout where isConfigured:
       (
         "\(name) has \(credentials) that it was sent, and is not attached to it",
-        "\(inReach), then disable and enable Thread on \(name)."
+        "\(inReach), then disable and enable Thread on \(name). \(askAgain)"
       )
     case .timeout:
       (

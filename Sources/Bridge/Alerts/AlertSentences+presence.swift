@@ -16,7 +16,7 @@ extension AlertSentences {
     case .unreachable:
       (
         "\(name) cannot be reached: nothing accepts connections there",
-        "Check that its agent runs (`systemctl status otbr-agent`), then its power and its network " + "connection."
+        "Check that its agent runs (`systemctl status otbr-agent`), then its power and its network connection." + gone
       )
     case .frozen:
       (
@@ -46,10 +46,13 @@ extension AlertSentences {
         "Look at its log (`journalctl --unit otbr-agent`), and restart it (`systemctl restart otbr-agent`). If another "
           + "program answers there, give `threadkeeper agent otbr` the address of the router's REST interface."
       )
-    case .silent: ("\(name) has sent no heartbeat since \(since)", checkPublisher)
-    case nil: ("\(name) cannot be reached", "Check its power and its network connection.")
+    case .silent: ("\(name) has sent no heartbeat since \(since)", checkPublisher + gone)
+    case nil: ("\(name) cannot be reached", "Check its power and its network connection." + gone)
     }
   }
+
+  /// Of a router that nothing is seen of.
+  var gone: String { " If it is gone for good, \(run("routers remove \(agent)\(homeOption)", or: "Forget"))." }
 
   var checkPublisher: String {
     "Check that its publisher runs and reaches the broker (for example `threadkeeper agent otbr`), then the power "
@@ -71,15 +74,14 @@ extension AlertSentences {
     (
       "\(name) has sent nothing since \(since); it had "
         + (facts.network == nil ? "no Thread network yet" : "lost its Thread network \(configured)"),
-      "\(checkPublisher) When it is back, this alert says what to do about its network."
+      "\(checkPublisher) When it is back, this alert says what to do about its network.\(gone)"
     )
   }
 
   func notSeen(isStopped: Bool) -> (String, String) {
     (
       isStopped ? "Thread is stopped on \(name)" : "\(name) is not on the local network any more",
-      (isStopped ? "Start Thread on \(name) \(inItsApp)." : "Check its power and its network connection.")
-        + " If it is gone for good, \(run("routers remove \(agent)\(homeOption)", or: "Forget"))."
+      (isStopped ? "Start Thread on \(name) \(inItsApp)." : "Check its power and its network connection.") + gone
     )
   }
 
@@ -95,7 +97,7 @@ extension AlertSentences {
     (
       "\(name) does not answer on the local network any more, and its publisher sends no heartbeats",
       "Check its power and its network connection. Let its publisher send `heartbeat`, which shows "
-        + "that it is there."
+        + "that it is there.\(gone)"
     )
   }
 

@@ -49,6 +49,9 @@ struct AlertText {
 }
 
 extension AlertFacts {
+  /// Where its router is, if a person may accept that: then it raises no alert there.
+  package var acceptable: Named? { configured == nil && network?.id != preferred?.id ? network : nil }
+
   /// The reason of an alert, for programs.
   var reason: StaticString? {
     switch message {
@@ -73,12 +76,16 @@ struct AlertSentences {
   let ways: RemedyWays
   let vendor: String?
 
-  /// Of routers whose records have these vendors. Whether an app gives a router other credentials is its maker's affair.
+  /// By the first word of a router's vendor: a maker's records have `Google`, `Google Inc.` or `Google LLC`. Whether an
+  /// app gives a router other credentials is its maker's affair.
   private static let apps = [
-    "Amazon": "the Alexa app", "Apple Inc.": "Apple's Home app", "Google Inc.": "the Google Home app",
-    "Samsung": "the SmartThings app",
+    "amazon": "the Alexa app", "apple": "Apple's Home app", "google": "the Google Home app",
+    "samsung": "the SmartThings app", "smartthings": "the SmartThings app",
   ]
-  var app: String? { vendor.flatMap { Self.apps[$0] }.map { "in \($0), if that offers it" } }
+  var app: String? {
+    let maker = vendor?.lowercased().split { !$0.isLetter && !$0.isNumber }.first
+    return maker.flatMap { Self.apps[String($0)] }.map { "in \($0), if that offers it" }
+  }
   var inItsApp: String { app ?? "in its own app or page" }
 
   var agent: String { facts.router?.description ?? "" }
@@ -142,7 +149,7 @@ struct AlertSentences {
     case .ghostAgent(let isAsked): ghostAgent(isAsked)
     case .agentNotWorking(let trouble): agentNotWorking(trouble)
     case .matterServerDiffers(let trouble): matterServer(trouble)
-    case .daemon: (facts.names.first.first ?? "", facts.names.first.last ?? "")
+    case .daemon: (facts.names.first.first ?? "", daemonRemedy)
     }
   }
 
@@ -156,6 +163,12 @@ struct AlertSentences {
   /// `press "Ask again" on the status page`; nil where there is no button.
   func press(_ button: String) -> String? {
     ways.buttons.isEmpty ? nil : "press \"\(button)\" \(ways.buttons.joined(separator: " or "))"
+  }
+
+  var daemonRemedy: String {
+    guard ways.isOnPage, facts.names == AlertFacts.test.names else { return facts.names.first.last ?? "" }
+    return "Nothing is wrong. Once it is on your phone, or where else you look, press \"It arrived\". This resolves by "
+      + "itself within ten minutes."
   }
 
   /// What a command does, or on the page the button of the alert.

@@ -342,7 +342,19 @@ import ThreadDataset
 
   static let remedies: [(AlertFacts, String)] = [
     (facts(.neverMember), "networks accept 0000000000000002 --home h`"),
-    (facts(.openForCode), "restart \"Bob\", which ends it"),
+    (
+      facts(.otherNetwork),
+      "stay on \"attic\", run `threadkeeper networks accept 0000000000000002 --home h`. If all should be there, run "
+        + "`threadkeeper preferred set 0000000000000002 --home h`."
+    ), (facts(.offline(.silent)), "gone for good, run `threadkeeper routers remove 0000000000000007 --home h`."),
+    (
+      facts(.adoptionFailed(.denied, isConfiguredForPreferred: false)),
+      "should be on \"attic\", run `threadkeeper networks accept 0000000000000002 --home h`; else give"
+    ),
+    (
+      facts(.adoptionFailed(.denied, isConfiguredForPreferred: false)) { $0.configured = other },
+      "should be on \"attic\" (0000000000000002), leave it there; else give"
+    ), (facts(.openForCode), "restart \"Bob\", which ends it"),
     (facts(.reportsDiffer), "threadkeeper routers read 0000000000000007`"),
     (
       facts(.neverMember) { $0.network = .init(ExtendedPANID(number: 2), "home") },
@@ -460,8 +472,13 @@ import ThreadDataset
   @Test(
     "A remedy names the app of a known maker, and else says that it is the router's own",
     arguments: [
-      ("Apple Inc.", "in Apple's Home app, if"), ("Google Inc.", "in the Google Home app, if"),
-      ("Amazon", "in the Alexa app, if"), ("Samsung", "in the SmartThings app, if"), ("eero", "in its own app or page"),
+      ("Apple Inc.", "in Apple's Home app, if"), ("Apple", "in Apple's Home app, if"),
+      ("Apple, Inc.", "in Apple's Home app, if"), ("Google Inc.", "in the Google Home app, if"),
+      ("Google", "in the Google Home app, if"), ("google LLC", "in the Google Home app, if"),
+      ("Amazon", "in the Alexa app, if"), ("Amazon.com, Inc.", "in the Alexa app, if"),
+      ("Samsung", "in the SmartThings app, if"), ("Samsung Electronics", "in the SmartThings app, if"),
+      ("SmartThings", "in the SmartThings app, if"), ("eero", "in its own app or page"),
+      ("Googlers", "in its own app or page"), ("", "in its own app or page"), ("®", "in its own app or page"),
       (nil, "in its own app or page"),
     ]) func maker(vendor: String?, place: String)
   {

@@ -431,12 +431,22 @@ import ThreadDataset
     #expect(try router().name == "Attic" && router().ownName == "hub")
   }
 
-  @Test("A router has its remarks and its worst alert") func remarks() throws {
+  @Test("A router has its remarks and its worst alert; what an alert says is no remark") func remarks() throws {
+    var held = SampleHome()
+    try held.publish(.announce, 2, on: .home)
+    try held.publish(.announce, 1, on: SampleNetwork.home.with(other))
+    try held.publish(.announce, 3)
+    try held.publish(.offline, 3) { $0.offlineReason = .frozen }
+    #expect(try state(held).alerts.allSatisfy { $0.router == nil })
+    #expect(
+      try shown(held).networks.flatMap(\.routers).map(\.notes) == [
+        [], ["not on the preferred network"], ["does not answer"],
+      ])
     let home = try shown(try sample())
     #expect(home.networks[0].routers[0].notes == [] && home.networks[0].routers[0].fault == nil)
     #expect(home.networks[0].routers[0].make == "Acme")
-    #expect(home.networks[2].routers[0].notes == ["not on the preferred network"])
-    #expect(home.networks[3].routers[0].notes == ["does not answer"])
+    #expect(home.networks[2].routers[0].notes == [] && home.networks[2].routers[0].fault == "warning")
+    #expect(home.networks[3].routers[0].notes == [])
     #expect(home.networks[3].routers[0].fault == "warning")
   }
 
@@ -480,45 +490,12 @@ import ThreadDataset
     #expect(try state(sample).alerts.map(\.name) == ["HomeOffline", "CredentialsMissing", "PlaintextCredentials"])
   }
 
-  @Test(
-    "An alert has the buttons that its remedy says to press, and each makes a change",
-    arguments: [
-      .neverMember, .noPreferred(isForgotten: false, networks: [attic, attic], more: 1), .otherPreferred,
-      .movedTo(routers: 2, of: 3, lost: 0), .preferredEmpty(routers: 1, elsewhere: 0),
-      .keysDisputed(claimed: 2, current: 1, departed: .init(), hasDamage: false), .joined,
-      .wasReset(isOnPreferred: true), .notSeen(isStopped: true), .reportsDiffer,
-      .adoptionFailed(.denied, isConfiguredForPreferred: false),
-      .adoptionFailed(.expired, isConfiguredForPreferred: false),
-      .adoptionFailed(.timeout, isConfiguredForPreferred: true),
-      .adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached, .ghostNetwork(isAsked: true),
-      .ghostNetwork(isAsked: false),
-    ] as [AlertFacts.Message]) func buttons(message: AlertFacts.Message) throws
-  {
-    var facts = AlertFacts(message)
-    (facts.router, facts.routerName, facts.network) = (BorderAgentID(high: 7, low: 0), "Bob", Self.attic)
-    let now = WireTime(milliseconds: 0)
-    let shown = Alert(shown: facts, since: now, updatedAt: now, endsAt: nil, sequence: 1)
-    let state = AlertState(AlertKey(.homeMoved), shown, in: "home", ways: .page(isOnlyHome: true))
-    let alert = PageState.Alert(state, preferredSince: now)
-    let pressed = alert.remedy.matches(of: #/[Pp]ress "([^"]+)"/#).map { String($0.output.1) }
-    for label in pressed { #expect(alert.buttons.contains { $0.label.hasPrefix(label) }, "\(label)") }
-    let needsNone = [AlertFacts.Message.adoptionFailed(.notEnrolled, isConfiguredForPreferred: false), .detached]
-      .contains(message)
-    #expect(alert.buttons.isEmpty == needsNone)
-    for button in alert.buttons {
-      #expect(PageChange(path: button.path, body: Array(try JSONText.line(button.with).utf8)) != nil)
-      #expect(!alert.remedy.contains("`threadkeeper \(button.path.dropFirst().replacing("/", with: " "))"))
-    }
-  }
-
   @Test("On the page a remedy names the app of the router's maker") func maker() throws {
     var sample = try sample()
-    try sample.publish(.announce, 1, on: SampleNetwork.home.with(other)) { $0.vendor = "Google Inc." }
+    try sample.publish(.announce, 1, on: SampleNetwork.home.with(other)) { $0.vendor = "Google LLC" }
     let remedies = try state(sample).alerts.filter { $0.name == "PreferredNetworkMismatch" }.map(\.remedy)
     #expect(remedies.contains { $0.contains("in the Google Home app, if that offers it") }, "\(remedies)")
   }
-
-  private static let attic = AlertFacts.Named(ExtendedPANID(number: 2), "attic")
 
   @Test("A home without a preferred network whose routers are on several is undecided") func undecided() throws {
     var sample = try sample()

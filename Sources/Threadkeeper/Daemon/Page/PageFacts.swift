@@ -107,7 +107,10 @@ struct PageChanges {
     switch change {
     case .acceptNetwork(let home, let network, let isAccepted):
       _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
-      return isAccepted ? "The network is accepted." : "The network is not accepted any more."
+      guard isAccepted else { return "The network is not accepted any more." }
+      return PageOutcome(
+        "The network is accepted. The border routers that are on it raise no alert there. \"Do not accept\" in its details "
+          + "takes that back.")
     case .testAlert(let home):
       _ = try TestAlert(home: home).perform(context)
       return "A test alert is sent."

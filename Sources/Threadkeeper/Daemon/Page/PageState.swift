@@ -261,22 +261,25 @@ extension PageState {
     }.sorted { $0.order < $1.order }
     self.alerts = alerts
     homes = all.map { name, home in
-      let faults = alerts.filter { $0.home == name }.compactMap { alert in alert.router.map { ($0, alert.severity) } }
-      return Home(home, name: name, discovery, faults: Dictionary(faults) { worst, _ in worst }, at: now)
+      let own = alerts.filter { $0.home == name && $0.router != nil }
+      return Home(home, name: name, discovery, alerts: Dictionary(grouping: own) { $0.router ?? "" }, at: now)
     }
   }
 }
 
 extension PageState.Home {
-  /// - Parameter faults: the severity of the worst alert about each router that has one.
-  init(_ home: Home, name: String, _ discovery: DiscoveryState.State, faults: [String: String], at now: WireTime) {
+  /// - Parameter alerts: about each router that has some, the worst first.
+  init(
+    _ home: Home, name: String, _ discovery: DiscoveryState.State, alerts: [String: [PageState.Alert]], at now: WireTime
+  ) {
     self.name = name
     var groups: [ExtendedPANID?: [PageState.Router]] = [:]
     for router in home.routers.lazy.filter(\.isPresent).prefix(PageState.routersShown) {
       groups[router.network, default: []].append(
         PageState.Router(
           router, isAlike: home.hasNamesake(router.agent, router.name), home.verdict(of: router),
-          isGone: home.isGone(router), past: home.past(of: router, at: now), fault: faults[router.agent.description],
+          isGone: home.isGone(router), past: home.past(of: router, at: now),
+          alerts: alerts[router.agent.description] ?? [],
           seen: router.isAdvertised && discovery == .running ? nil : home.routers.lastSeen(router.agent)))
     }
     more = max(0, home.routers.totals.listed - PageState.routersShown)
@@ -352,11 +355,14 @@ extension WireTime {
 }
 
 extension PageState.Router {
-  /// - Parameter seen: nil while it is seen on the local network.
+  /// - Parameters:
+  ///   - alerts: about it, the worst first: what they say is no remark.
+  ///   - seen: nil while it is seen on the local network.
   init(
     _ router: Router, isAlike: Bool, _ verdict: PreferredCheck, isGone: Bool, past hourly: [RouterPast.Standing],
-    fault: String?, seen: WireTime?
+    alerts: [PageState.Alert], seen: WireTime?
   ) {
+    func says(_ name: AlertName) -> Bool { alerts.contains { $0.name == name.word.description } }
     let worst = stride(from: 0, to: hourly.count, by: 6).compactMap { hourly.dropFirst($0).prefix(6).max() }
     past = RouterSpan.all(worst, hours: 6)
     pastTotals = RouterSpan.all(hourly).totals
@@ -375,9 +381,11 @@ extension PageState.Router {
     read = router.reading?.readAt?.toTheMinute.description
     isReadable = router.reading != nil && seen == nil
     notes = []
-    if verdict.isMismatch, !router.hasNoNetwork { notes.append("not on the preferred network") }
-    if router.isElsewhere { notes.append("runs on another network than its dataset says") }
-    switch router.offlineReason {
+    if !says(.preferredNetworkMismatch) {
+      if verdict.isMismatch, !router.hasNoNetwork { notes.append("not on the preferred network") }
+      if router.isElsewhere { notes.append("runs on another network than its dataset says") }
+    }
+    switch says(.borderRouterOffline) ? nil : router.offlineReason {
     case .stopped: notes.append("Thread is stopped")
     case .unreachable: notes.append("cannot be reached")
     case .frozen: notes.append("does not answer")
@@ -388,8 +396,12 @@ extension PageState.Router {
     case nil: break
     }
     if let reporter = router.reporter { notes.append("seen by the agent of \(reporter.text.printable) alone") }
-    if router.isOnline, router.threadState == .detached { notes.append("Thread is not connected to its network") }
-    if !router.lacks.isEmpty { notes.append("its dataset lacks \(router.lacks.map(\.name).listed)") }
+    if router.isOnline, router.threadState == .detached, !says(.routerDetached) {
+      notes.append("Thread is not connected to its network")
+    }
+    if !router.lacks.isEmpty, !says(.credentialsMissing) {
+      notes.append("its dataset lacks \(router.lacks.map(\.name).listed)")
+    }
     switch router.reading?.problem {
     case .noAnswer: notes.append("did not answer when it was read")
     case .refused: notes.append("refused the credentials of its network when it was read")
@@ -404,13 +416,15 @@ extension PageState.Router {
     sharesByCode = router.sharesByCode == true
     onlySeen = router.source != .mqtt
     isNew = !router.isKnown && verdict == .match || router.resetFrom != nil
-    if let former = router.resetFrom {
-      notes.append("probably \((former.name ?? former.agent.description).printable) before a reset")
-    } else if isNew {
-      notes.append("new here")
+    if !says(.unknownRouter) {
+      if let former = router.resetFrom {
+        notes.append("probably \((former.name ?? former.agent.description).printable) before a reset")
+      } else if isNew {
+        notes.append("new here")
+      }
     }
     self.isGone = isGone
-    self.fault = fault
+    fault = alerts.first?.severity
   }
 }
 
@@ -424,11 +438,12 @@ extension PageState.Alert {
     summary = state.headline.printable
     remedy = state.remedy.printable
     since = state.startsAt.description
-    buttons = Self.buttons(state.alert.facts, in: state.home, preferredSince)
+    buttons = Self.buttons(state, preferredSince)
   }
 
-  /// What the remedy of each says to press.
-  private static func buttons(_ facts: AlertFacts, in home: String, _ preferredSince: WireTime?) -> [PageState.Button] {
+  /// What the remedy of each says to press, in its order.
+  private static func buttons(_ state: AlertState, _ preferredSince: WireTime?) -> [PageState.Button] {
+    let (facts, home) = (state.alert.facts, state.home)
     func router(_ label: String, _ path: String) -> PageState.Button? {
       facts.router.map {
         PageState.Button(
@@ -443,17 +458,24 @@ extension PageState.Alert {
           with: .init(home: home, extPanId: "\($0.id)"))
       }
     }
+    func accept(_ label: String, _ place: AlertFacts.Named?) -> PageState.Button? {
+      network(label, "/networks/accept", place)
+    }
     let prefer = network("Prefer", "/networks/prefer", facts.network)
-    let accept = network("Accept", "/networks/accept", facts.network)
+    let forget = router("Forget", "/routers/forget")
     let all: [PageState.Button?] =
       switch facts.message {
-      case .neverMember, .ghostNetwork: [accept]
+      case .neverMember: [accept("It's fine there", facts.network)]
+      // While it is to be given the preferred credentials, its remedy is another one.
+      case .otherNetwork:
+        [nil, .due].contains(facts.adoption) ? [accept("It's fine there", facts.network), prefer] : []
+      case .ghostNetwork: [accept("Keep it", facts.network)]
       case .noPreferred(_, let networks, _):
-        (networks + (facts.user == nil ? [] : [facts.network].compactMap(\.self))).map {
+        (networks + (networks.isEmpty || facts.user == nil ? [] : [facts.network].compactMap(\.self))).map {
           network("Prefer \($0.shown)", "/networks/prefer", $0)
         }
       case .otherPreferred, .movedTo: [prefer]
-      case .preferredEmpty: [prefer, accept]
+      case .preferredEmpty: [prefer, accept("They're fine there", facts.network)]
       case .keysDisputed:
         [
           preferredSince.map {
@@ -463,10 +485,20 @@ extension PageState.Alert {
           }
         ]
       case .joined, .wasReset: [router("Accept", "/routers/accept")]
-      case .notSeen: [router("Forget", "/routers/forget")]
+      case .offline where facts.adoption == .agreed: []
+      case .notSeen, .recordGone, .silentWithoutNetwork, .offline(nil), .offline(.silent), .offline(.unreachable):
+        [forget]
       case .reportsDiffer: [router("Read now", "/routers/read")]
-      case .adoptionFailed(let state, _) where state.canBeAskedAgain: [router("Ask again", "/consent/ask")]
-      default: []
+      case .adoptionFailed(let state, _) where state.canBeAskedAgain:
+        [state == .denied ? accept("It's fine there", facts.acceptable) : nil, router("Ask again", "/consent/ask")]
+      case .daemon where state.key.name == .testAlert:
+        [.init(label: "It arrived", about: home, path: "/alerts/confirm", with: .init(home: home))]
+      // What they say to do is done in an app, at the router, or in a terminal. Each is named: none is forgotten.
+      case .elsewhere, .notAttached, .otherCredentials, .behind, .reportsOlder, .sameAge, .reportsConflict, .noDataset,
+        .offline, .lostNetwork, .agentSilent, .awayTogether, .detached, .notAdvertised, .wellKnownKey, .openForCode,
+        .adoptionFailed, .plaintext, .networkChanges, .preferredChanged, .split, .sharedPartial, .sharedOlder,
+        .sharedConflict, .ghostAgent, .agentNotWorking, .matterServerDiffers, .daemon:
+        []
       }
     return all.compactMap(\.self)
   }
