@@ -23,14 +23,14 @@ package enum PageDocument {
     <noscript><p>This page needs JavaScript. <code>threadkeeper status</code> shows the same.</p></noscript>
     <main id="main" tabindex="-1">
     <section id="one" aria-labelledby="h-one" hidden><p><a class="back" href="#">All border routers</a></p>\
-    <h2 id="h-one"></h2><div id="one-alerts"><div></div></div><div id="one-facts"><div></div></div>\
-    \(mayChange ? renaming : "")<div id="one-ended"><h3>Its past alerts</h3><ul class="events"></ul></div></section>
+    <div class="head"><h2 id="h-one"></h2>\(mayChange ? renaming : "")</div><div id="one-alerts"><div></div></div>\
+    <div id="one-facts"><div></div></div><div id="one-ended"><h3>Its past alerts</h3><ul class="events"></ul></div></section>
     <section id="consents" aria-labelledby="h-consents" hidden><h2 id="h-consents">Requests for your consent</h2><div></div></section>
+    <section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="protection" aria-labelledby="h-protection" hidden><h2 id="h-protection">Until your home is protected</h2><div></div></section>
-    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
-    \(mayChange ? joining : "")<section id="alerts" aria-labelledby="h-alerts" hidden><h2 id="h-alerts">What is wrong</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
-    <section id="ended" aria-labelledby="h-ended" hidden><h2 id="h-ended">Past alerts</h2><ul class="events"></ul></section>
+    <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
+    \(mayChange ? joining : "")<section id="ended" aria-labelledby="h-ended" hidden><h2 id="h-ended">Past alerts</h2><ul class="events"></ul></section>
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>
@@ -67,8 +67,8 @@ package enum PageDocument {
 
   /// The field for the name of a border router.
   private static let renaming = """
-    <form id="rename" class="card"><label>Name <input name="name" autocomplete="off" maxlength="128"></label> \
-    <button class="send">Rename</button><p class="dim small">Empty, it has the name that it gives itself.</p></form>
+    <form id="rename"><label>Name <input name="name" autocomplete="off" maxlength="128"></label> \
+    <button class="send">Rename</button></form>
     """
 
   /// Bytes of a first state; a larger one comes by the first event, so that the page stays below 90 kB.

@@ -22,16 +22,25 @@ struct BrowserTests {
     try await tab.takeFourPictures("page-watching")
     try await home.protect()
     try await tab.waitForText("Your home's key is safe here. 3 of 3 border routers are on home.")
-    try await tab.takeFourPictures("page-protected")
+    // The publisher's datasets are not sealed, which is a notice: nothing is green above it.
     let verdict = "document.getElementById('verdict').className"
-    #expect(try await tab.evaluate(verdict) == "good")
+    try await tab.wait(
+      "document.querySelector('#verdict .lead').textContent.startsWith('border-router sends network keys')")
+    #expect(try await tab.evaluate(verdict) == "")
+    #expect(try await tab.evaluate("known.alerts = []; show(); \(verdict)") == "good")
+    try await tab.takeFourPictures("page-protected")
     #expect(try await tab.evaluate("document.querySelectorAll('.fault').length") == 0)
 
     // The header has the words and the colour of the worst alert, and the router at fault is marked.
     try await home.announce(2, "Attic", try ThreadNetwork("guest-thread"))
-    for text in ["PreferredNetworkMismatch", "not on the preferred network", "What to do: "] {
+    for text in ["not on the preferred network", "What to do: ", "press \"It's fine there\""] {
       try await tab.waitForText(text)
     }
+    // Above the networks, and without a name for programs.
+    try await tab.wait("document.querySelector('#alerts [data-alert=PreferredNetworkMismatch]') !== null")
+    let sections = "[...document.querySelectorAll('main > section')].map(one => one.id).join()"
+    #expect(try await tab.evaluate(sections) == "one,consents,alerts,protection,notices,homes,join,ended,health,events")
+    #expect(try await tab.evaluate("document.body.innerText.includes('PreferredNetworkMismatch')") == false)
     let summary = #""Attic" is on "guest-thread""#
     try await tab.wait("document.querySelector('#verdict .lead').textContent.startsWith('\(summary)')")
     #expect(try await tab.evaluate(verdict) == "warn")
@@ -57,6 +66,14 @@ struct BrowserTests {
     try await tab.waitForText("Waits for ")
     try await tab.click("Deny")
     #expect(try await !asking.value)
+
+    // By the alert's own button, and taken back where the answer says.
+    let fine = #"button[aria-label^="It's fine there: guest-thread"]"#
+    try await tab.evaluate("document.querySelector(`#alerts \(fine)`).click()")
+    try await tab.waitForText("\"Do not accept\" in its details takes that back.")
+    try await tab.wait("document.querySelector('#alerts [data-alert=PreferredNetworkMismatch]') === null")
+    try await tab.evaluate(#"document.querySelector('button[aria-label^="Do not accept: guest-thread"]').click()"#)
+    try await tab.wait("document.querySelector('#alerts [data-alert=PreferredNetworkMismatch]') !== null")
 
     try await home.announce(2, "<b>Attic</b>", network)
     try await tab.waitForText("<b>Attic</b>")
@@ -102,7 +119,10 @@ struct BrowserTests {
       #expect(try await tab.evaluate("document.body.innerText.includes('\(code)')") == (group == 0 ? true : false))
     }
     try await tab.waitForText("Your home's key is safe here. 1 of 1 border routers are on home.")
-    #expect(try await tab.evaluate("\(colour) + document.getElementById('protection').hidden") == "goodtrue")
+    // Beside the notice that keys come unsealed.
+    #expect(
+      try await tab.evaluate("known.alerts = []; show(); \(colour) + document.getElementById('protection').hidden")
+        == "goodtrue")
     for (change, text) in [
       ("networks[0].preferred = false", "No network is preferred, so no border router is checked."),
       ("undecided = true", "Border routers are on several networks and none is preferred, "),
@@ -130,6 +150,63 @@ struct BrowserTests {
     try await home.stop()
   }
 
+  @Test("The headline is the worst that is true, and green only where nothing stands below it") func headline()
+    async throws
+  {
+    let home = try await home()
+    try await home.announce(1, "Kitchen", try ThreadNetwork("home"))
+    try await home.protect()
+    let tab = try await home.tab()
+    let safe = "Your home's key is safe here. 1 of 1 border routers are on home."
+    try await tab.waitForText(safe)
+    // Each is put before what was there: the one below the other.
+    let begin = """
+      take(last); known.alerts = []; known.consents = [];
+      const one = (severity, summary, name = 'X') => known.alerts.unshift({id: summary, home: 'home', name, severity,
+        summary, remedy: 'Look.', since: new Date().toISOString(), buttons: []});
+      """
+    var steps = ""
+    for (step, lead, colour) in [
+      ("", safe, "good"), ("one('info', 'News', 'PreferredNetworkChanged')", safe, "good"),
+      ("one('info', 'A notice')", "A notice.", ""), ("one('unheard of', 'Another one')", "Another one.", ""),
+      (
+        "known.homes[0].networks[0].credentials = false", "The credentials of the preferred network home are not here",
+        ""
+      ), ("known.homes[0].steps[4].remedy = 'Make one.'", "Not protecting your home yet: 4 of 5 steps are done.", ""),
+      (
+        """
+        known.consents = [{id: 'c', requester: 'login ha', reason: 'It asks', networks: ['home'], offers: false,
+          expires: new Date().toISOString()}]
+        """, "login ha asks for the credentials of home.", ""
+      ), ("one('warning', 'A warning')", "A warning.", "warn"),
+      ("known.health[0].state = 'bad'", "MQTT broker: works.", "bad"),
+      ("one('critical', 'The worst')", "The worst.", "bad"),
+    ] {
+      steps += "\(step.replacing("\n", with: " "));"
+      let shown =
+        try await tab.evaluate(
+          """
+          { \(begin) known.homes[0].protection = 'not_protected'; \(steps) show() }
+          [document.getElementById('verdict').className, document.querySelector('#verdict .lead').textContent].join('|')
+          """
+        ).text ?? ""
+      #expect(shown.hasPrefix("\(colour)|\(lead)"), "\(step): \(shown)")
+    }
+    // The home is still safe, and something is not as it should be.
+    for change in [
+      "own.routers[0].online = false",
+      "known.homes[0].networks.push({...own, id: '2', name: 'other', preferred: false})",
+    ] {
+      let colour = try await tab.evaluate(
+        """
+        { \(begin) const own = known.homes[0].networks[0]; \(change); show() }
+        document.getElementById('verdict').className
+        """)
+      #expect(colour == "", "\(change)")
+    }
+    try await home.stop()
+  }
+
   @Test("Each border router has a page of its own, by its link, its address and the keyboard") func router()
     async throws
   {
@@ -139,7 +216,8 @@ struct BrowserTests {
     try await home.announce(2, "Attic", try ThreadNetwork("guest-thread"))
     let attic = BorderRouter(number: 2)
     let tab = try await home.tab()
-    try await tab.waitForText("PreferredNetworkMismatch")
+    let mismatch = "document.querySelector('#one-alerts [data-alert=PreferredNetworkMismatch]') !== null"
+    try await tab.waitForText("not on the preferred network")
     if let axe = DebianTool.axe { try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8)) }
 
     let focused = "document.activeElement.id || document.activeElement.textContent"
@@ -150,9 +228,16 @@ struct BrowserTests {
     let shown =
       "[...document.querySelectorAll('main > section')].filter(one => one.offsetParent).map(one => one.id).join()"
     #expect(try await tab.evaluate(shown) == "one")
-    for text in ["Example Hub", "guest-thread, channel 15", attic.agent, "First seen", "PreferredNetworkMismatch"] {
+    for text in ["Example Hub", "guest-thread, channel 15", attic.agent, "First seen"] {
       try await tab.waitForText(text)
     }
+    try await tab.wait(mismatch)
+    // What the alert says is no remark, its buttons are here, too, and the name can be changed where it stands.
+    #expect(try await tab.evaluate("document.querySelector('#one-facts').innerText.includes('Remarks')") == false)
+    let labels = try await tab.evaluate(
+      "[...document.querySelectorAll('#one-alerts button')].map(one => one.textContent).join()")
+    #expect(labels == "It's fine there,Prefer")
+    #expect(try await tab.evaluate("document.querySelector('.head > #h-one + #rename') !== null") == true)
     // Never without the headline of the home.
     let verdict = "document.querySelector('#verdict .lead').textContent.startsWith('\"Attic\" is on')"
     #expect(try await tab.evaluate(verdict) == true)
@@ -207,7 +292,7 @@ struct BrowserTests {
     // An alert that has ended stays with its router, and no one else's is there.
     try await home.publish(attic.says("announce", ("name", "\"Attic\""), ("dataset", "\"\(try network.hex())\"")))
     try await tab.wait("document.querySelector('#one-ended li')?.innerText.includes('It lasted ') === true")
-    try await tab.wait("!document.getElementById('one-alerts').innerText.includes('PreferredNetworkMismatch')")
+    try await tab.wait("!(\(mismatch))")
     try await tab.evaluate("location.hash = '#router/\(BorderRouter(number: 1).agent)'")
     try await tab.wait("document.title === 'Kitchen – threadkeeper' && document.getElementById('one-ended').hidden")
 
@@ -239,7 +324,7 @@ struct BrowserTests {
     try await home.announce(2, "Cellar", try ThreadNetwork("WWWWWWWWWWWWWWWW"))
     try await home.publish(BorderRouter(number: 3).says("offline"))
     let tab = try await home.tab()
-    for text in ["offline", "PreferredNetworkMismatch", "Forget"] { try await tab.waitForText(text) }
+    for text in ["offline", "not on the preferred network", "Forget"] { try await tab.waitForText(text) }
     // Last, because a request for consent expires.
     let asking = home.ask()
     try await tab.waitForText("asks for the credentials of home")
@@ -307,7 +392,7 @@ struct BrowserTests {
     try await home.announce(4, "Attic", try ThreadNetwork("guest"))
     try await home.announce(5, "Cellar", try ThreadNetwork("third"))
     let tab = try await home.tab()
-    let prefer = "[...document.querySelectorAll('button[aria-label^=\"Prefer: \"]')].length"
+    let prefer = "document.querySelectorAll('#homes button[aria-label^=\"Prefer: \"]').length"
     try await tab.wait("\(prefer) === 2")
     let third = "known.homes[0].networks.find(item => item.name === 'third')"
     try await tab.evaluate("\(third).preferable = false; show()")
@@ -334,8 +419,7 @@ struct BrowserTests {
       try await tab.wait(
         """
         known.alerts.filter(item => item.name === 'PreferredNetworkMismatch').length === \(count)
-        && [...document.querySelectorAll('#alerts article')].filter(
-          card => card.innerText.includes('PreferredNetworkMismatch')).length === \(count)
+        && document.querySelectorAll('#alerts [data-alert=PreferredNetworkMismatch]').length === \(count)
         """)
     }
     try await announceTwins(try ThreadNetwork("other"))

@@ -21,7 +21,7 @@ function span(seconds) {
 }
 const forms = {
   ago: past => past < 60 ? "just now" : span(past) + " ago",
-  for: past => past < 60 ? "since just now" : "for " + span(past),
+  for: past => past < 60 ? "Since just now" : "For " + span(past),
   left: past => past > -1 ? "Its time is over." : "Waits for " + span(-past) + " more.",
   // To the minute.
   seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
@@ -226,7 +226,7 @@ function facts({home, network, item, offered}) {
     fact("Calls itself", item.own_name),
     fact("Network", network.id ? title(network) || network.id : "none", network.channel ? ", channel " + network.channel : "",
       network.preferred ? ", preferred" : network.accepted ? ", accepted" : "",
-      item.changed ? ", unchanged since " + date(item.changed) : ""),
+      item.changed ? ", since " + date(item.changed) : ""),
     pending ? fact("Coming", "its network changes " + pending.what + " ", when(pending.at, "due")) : null,
     item.read ? fact("Dataset", when(item.read, "read")) : null,
     fact("Known by", item.only_seen ? "its record on the local network only" : ""),
@@ -283,11 +283,13 @@ function homes(list) {
   });
 }
 function alert(item) {
-  return make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
+  const card = make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
     make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
-    make("p", "dim small", item.name, ", ", known.homes.length > 1 ? "home " + item.home + ", " : null,
-      when(item.since, "for")),
-    ...item.buttons.map(one => button(one.label, one.about, one.path, one.with)), looksOnly(item.buttons.length));
+    ...item.buttons.map((one, index) => button(one.label, one.about, one.path, one.with, index ? "" : "main")),
+    make("p", "dim small", when(item.since, "for"), known.homes.length > 1 ? ", home " + item.home : null),
+    looksOnly(item.buttons.length));
+  card.dataset.alert = item.name;
+  return card;
 }
 // The steps until a home is protected.
 function protection(home) {
@@ -303,6 +305,11 @@ function protection(home) {
   return make("article", "card", known.homes.length > 1 ? make("h3", "", "Home " + home.name) : null, list, hint);
 }
 function missing(home) { return home.steps.filter(step => step.remedy).length; }
+// The border routers of a home that are to be on its preferred network, and those that are.
+function members(home) {
+  const all = home.networks.filter(item => !item.accepted), own = all.filter(item => item.preferred);
+  return {all: all.flatMap(item => item.routers), there: own.flatMap(item => item.routers).filter(one => one.online)};
+}
 // How safe it is, in a sentence, where nothing is wrong.
 function safety() {
   const several = known.homes.length > 1, home = known.homes.find(missing);
@@ -310,10 +317,9 @@ function safety() {
     (several ? "the home " + home.name : "your home") + (home.protection === "watching" ? ": " : " yet: ") +
     (home.steps.length - missing(home)) + " of " + home.steps.length + " steps are done.";
   if (several) return "The keys of all homes are safe here.";
-  const all = known.homes[0].networks.filter(item => !item.accepted), own = all.find(item => item.preferred);
-  const number = list => list.reduce((sum, item) => sum + item.routers.filter(one => one.online).length, 0);
-  return "Your home's key is safe here. " + number([own]) + " of " + all.reduce((sum, item) => sum +
-    item.routers.length, 0) + " border routers are on " + (own.name || own.id) + ".";
+  const {all, there} = members(known.homes[0]), own = known.homes[0].networks.find(item => item.preferred);
+  return "Your home's key is safe here. " + (own ? there.length + " of " + all.length + " border routers are on " +
+    (own.name || own.id) + "." : "");
 }
 function asking(item) {
   if (item.change) return "A change in the store of " + item.requester + ": " + item.networks.join(", ");
@@ -425,17 +431,23 @@ function whyUnchecked(home) {
     (preferred.name || preferred.id) + " are not here" + named +
     ", so border routers are checked by its Extended PAN ID alone.";
 }
-// The colour and the words of the worst; the rest is counted.
-function verdict(wrong, waiting, notices, open) {
-  const asked = waiting.map(asking);
-  const lead = wrong.length ? wrong[0].text : asked.length ? asked[0] : safety();
-  const rest = open.filter(text => text !== lead);
+// The colour and the words of the worst that is true; the rest is counted. It is green where nothing is to be done:
+// notices have it in no colour, unless they are news alone.
+function verdict(wrong, waiting, notices, news, open) {
+  const asked = waiting.map(asking), safe = safety(), unsafe = known.homes.find(missing);
+  const lead = [...wrong.map(item => item.text), ...asked, ...(unsafe ? [safe] : []), ...open, ...notices, safe][0];
+  const rest = open.filter(text => text !== lead), isNotice = lead === notices[0];
   if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
   if (wrong.length && asked.length || asked.length > 1) rest.push(
     count(asked.length, "request waits", "requests wait") + " for your consent.");
-  if (notices) rest.push(count(notices, "thing is", "things are") + " worth knowing.");
+  if (isNotice) rest.push(safe);
+  const worth = notices.length + news - (isNotice ? 1 : 0), more = isNotice ? "more " : "";
+  if (worth) rest.push(count(worth, more + "thing is", more + "things are") + " worth knowing.");
+  const isCalm = !asked.length && !unsafe && !open.length && !notices.length &&
+    known.homes.every(home => members(home).all.length === members(home).there.length);
   const box = byId("verdict"), text = lead + " " + rest.join(" ");
-  box.className = wrong.length ? wrong[0].tone : asked.length || open.length || known.homes.some(missing) ? "" : "good";
+  box.className = wrong.length ? wrong[0].tone : isCalm ? "good" : "";
+  box.firstElementChild.dataset.sign = asked.length ? "?" : unsafe ? unsafe.steps.length - missing(unsafe) : "i";
   // A screen reader reads it whenever it is set.
   if (box.dataset.text === text) return;
   box.dataset.text = text;
@@ -445,20 +457,23 @@ function verdict(wrong, waiting, notices, open) {
 function show() {
   isDue = pressed !== 0;
   if (isDue) return;
-  const before = document.activeElement, key = before.dataset.key;
+  const before = document.activeElement, key = before.dataset.key, section = before.closest("section");
   const of = severity => known.alerts.filter(item => item.severity === severity);
   const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
   const broken = known.health.filter(item => item.state === "bad")
     .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
   if (!byId("away").hidden) broken.unshift({text: "This page is not up to date.", tone: "bad"});
-  const notices = of("info");
+  // Whatever is none of the two.
+  const notices = known.alerts.filter(item => !["critical", "warning"].includes(item.severity));
+  // It says what has been done.
+  const news = notices.filter(item => item.name === "PreferredNetworkChanged");
   // Also while the alert about it is held.
   const open = known.homes.filter(home => !of("warning").some(
     item => item.name === "NoPreferredNetwork" && item.home === home.name)).map(whyUnchecked).filter(text => text);
   verdict([...named(of("critical"), "bad"), ...broken, ...named(of("warning"), "warn")], known.consents,
-    notices.length, open);
+    notices.filter(item => !news.includes(item)).map(item => stop(item.summary)), news.length, open);
   fill("consents", known.consents, item => item.id, consent);
-  fill("alerts", known.alerts.filter(item => item.severity !== "info"), item => item.id, alert);
+  fill("alerts", known.alerts.filter(item => !notices.includes(item)), item => item.id, alert);
   fill("notices", notices, item => item.id, alert);
   fill("ended", known.ended, item => item.at + item.text, over);
   fill("protection", known.homes.filter(missing), home => home.name, protection);
@@ -472,8 +487,9 @@ function show() {
   byId("version").textContent = "threadkeeper " + known.version;
   document.body.dataset.ready = "yes";
   if (!key || document.activeElement === before) return;
-  const again = [...document.querySelectorAll("main button, main summary, main a")].find(one => one.dataset.key === key);
-  (again || byId("main")).focus({preventScroll: true});
+  // An alert and a network can have the same button.
+  const again = [...document.querySelectorAll("main button, main summary, main a")].filter(one => one.dataset.key === key);
+  (again.find(one => section && section.contains(one)) || again[0] || byId("main")).focus({preventScroll: true});
 }
 function take(text) {
   const opensRouter = !known && wanted();
