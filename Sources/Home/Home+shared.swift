@@ -270,8 +270,23 @@ extension Home {
   package var allShared: [SharedCredentials] { shared.keys.sorted { $0.number < $1.number }.flatMap(shared(of:)) }
 
   /// When credentials that a login shares were read last: it has reported them, or its program has said that it works.
-  package var credentialsReadAt: WireTime? {
-    allShared.flatMap { one in [one.reportedAt] + (agents[one.user]?.values.compactMap(\.workedAt) ?? []) }.max()
+  package var credentialsReadAt: WireTime? { allShared.flatMap(readings).max() }
+
+  /// When the credentials of the preferred network were read last: they came, a router or a login was found to have
+  /// them, or an agent reported of a router that has them. Nil where they are not here.
+  package var keyReadAt: WireTime? {
+    guard let preferred, let key = preferredCredentials else { return nil }
+    func hasKey(_ dataset: DatasetSummary) -> Bool { dataset.network == key.network && dataset.hasKeys(of: key) }
+    let members = routers.filter { $0.dataset.map(hasKey) == true }.compactMap { router in
+      // A record on the local network alone says nothing about the key.
+      router.source == .mqtt && !router.isAdvertised ? routers.lastSeen(router.agent) : router.reading?.readAt
+    }
+    let stores = shared(of: key.network).filter { hasKey($0.dataset) }.flatMap(readings)
+    return (members + stores).reduce(preferred.changedAt, max)
+  }
+
+  private func readings(of one: SharedCredentials) -> [WireTime] {
+    [one.reportedAt] + (agents[one.user]?.values.compactMap(\.workedAt) ?? [])
   }
 
   /// By user.

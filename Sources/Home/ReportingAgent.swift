@@ -21,7 +21,7 @@ package struct ReportingAgent: Hashable, Sendable {
   /// Among those of the user, and for people: its kind, and mostly what it works with.
   let name: ExactName
   /// Why it can't do its work, in its own words; nil: it can.
-  var trouble: String?
+  package var trouble: String?
   /// When it could last; nil: never.
   var workedAt: WireTime?
   var firstReportedAt: WireTime
@@ -29,13 +29,16 @@ package struct ReportingAgent: Hashable, Sendable {
   var isSilent = false
   var order = SequenceWindow()
 
-  var isWorking: Bool { trouble == nil && !isSilent }
+  package var isWorking: Bool { trouble == nil && !isSilent }
 
   /// The first word of its name.
   private var kind: Substring { name.text.prefix { $0 != " " } }
 
   /// What it cannot do is to give a Matter server the credentials of the home.
-  fileprivate var isMatterServerStale: Bool { kind == "matter_server" && trouble != nil && !isSilent }
+  fileprivate var isMatterServerStale: Bool { isOfMatterServer && trouble != nil && !isSilent }
+
+  /// Whether it gives a Matter server the credentials of the home.
+  fileprivate var isOfMatterServer: Bool { kind == "matter_server" }
 
   /// Whether another one came in its place, once it is silent: as where it has another address now. Of two that both
   /// run, each reports after the other one has begun.
@@ -57,6 +60,12 @@ package struct ReportingAgent: Hashable, Sendable {
 
 extension Home {
   var allAgents: [ReportingAgent] { agents.values.flatMap(\.values) }
+
+  /// Of the programs that give Matter servers the credentials, the one whose work is in the worst state; nil: there is
+  /// none.
+  package var matterServerAgent: ReportingAgent? {
+    allAgents.filter(\.isOfMatterServer).sorted { $0.name < $1.name }.min { !$0.isWorking && $1.isWorking }
+  }
 
   mutating func takeReport(_ message: RouterMessage, of name: ExactName, from user: ExactName) throws(HomeRejection) {
     let own = agents[user]

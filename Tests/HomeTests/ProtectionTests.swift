@@ -27,6 +27,32 @@ import ThreadDataset
     expect([.alerts], .watching)
   }
 
+  @Test("The key was read when it came, when a router or a store showed it, and when its agent reported last")
+  func keyReadAt() throws {
+    var scene = HomeScene()
+    #expect(scene.home.keyReadAt == nil)
+    scene.see(.of(1))
+    scene.prefer(network: 1)
+    #expect(scene.home.keyReadAt == nil, "its key is not here")
+    scene.wait(seconds: 60)
+    scene.share(.of(1))
+    scene.prefer(.of(1))
+    let came = scene.now
+    #expect(scene.home.keyReadAt == came)
+    scene.pass(seconds: 60)
+    #expect(scene.home.keyReadAt == came)
+    scene.share(.of(1))
+    #expect(scene.home.keyReadAt == scene.now)
+    scene.pass(seconds: 60)
+    scene.announce(2, .of(1))
+    scene.pass(seconds: 60)
+    scene.publish(.heartbeat, 2)
+    #expect(scene.home.keyReadAt == scene.now)
+    scene.pass(seconds: 60)
+    scene.announce(2, .of(3))
+    #expect(scene.home.keyReadAt != scene.now, "it has another key now")
+  }
+
   @Test("Where no recovery code can open the store, none is missing") func fleet() {
     let scene = HomeScene()
     #expect(scene.home.protection.steps == [.routers, .preferred, .key, .alerts])

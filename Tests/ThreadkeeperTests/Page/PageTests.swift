@@ -14,6 +14,7 @@ import ThreadDataset
 
 @testable import Bridge
 @testable import Home
+@testable import ServiceDiscovery
 @testable import Threadkeeper
 
 @Suite("What the status page is given, and whether there is one") struct PageFactsTests {
@@ -334,23 +335,114 @@ import ThreadDataset
   }
 
   private func state(
-    _ sample: SampleHome, _ discovery: DiscoveryState.State = .running, recent: RecentEvents = RecentEvents()
+    _ sample: SampleHome, _ discovery: DiscoveryState = .running(routers: 0, unlisted: []),
+    on machine: MachineNetwork? = nil, recent: RecentEvents = RecentEvents()
   ) throws -> PageState {
     try PageState(
       HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [], recent: recent,
-      discovery: discovery, at: sample.now)
+      discovery: discovery, machine: machine, at: sample.now)
   }
+
+  private static let unavailable = DiscoveryState.unavailable(message: "No mDNS.", remedy: "Start it.")
 
   private func shown(_ sample: SampleHome) throws -> PageState.Home { try #require(try state(sample).homes.first) }
 
+  private func remedy(_ name: String, of state: PageState) throws -> String {
+    let home = try #require(state.homes.first)
+    return try #require(home.steps.first { $0.name == name }?.remedy)
+  }
+
   @Test(
-    "The step to the key names a code, unless no border router is looked for",
-    arguments: [DiscoveryState.State.off, .starting, .running, .unavailable]) func key(discovery: DiscoveryState.State)
-    throws
+    "The step to the key names a code, unless no border router is looked for, and never a command",
+    arguments: [DiscoveryState.off, .starting, .running(routers: 0, unlisted: []), unavailable]) func key(
+      discovery: DiscoveryState
+    ) throws
   {
-    let steps = try #require(try state(SampleHome(), discovery).homes.first).steps
-    let remedy = try #require(steps.first { $0.name == "key" }?.remedy)
-    #expect(remedy.contains("Join by code") == (discovery != .off) && remedy.contains("phone") == (discovery == .off))
+    let remedy = try remedy("key", of: state(SampleHome(), discovery))
+    let isOff = discovery.state == .off
+    #expect(remedy.contains("code") != isOff && remedy.contains("phone") == isOff && !remedy.contains("`"))
+  }
+
+  @Test("While no border router is found its step says what is wrong with the search, by name") func noneFound() throws
+  {
+    func interface(_ name: String, _ address: [UInt8]?, filters: Bool = false) -> MachineNetwork.Interface {
+      .init(name: name, addresses: address.map { [.init(bytes: $0, length: 24)] } ?? [], filtersMulticast: filters)
+    }
+    func machine(_ interfaces: MachineNetwork.Interface...) -> MachineNetwork {
+      var machine = MachineNetwork()
+      machine.interfaces = interfaces
+      return machine
+    }
+    let (link, six) = (interface("eth0", [192, 0, 2, 5]), interface("wlan0", [UInt8](repeating: 0xFE, count: 16)))
+    let none = DiscoveryState.running(routers: 0, unlisted: [])
+    var reported = none
+    reported.reporter = "ha"
+    for (discovery, machine, cause) in [
+      (.off, nil, "`discovery.mdns` is `off`"), (.starting, nil, "only begun"),
+      (Self.unavailable, machine(link), "No mDNS. Start it."),
+      (.running(routers: 0, unlisted: [UnlistedRecord(name: "R", reason: "`id` is missing")]), machine(link), "`id`"),
+      (reported, machine(link), "agent of ha"), (none, nil, "on this machine's network."),
+      (none, machine(interface("eth0", nil)), "none of its interfaces has an address"),
+      (none, machine(link, six), "on eth0 (192.0.2.5), wlan0."),
+      (none, machine(interface("br0", [192, 0, 2, 5], filters: true)), "The bridge br0"),
+    ] as [(DiscoveryState, MachineNetwork?, String)] {
+      let remedy = try remedy("routers", of: state(SampleHome(), discovery, on: machine))
+      #expect(remedy.contains(cause), "\(remedy)")
+    }
+  }
+
+  @Test("Only the first home is told about the search, whose routers are its own") func otherHome() throws {
+    var settings = Settings(stateDirectory: "/dev/null")
+    settings.homes = ["first", "second"].map { .init(name: $0, base: $0) }
+    let sample = SampleHome()
+    let state = try PageState(
+      HomeSnapshot(homes: ["first": sample.home, "second": sample.home]), settings, health: [], recent: RecentEvents(),
+      discovery: Self.unavailable, at: sample.now)
+    let remedies = state.homes.map { $0.steps.first?.remedy ?? "" }
+    #expect(remedies.map { $0.contains("No mDNS.") } == [true, false] && remedies[1].contains("first home"))
+  }
+
+  @Test("A step that is done has one fact, and the next one asks for what is there") func facts() throws {
+    var sample = SampleHome()
+    func facts() throws -> [String?] { try shown(sample).steps.map(\.fact) }
+    #expect(try facts() == [nil, nil, nil, nil])
+    #expect(try remedy("preferred", of: state(sample)).contains("No network is known yet"))
+    try sample.see(9, on: .guest)
+    #expect(try facts() == ["1 found", nil, nil, nil])
+    #expect(try remedy("preferred", of: state(sample)) == "Is this your network?")
+    try sample.share(.home)
+    sample.request(.forgetPreferred)
+    #expect(try remedy("preferred", of: state(sample)) == "Which of these is your network?")
+    let guest = try #require(ExtendedPANID(hex: SampleNetwork.guest.extendedPANID))
+    sample.request(.setPreferred(.network(guest, router: nil)))
+    sample.handle(.confirmAlerts(true))
+    sample.handle(.recoveryCode(true))
+    #expect(try facts() == ["1 found", "guest-thread", nil, "confirmed", "made"])
+    #expect(try shown(sample).keyRead == nil, "its key is not here")
+  }
+
+  @Test("A home with a key says when it was read, how old the backup is, and what a Matter server has")
+  func safeguards() throws {
+    var sample = SampleHome()
+    try sample.publish(.announce, 1, on: .home)
+    #expect(try shown(sample).keyRead == "2023-11-14T22:13:00Z" && shown(sample).matterServer == nil)
+    #expect(try state(sample).backup == nil)
+    let state = try PageState(
+      HomeSnapshot(homes: ["home": sample.home]), Settings(stateDirectory: "/dev/null"), health: [],
+      recent: RecentEvents(), discovery: .off, backup: WireTime(milliseconds: 1_700_000_000_000), at: sample.now)
+    #expect(state.backup == "2023-11-14T22:13:00Z")
+    let trouble = "it lacks the home's network"
+    for (kind, trouble, text) in [(.heartbeat, nil, "has the key"), (.offline, trouble, trouble)]
+      as [(RouterMessage.Kind, String?, String)]
+    {
+      sample.now = sample.now.adding(seconds: 1)
+      var message = RouterMessage(kind, .agent("matter_server ws://127.0.0.1:5580"))
+      message.trouble = trouble
+      sample.handle(.message(message, from: "matter"))
+      #expect(try shown(sample).matterServer == text)
+    }
+    sample.tick(after: 200)
+    #expect(try shown(sample).matterServer == trouble)
   }
 
   @Test("The preferred network comes first, and routers without a network last") func order() throws {

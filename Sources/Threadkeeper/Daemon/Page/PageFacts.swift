@@ -6,6 +6,7 @@ import HomeStore
 import KeychainCore
 import LocalAPI
 import Logging
+import ServiceDiscovery
 import Settings
 import SodiumCrypto
 import StatusPage
@@ -45,7 +46,10 @@ struct PageFacts: PageSource {
       let state = try PageState(
         context.bridge.loop.homes.snapshot, context.settings,
         health: readiness(status).checks.map { PageState.Part($0) } + [PageState.Part(status.discovery)],
-        recent: context.bridge.loop.homes.recent, discovery: status.discovery.state, at: context.bridge.clock.now())
+        recent: context.bridge.loop.homes.recent, discovery: status.discovery,
+        machine: status.counts.routers.listed == 0 ? .read() : nil,
+        backup: BackupNote.read(context.settings).map { WireTime(milliseconds: $0 * 1_000) },
+        at: context.bridge.clock.now())
       return Array(try JSONText.line(state).utf8.dropLast())
     } catch {
       context.logger.error("the status page cannot be made", metadata: ["reason": "\(error)"])

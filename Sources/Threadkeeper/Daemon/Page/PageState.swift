@@ -2,6 +2,7 @@ import Bridge
 import Broker
 import Home
 import HomeStore
+import ServiceDiscovery
 import Settings
 import StatusPage
 import ThreadDataset
@@ -103,6 +104,10 @@ struct PageState: Encodable {
     /// `not_protected`, `watching`, `protected`.
     var protection: String
     var steps: [Step]
+    /// When the credentials of the preferred network were read last: RFC 3339, to the minute.
+    var keyRead: String?
+    /// What its agent says of a Matter server that is given the credentials; nil: none is.
+    var matterServer: String?
     var networks: [Network]
     /// Routers that are not listed, because there are too many.
     var more: Int
@@ -114,6 +119,8 @@ struct PageState: Encodable {
     var text: String
     /// How it is taken; nil: it is done.
     var remedy: String?
+    /// What is so now that it is done.
+    var fact: String?
   }
 
   struct Alert: Encodable {
@@ -188,6 +195,8 @@ struct PageState: Encodable {
   var consents: [Consent]
   var events: [Event]
   var ended: [Ended]
+  /// When a backup was made last: RFC 3339, to the minute. Nil: none is known.
+  var backup: String?
 }
 
 extension PageState.Part {
@@ -231,14 +240,18 @@ extension PageState {
   /// Alerts of a home that it lists.
   static let alertsShown = 100
 
-  /// - Parameter discovery: of border routers on the local network.
+  /// - Parameters:
+  ///   - discovery: of border routers on the local network. Those that are only seen belong to the first home.
+  ///   - machine: its interfaces, where they may be read.
+  ///   - backup: when one was made last.
   /// - Throws: where an alert cannot be shown.
   init(
-    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents,
-    discovery: DiscoveryState.State, at now: WireTime
+    _ snapshot: HomeSnapshot, _ settings: Settings, health: [Part], recent: RecentEvents, discovery: DiscoveryState,
+    machine: MachineNetwork? = nil, backup: WireTime? = nil, at now: WireTime
   ) throws {
     version = threadkeeperVersion
     self.health = health
+    self.backup = backup?.toTheMinute.description
     events = recent.newest.map { Event($0) }
     ended = recent.ended.map {
       Ended(
@@ -262,15 +275,20 @@ extension PageState {
     self.alerts = alerts
     homes = all.map { name, home in
       let own = alerts.filter { $0.home == name && $0.router != nil }
-      return Home(home, name: name, discovery, alerts: Dictionary(grouping: own) { $0.router ?? "" }, at: now)
+      return Home(
+        home, name: name, discovery.state, whyNone: name == all.first?.name ? discovery.whyNone(on: machine) : nil,
+        alerts: Dictionary(grouping: own) { $0.router ?? "" }, at: now)
     }
   }
 }
 
 extension PageState.Home {
-  /// - Parameter alerts: about each router that has some, the worst first.
+  /// - Parameters:
+  ///   - whyNone: why no router is found by discovery; nil: it finds none for this home.
+  ///   - alerts: about each router that has some, the worst first.
   init(
-    _ home: Home, name: String, _ discovery: DiscoveryState.State, alerts: [String: [PageState.Alert]], at now: WireTime
+    _ home: Home, name: String, _ discovery: DiscoveryState.State, whyNone: String?, alerts: [String: [PageState.Alert]],
+    at now: WireTime
   ) {
     self.name = name
     var groups: [ExtendedPANID?: [PageState.Router]] = [:]
@@ -295,8 +313,15 @@ extension PageState.Home {
     }
     let protection = home.protection
     self.protection = protection.state.word.description
+    let candidates = networks.count(where: \.preferable)
     steps = protection.steps.map {
-      PageState.Step($0, isMissing: protection.missing.contains($0), takesCodes: discovery != .off)
+      PageState.Step(
+        $0, of: home, isMissing: protection.missing.contains($0), whyNone: whyNone, candidates: candidates,
+        takesCodes: discovery != .off)
+    }
+    keyRead = home.keyReadAt?.toTheMinute.description
+    matterServer = home.matterServerAgent.map {
+      $0.isWorking ? "has the key" : ($0.trouble ?? "its agent reports nothing any more").printable
     }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
@@ -309,32 +334,85 @@ extension PageState.Home {
 }
 
 extension PageState.Step {
-  /// - Parameter takesCodes: whether a code can ever open a border router: only one that is looked for.
-  init(_ step: Protection.Step, isMissing: Bool, takesCodes: Bool) {
+  /// - Parameters:
+  ///   - whyNone: why no router is found by discovery; nil: it finds none for this home.
+  ///   - candidates: networks that can be preferred.
+  ///   - takesCodes: whether a code can ever open a border router: only one that is looked for.
+  init(_ step: Protection.Step, of home: Home, isMissing: Bool, whyNone: String?, candidates: Int, takesCodes: Bool) {
     name = step.word.description
-    let remedy: String
+    let (remedy, fact): (String, String?)
     switch step {
     case .routers:
       text = "Border routers are found"
-      remedy = "None has been seen yet. \"Local network\", below, says whether they are looked for."
+      remedy = whyNone ?? "Those on the local network belong to the first home. Run an agent at a router of this one."
+      fact = "\(home.routers.totals.listed) found"
     case .preferred:
       text = "One network is mine"
-      remedy = "Press \"Prefer\" at your network, as soon as it is listed below."
+      remedy =
+        switch candidates {
+        case 0: "No network is known yet. As soon as a border router is on one, you are asked here whether it is yours."
+        case 1: "Is this your network?"
+        default: "Which of these is your network?"
+        }
+      fact = home.preferred.map { $0.dataset.name.isEmpty ? "\($0.dataset.network)" : $0.dataset.name.printable }
     case .key:
       text = "Its key is stored"
       remedy =
         takesCodes
-        ? "Have a border router show its code, and type it at \"Join by code\" below."
-        : "Take it from your phone through Home Assistant, or store its dataset: `threadkeeper preferred set --help` "
-          + "says how."
+        ? "Have a border router, or its app, show a code, and type it here. It is good for some minutes, and once."
+        : "Send it from your phone to Home Assistant: threadkeeper has it from there."
+      // The page says when it was read.
+      fact = nil
     case .alerts:
       text = "Alerts reach me"
-      remedy = "Send a test. It goes where alerts go: to Home Assistant, to your phone by its blueprint, and here."
+      remedy =
+        "A test goes where alerts go: to Home Assistant, from there to your phone, and here. Or say that you look here."
+      fact = "confirmed"
     case .recoveryCode:
       text = "A recovery code is kept elsewhere"
-      remedy = "If this machine dies, it opens your backup. Press \"Make one\", and write down what is shown, once."
+      remedy = "If this machine dies, it opens your backup. It is shown once: write it down."
+      fact = "made"
     }
     self.remedy = isMissing ? remedy : nil
+    self.fact = isMissing ? nil : fact
+  }
+}
+
+extension DiscoveryState {
+  /// Interfaces that are named.
+  private static let interfacesShown = 3
+
+  /// Why no border router is found on the local network, and what to do.
+  func whyNone(on machine: MachineNetwork?) -> String {
+    switch state {
+    case .off:
+      return "They are not looked for: `discovery.mdns` is `off` in the settings. Set it to `auto`, and restart the "
+        + "daemon."
+    case .starting: return "The search has only begun. It takes some seconds."
+    case .unavailable:
+      return [problem ?? "They cannot be looked for.", remedy].compactMap(\.self).joined(separator: " ")
+    case .running: break
+    }
+    if let unlisted = unlisted?.first { return "\(unlisted.sentence)." }
+    if let reporter { return "The agent of \(reporter.printable) looks for them, and none answers there." }
+    let inUse = machine?.interfaces.filter { !$0.addresses.isEmpty }
+    guard inUse != [] else {
+      return "This machine has no network: none of its interfaces has an address. Connect it; a container needs the "
+        + "network of its host."
+    }
+    let names = inUse?.prefix(Self.interfacesShown).map { $0.name + ($0.address.map { " (\($0))" } ?? "") }.listed
+    let filters = inUse?.first(where: \.filtersMulticast).map {
+      " The bridge \($0.name) may keep it away: it passes only multicast that somebody has asked for."
+    }
+    return "None answers by mDNS on \(names ?? "this machine's network"). Turn one on, in this same network: no guest "
+      + "network, no VLAN of its own.\(filters ?? "")"
+  }
+}
+
+extension MachineNetwork.Interface {
+  /// Of IPv4.
+  fileprivate var address: String? {
+    addresses.first { $0.bytes.count == 4 }.map { $0.bytes.map(String.init).joined(separator: ".") }
   }
 }
 
