@@ -30,7 +30,7 @@ package enum PageDocument {
     <section id="protection" aria-labelledby="h-protection" hidden><h2 id="h-protection">Until your home is protected</h2><div></div></section>
     <section id="notices" aria-labelledby="h-notices" hidden><h2 id="h-notices">Worth knowing</h2><div></div></section>
     <section id="homes" aria-labelledby="h-homes"><h2 id="h-homes">Networks and border routers</h2><div></div></section>
-    \(mayChange ? joining : "")<section id="ended" aria-labelledby="h-ended" hidden><h2 id="h-ended">Past alerts</h2><ul class="events"></ul></section>
+    \(bringing(mayChange))<section id="ended" aria-labelledby="h-ended" hidden><h2 id="h-ended">Past alerts</h2><ul class="events"></ul></section>
     <section id="health" aria-labelledby="h-health"><h2 id="h-health">Health of the daemon</h2><div><dl></dl></div></section>
     <section id="events" aria-labelledby="h-events"><h2 id="h-events">Recent events</h2><div></div></section>
     </main>
@@ -51,18 +51,32 @@ package enum PageDocument {
     """
   }
 
-  /// The field for the code that a border router shows.
-  private static let joining = """
-    <section id="join" aria-labelledby="h-join"><h2 id="h-join">Join by code</h2><form class="card">\
-    <label>Code of nine digits <input class="code" name="code" inputmode="numeric" autocomplete="off" maxlength="20" \
-    required></label> <button class="main send" aria-label="Join by code">Join</button>\
-    <details><summary class="small where">Where do I find the code?</summary><ul class="rows small">\
+  /// How credentials come here: in the step that lacks them, and later for another network.
+  private static func bringing(_ mayChange: Bool) -> String {
+    """
+    <section id="join" aria-labelledby="h-join" hidden><h2 id="h-join">Another network</h2><details class="card">\
+    <summary data-key="join">Join by its code</summary><div id="bring">\(mayChange ? joining : "")\
+    <details class="makers"><summary data-key="makers">Where do I find the code?</summary><ul class="rows small">\
     <li>Google: a Google TV Streamer shows it.</li><li>Apple: from iOS and tvOS 27, in apps that share it.</li>\
     <li>Samsung: its border routers show it.</li><li>OpenThread: <code>ot-ctl ba ephemeralkey start \
     CODE</code>, or <code>threadkeeper networks share</code>.</li><li>Amazon: none is known. Take \
-    another router of the same network, or your phone, through Home Assistant.</li></ul>\
-    <p class="dim small">It is valid for some minutes, and once.</p></details></form></section>
+    another router of the same network, or your phone.</li></ul></details>\
+    <details><summary data-key="phone">From my phone, through Home Assistant</summary><ol class="way small">\
+    <li>In its app, in the Wi-Fi of the routers: <i>Settings → Devices &amp; services → Thread → Configure</i>.</li>\
+    <li>iPhone: <i>Send credentials to Home Assistant</i>. Android: <i>Import credentials</i>.</li>\
+    <li>There, <i>Make preferred network</i> for yours.</li><li>The add-on brings them here. Without it, \
+    <code>sudo threadkeeper setup</code> makes the agent that does.</li><li>You are asked here: <i>Use them</i>.</li>\
+    </ol></details><p class="command small dim">Who has its dataset as text stores it with \
+    <code>threadkeeper preferred set</code>.</p></div></details></section>
 
+    """
+  }
+
+  /// The field for the code that a border router shows.
+  private static let joining = """
+    <form><label>Code of nine digits <input class="code" name="code" inputmode="numeric" autocomplete="off" \
+    maxlength="20" data-key="code" required></label> <button class="main send" data-key="send" \
+    aria-label="Join by code">Join</button></form>
     """
 
   /// The field for the name of a border router.

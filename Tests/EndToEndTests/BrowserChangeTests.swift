@@ -170,7 +170,11 @@ struct BrowserChangeTests {
       try await tab.evaluate(focused).text?.hasPrefix("Prefer: other (") == true, "news take the focus from nobody")
     try await tab.press(.enter)
     try await eventually("the other one to be preferred") { try await home.preferred == "other" }
-    try await tab.evaluate("document.querySelector('.code').focus(); document.activeElement.value = '123 456-789'")
+    try await tab.evaluate(
+      """
+      document.querySelector('#join details').open = true;
+      document.querySelector('.code').focus(); document.activeElement.value = '123 456-789'
+      """)
     try await tab.press(.enter)
     try await tab.waitForText("probably mistyped")
     #expect(try await tab.evaluate("/456/.test(document.getElementById('outcome').outerHTML)") == false)

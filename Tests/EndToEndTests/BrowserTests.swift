@@ -30,6 +30,12 @@ struct BrowserTests {
     #expect(try await tab.evaluate("known.alerts = []; show(); \(verdict)") == "good")
     try await tab.takeFourPictures("page-protected")
     #expect(try await tab.evaluate("document.querySelectorAll('.fault').length") == 0)
+    // Each router has its 30 days, a lone network the whole width, and the home what keeps it safe.
+    #expect(try await tab.evaluate("document.querySelectorAll('.routers .past').length") == 3)
+    let isWide = "document.querySelector('.net').offsetWidth === document.querySelector('.grid').offsetWidth"
+    #expect(try await tab.evaluate(isWide) == true)
+    let safe = try await tab.evaluate("document.querySelector('#homes dl').innerText").text ?? ""
+    for text in ["Its key", "read ", "Last backup", "none yet"] { #expect(safe.contains(text), "\(safe)") }
 
     // The header has the words and the colour of the worst alert, and the router at fault is marked.
     try await home.announce(2, "Attic", try ThreadNetwork("guest-thread"))
@@ -91,16 +97,35 @@ struct BrowserTests {
     try await tab.waitForText("No border router is listed yet, so nothing is guarded.")
     let first = try await tab.evaluate("\(lead) + ' | ' + \(colour)")
     #expect(first == "Not protecting your home yet: 0 of 5 steps are done. | ")
+    let next = "document.querySelector('.steps .now').innerText"
+    #expect(try await tab.evaluate(next).text?.contains("discovery.mdns") == true)
+    #expect(try await tab.evaluate("document.querySelectorAll('.steps > li > details[open]').length") == 1)
     try await tab.takeFourPictures("page-not-protected")
     try await home.announce(1, "Hallway hub", try ThreadNetwork("home"))
     try await tab.waitForText("Watching your home: 3 of 5 steps are done.")
     #expect(try await tab.evaluate(colour) == "")
-    // By its buttons: the test is an alert as every other one.
+    let steps =
+      "[...document.querySelectorAll('.steps .done')].map(one => one.innerText.replaceAll(/\\s+/g, ' ')).join()"
+    let done = try await tab.evaluate(steps).text ?? ""
+    for fact in ["1 found", "One network is mine home", "Its key is stored read "] {
+      #expect(done.contains(fact), "\(done)")
+    }
+    // By its buttons: the test is an alert as every other one, and arrives only after it was sent.
+    let filled = "[...document.querySelectorAll('.steps .now button.main')].map(one => one.textContent).join()"
+    #expect(try await tab.evaluate(filled) == "Send a test")
+    let arrived = "document.querySelectorAll('button[aria-label^=\"It arrived\"]').length"
+    #expect(try await tab.evaluate(arrived) == 0)
+    #expect(try await tab.evaluate("document.querySelectorAll('button[aria-label^=\"I look here\"]').length") == 1)
+    #expect(
+      try await tab.evaluate("document.querySelector('.steps .now a').href").text
+        == "http://127.0.0.1:\(home.port)/blueprints/threadkeeper-alerts.yaml")
     try await tab.click("Send a test")
     try await tab.waitForText("This is a test: an alert of threadkeeper has arrived")
     #expect(try await tab.evaluate(colour) == "warn")
+    try await tab.wait("\(filled) === 'It arrived'")
     try await tab.click("It arrived")
     try await tab.waitForText("Watching your home: 4 of 5 steps are done.")
+    #expect(try await tab.evaluate(filled) == "Make one")
     // The code is shown once, for ten minutes, which are over at once here.
     try await tab.evaluate("window.real = setTimeout; setTimeout = (run, ms) => real(run, ms === 600000 ? 0 : ms)")
     try await tab.click("Make one")
@@ -207,6 +232,52 @@ struct BrowserTests {
     try await home.stop()
   }
 
+  @Test("The step that is next is opened, asks whose the network is, and keeps what is typed while news come")
+  func step() async throws {
+    // They are looked for, and the system's D-Bus is missing.
+    let home = try await RunningHome(hasPage: true, variables: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"])
+    let tab = try await home.tab()
+    let next = "document.querySelector('.steps .now').innerText"
+    try await tab.wait("\(next).includes('The system\\'s D-Bus does not answer')")
+    #expect(try await tab.evaluate("document.querySelector('.steps [aria-current=step]').className") == "now")
+    let (own, guest) = (try ThreadNetwork("home"), try ThreadNetwork("guest"))
+    try await home.announce(1, "Kitchen", own)
+    try await home.announce(2, "Attic", guest)
+    try await eventually("the preferred network") { try await home.preferred == "home" }
+    try await home.announce(3, "Cellar", guest)
+    try await home.installation.run("preferred", "forget")
+    let asked =
+      "[...document.querySelectorAll('.now .choice')].map(one => one.innerText.replaceAll(/\\s+/g, ' ')).join()"
+    try await tab.wait("\(asked) === 'guest, 2 border routers Yes,home, 1 border router Yes'")
+    #expect(try await tab.evaluate("document.querySelectorAll('.now .main').length") == 1)
+
+    // The step of the key is a later one here, and can be opened.
+    try await tab.evaluate(
+      """
+      document.querySelectorAll('.steps details').forEach(one => one.open = one.open || one.contains(bring));
+      document.querySelector('.steps .code').focus()
+      """)
+    try await tab.call("Input.insertText", #"{"text":"916 3"}"#)
+    try await home.announce(4, "Loft", own)
+    try await tab.wait("document.querySelector('.steps .done').innerText.includes('4 found')")
+    try await tab.evaluate("known.homes[0].steps[2].remedy = 'Another way.'; show()")
+    #expect(try await tab.evaluate("document.activeElement.className + document.activeElement.value") == "code916 3")
+    if let axe = DebianTool.axe { try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8)) }
+    try await checkRules(tab, "steps")
+
+    // It asks once, not twice.
+    try await tab.click("Yes: home")
+    try await eventually("home to be preferred") { try await home.preferred == "home" }
+    #expect(tab.questions.isEmpty)
+    try await tab.wait("\(next).startsWith('4')")
+    #expect(
+      try await tab.evaluate("document.querySelectorAll('.code').length") == 1, "the field is for other networks now")
+    #expect(try await tab.evaluate("document.querySelector('#join .code') !== null") == true)
+    try await tab.click("I look here")
+    try await tab.wait("\(next).startsWith('5')")
+    try await home.stop()
+  }
+
   @Test("Each border router has a page of its own, by its link, its address and the keyboard") func router()
     async throws
   {
@@ -221,7 +292,7 @@ struct BrowserTests {
     if let axe = DebianTool.axe { try await tab.evaluate(String(contentsOfFile: axe, encoding: .utf8)) }
 
     let focused = "document.activeElement.id || document.activeElement.textContent"
-    try await tab.evaluate("document.querySelector('.mesh a[href$=\"\(attic.agent)\"]').focus()")
+    try await tab.evaluate("document.querySelector('.routers a[href$=\"\(attic.agent)\"]').focus()")
     try await tab.press(.enter)
     let isOpen = "location.hash === '#router/\(attic.agent)' && document.title === 'Attic – threadkeeper'"
     try await tab.wait("\(isOpen) && document.activeElement.id === 'h-one'")
@@ -407,7 +478,7 @@ struct BrowserTests {
     #expect(try await tab.evaluate(accept) == 0)
     #expect(
       try await tab.evaluate("document.body.innerText").text?.contains(
-        "Its credentials are shared by Home Assistant (login ha), read last 10 minutes ago.") == true)
+        "Its credentials are shared by Home Assistant (login ha), read 10 minutes ago.") == true)
 
     try await home.publish(BorderRouter(number: 4).leaves, BorderRouter(number: 5).leaves)
     func announceTwins(_ network: ThreadNetwork) async throws {

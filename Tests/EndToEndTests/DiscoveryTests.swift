@@ -153,14 +153,15 @@ import ThreadDataset
     if DebianTool.chromium != nil {
       let tab = try await BrowserTab()
       try await tab.open("http://127.0.0.1:\(port)/?token=\(RunningHome.token)")
-      try await tab.waitForText("Join by code")
+      try await tab.wait("document.querySelector('.steps .code') !== null")
       try await tab.evaluate(
         """
-        document.querySelector('#join details').open = true; document.querySelector('.code').value = '582 046 713';
-        document.querySelector('#join').scrollIntoView()
+        document.querySelectorAll('#protection details').forEach(one => one.open = one.contains(bring) ||
+          one.className === 'makers');
+        document.querySelector('.code').value = '582 046 713'; document.querySelector('#protection').scrollIntoView()
         """)
       try await tab.takePicture("page-code")
-      try await tab.evaluate("document.querySelector('#join .send').click()")
+      try await tab.evaluate("document.querySelector('.steps .send').click()")
       try await tab.waitForText("No network is preferred. Press")
       try await tab.takePicture("page-code-answer")
     }

@@ -56,7 +56,7 @@ import ThreadDataset
       }
     }
     try await untilDone(1)
-    try await tab.click("Prefer: home")
+    try await tab.click("Yes: home")
     try await untilDone(2)
     try await tab.evaluate("document.querySelector('.code').value = '916 371 366'")
     try await tab.click("Join by code")

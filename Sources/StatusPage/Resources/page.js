@@ -25,7 +25,7 @@ const forms = {
   left: past => past > -1 ? "Its time is over." : "Waits for " + span(-past) + " more.",
   // To the minute.
   seen: past => past < 120 ? "seen just now" : "seen " + span(past) + " ago",
-  read: past => past < 120 ? "read just now" : "read last " + span(past) + " ago",
+  read: past => past < 120 ? "read just now" : "read " + span(past) + " ago",
   due: past => past < 0 ? "in " + span(-past) : "now",
 };
 function date(text) { return new Date(text).toLocaleDateString([], {dateStyle: "long"}); }
@@ -53,6 +53,10 @@ function link(item) {
   element.dataset.key = element.hash;
   return element;
 }
+// Home Assistant fetches it itself, and no proxy lets it in that wants a user.
+function blueprint(name) {
+  return new URL("blueprints/" + name + ".yaml", document.body.dataset.address || location.href).href;
+}
 const drawn = new WeakMap();
 // Draws those items again that have changed, each under its key.
 function update(box, items, keyOf, draw) {
@@ -65,7 +69,7 @@ function update(box, items, keyOf, draw) {
       const fresh = draw(item), details = fresh.querySelector("details");
       fresh.dataset.item = key;
       drawn.set(fresh, text);
-      if (details) details.open = Boolean(node && node.querySelector("details[open]"));
+      if (details && node && node.querySelector("details[open]")) details.open = true;
       if (node) node.replaceWith(fresh);
       node = fresh;
     }
@@ -150,14 +154,15 @@ const questions = {
     "? All border routers are checked again.",
   "/routers/forget": about => "Forget " + about + "? Its stored credentials are deleted.",
 };
+// - question: empty: nothing is asked.
 function button(label, about, path, body, className, question) {
   if (!mayChange) return "";
   const element = make("button", className || "", label);
   element.type = "button";
   // No code gets into the document that way.
-  element.dataset.key = path + JSON.stringify({...body, code: undefined});
+  element.dataset.key = label + path + JSON.stringify({...body, code: undefined});
   element.setAttribute("aria-label", label + ": " + about);
-  const asked = question || questions[path] && questions[path](about, body);
+  const asked = question === undefined ? questions[path] && questions[path](about, body) : question;
   element.addEventListener("click", () => change(path, body, asked));
   return element;
 }
@@ -168,29 +173,6 @@ function looksOnly(isToPress) {
       "open the link of `threadkeeper page token`.")));
 }
 function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
-// A router in the drawing of its network.
-function dot(item) {
-  const mark = make("span", "dot", byId("router").content.firstElementChild.cloneNode(true));
-  const label = isFault(item) ? "needs attention" : item.online ? "online" : "offline";
-  const tone = item.fault === "critical" ? " bad" : isFault(item) ? " warn" : item.online ? " good" : " dim";
-  return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
-    (item.fault === "critical" ? "grave" : ""),
-    mark, link(item), make("span", "state" + tone, label));
-}
-// Remarks about a router beside that it is there; null: none.
-function remark(home, item) {
-  const body = {home, border_agent_id: item.id};
-  const pending = item.pending, words = (item.online ? [] : ["offline"]).concat(item.notes,
-    pending ? ["its network changes " + pending.what] : []);
-  if (!words.length) return null;
-  const line = make("li", "", make("span", "name", title(item)), ": ",
-    make("span", item.fault === "critical" ? "bad" : isFault(item) ? "warn" : "dim", words.join(", ")));
-  if (pending) line.append(" ", when(pending.at, "due"));
-  if (!item.online && item.seen) line.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
-  if (item.is_new) line.append(button("Accept", fullName(item), "/routers/accept", body));
-  if (item.is_gone) line.append(button("Forget", fullName(item), "/routers/forget", body));
-  return line;
-}
 // Its last 30 days.
 function past(item) {
   const bar = make("div", "past", ...item.past.map(span => {
@@ -204,8 +186,23 @@ function past(item) {
   return [bar, make("div", "dim small", "30 days: ", ...item.past_totals.flatMap((one, index) =>
     [index ? ", " : "", make("span", "key " + one.state, one.text)]))];
 }
-function row(item) {
-  return make("li", "", link(item), make("span", "dim small", item.make ? ", " + item.make : ""), ...past(item));
+// A router in the list of its network.
+function router(home, item) {
+  const body = {home, border_agent_id: item.id}, pending = item.pending;
+  const mark = make("span", "dot", byId("router").content.firstElementChild.cloneNode(true));
+  const label = isFault(item) ? "needs attention" : item.online ? "online" : "offline";
+  const tone = item.fault === "critical" ? "bad" : isFault(item) ? "warn" : item.online ? "good" : "dim";
+  const notes = (item.online || label === "offline" ? [] : ["offline"]).concat(item.notes,
+    pending ? ["its network changes " + pending.what] : []);
+  const remarks = make("div", "", notes.length ? make("span", tone === "good" ? "dim" : tone, notes.join(", ")) : null);
+  if (pending) remarks.append(" ", when(pending.at, "due"));
+  if (!item.online && item.seen) remarks.append(" ", make("span", "dim", "(", when(item.seen, "seen"), ")"));
+  if (item.is_new) remarks.append(button("Accept", fullName(item), "/routers/accept", body));
+  if (item.is_gone) remarks.append(button("Forget", fullName(item), "/routers/forget", body));
+  return make("li", (item.online ? "" : "off ") + (isFault(item) ? "fault " : "") +
+    (item.fault === "critical" ? "grave" : ""),
+    mark, make("div", "", link(item), make("span", "dim small", item.make ? " " + item.make : "")),
+    make("span", "state " + tone, label), remarks.childNodes.length ? remarks : null, ...past(item));
 }
 // On its own page.
 function facts({home, network, item, offered}) {
@@ -247,21 +244,19 @@ function network(home, item, heading) {
   for (const one of item.shared_by)
     card.append(make("p", "dim small", "Its credentials are shared by " + one.name + ", ",
       when(one.read, "read"), "."));
-  const remarks = item.routers.map(one => remark(home, one)).filter(line => line);
-  if (item.routers.length) card.append(make("ul", "mesh", ...item.routers.map(dot)));
+  if (item.routers.length) card.append(make("ul", "routers", ...item.routers.map(one => router(home, one))));
   else card.append(make("p", "dim", "No border router is on it."));
-  if (remarks.length) card.append(make("ul", "rows", ...remarks));
+  if (!item.id) return card;
   const named = fullName(item), body = {home, ext_pan_id: item.id};
   const details = make("details", "", make("summary", "small", "Details"));
   details.firstElementChild.dataset.key = "details " + JSON.stringify(body);
-  details.firstElementChild.setAttribute("aria-label", "Details: " + (item.id ? named : "without a network"));
-  if (item.id) details.append(make("p", "dim small", "Extended PAN ID ", item.id));
-  if (item.routers.length) details.append(make("ul", "rows", ...item.routers.map(row)));
+  details.firstElementChild.setAttribute("aria-label", "Details: " + named);
+  details.append(make("p", "dim small", "Extended PAN ID ", item.id));
   // What is done seldom is among the details.
-  if (item.id && item.preferred)
+  if (item.preferred)
     details.append(button("Share by code", named, "/networks/share", body),
       button("Forget", named, "/networks/forget", body));
-  else if (item.id) {
+  else {
     if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body));
     // What is accepted are border routers on it.
     if (item.accepted || item.routers.length) (item.accepted ? details : card).append(button(
@@ -270,15 +265,27 @@ function network(home, item, heading) {
   card.append(details);
   return card;
 }
+// How safe the credentials of a home are that is protected.
+function safeguards(home) {
+  const fact = (name, ...content) => make("div", "part", make("dt", "", name), make("dd", "", ...content));
+  return [home.key_read ? fact("Its key", when(home.key_read, "read")) : "",
+    // Where no recovery code can open the store, no backup is made that way.
+    !home.steps.some(step => step.name === "recovery_code") ? "" : fact("Last backup", ...known.backup ?
+      [when(known.backup, "ago")] : words("none yet: `threadkeeper store backup` makes one")),
+    home.matter_server ? fact("Matter server", ...words(home.matter_server)) : ""];
+}
 function homes(list) {
   const several = list.length > 1;
   update(byId("homes").lastElementChild, list.map(home => home.name), name => name, name =>
-    make("div", "", several ? make("h3", "", "Home ", name) : null, make("div", "grid"), make("p", "dim")));
+    make("div", "", several ? make("h3", "", "Home ", name) : null, make("div", "grid"), make("p", "dim"),
+      make("dl", "card")));
   list.forEach((home, index) => {
-    const box = byId("homes").lastElementChild.children[index];
+    const box = byId("homes").lastElementChild.children[index], safe = box.lastElementChild;
     update(box.querySelector(".grid"), home.networks, item => item.id || "none",
       item => network(home.name, item, several ? "h4" : "h3"));
-    box.lastElementChild.textContent = !home.networks.length ? "No border router is listed yet." :
+    safe.hidden = missing(home) > 0;
+    safe.replaceChildren(...safeguards(home));
+    safe.previousElementSibling.textContent = !home.networks.length ? "No border router is listed yet." :
       home.more ? "and " + count(home.more, "more border router", "more border routers") : "";
   });
 }
@@ -291,18 +298,75 @@ function alert(item) {
   card.dataset.alert = item.name;
   return card;
 }
-// The steps until a home is protected.
-function protection(home) {
-  const list = make("ol", "steps", ...home.steps.map(step => make("li", step.remedy ? "" : "done",
-    make("span", "name", step.text), step.remedy ? null : make("span", "dim", " (done)"),
-    step.remedy ? make("p", "small", ...words(step.remedy)) : null,
-    step.remedy && step.name === "alerts" ? make("p", "",
-      button("Send a test", home.name, "/alerts/test", {home: home.name}),
-      button("It arrived", home.name, "/alerts/confirm", {home: home.name})) : null,
-    step.remedy && step.name === "recovery_code" ? make("p", "",
-      button("Make one", step.text, "/keys/recovery-code", {})) : null)));
-  const hint = looksOnly(home.steps.some(step => step.remedy && step.name !== "routers"));
-  return make("article", "card", known.homes.length > 1 ? make("h3", "", "Home " + home.name) : null, list, hint);
+// Homes that a test alert was sent in since the page was opened.
+const tested = new Set();
+// Networks that may be a person's own, the most likely first.
+function candidates(home) {
+  const online = item => item.routers.filter(one => one.online).length;
+  return home.networks.filter(item => item.preferable)
+    .sort((a, b) => online(b) - online(a) || b.routers.length - a.routers.length)
+    .map(item => ({id: item.id, name: title(item) || item.id, full: fullName(item),
+      what: item.routers.length ? count(item.routers.length, "border router", "border routers") : "only shared"}));
+}
+// How a step is taken, below its sentence.
+const ways = {
+  preferred: item => item.networks.map((one, index) => make("div", "choice",
+    make("span", "", make("strong", "", one.name), ", " + one.what), button("Yes", one.full, "/networks/prefer", {home: item.home, ext_pan_id: one.id},
+    index ? "" : "main", ""))),
+  key: item => item.isHere ? [bring] : [],
+  alerts: item => {
+    const press = (label, path, className) => button(label, item.home, path, {home: item.home}, className);
+    const address = make("a", "small", blueprint("threadkeeper-alerts"));
+    address.href = address.dataset.key = address.textContent;
+    return [press("Send a test", "/alerts/test", item.isSent ? "" : "main"),
+      item.isSent ? press("It arrived", "/alerts/confirm", "main") : "", press("I look here", "/alerts/confirm"),
+      make("p", "small dim", "To your phone: in Home Assistant, ", make("i", "", "Settings → Automations & scenes → " +
+        "Blueprints → Import blueprint"), ", paste this address, and make an automation from it."), address];
+  },
+  recovery_code: item => [button("Make one", item.text, "/keys/recovery-code", {}, "main")],
+};
+// A step on the way to a protected home: done, the one that is next, or a later one.
+function step(item) {
+  const mark = make("span", "n", item.remedy ? item.number : "\u2713");
+  if (!item.remedy) {
+    mark.setAttribute("role", "img");
+    mark.setAttribute("aria-label", "Done");
+    return make("li", "done", mark, make("div", "", make("span", "name", item.text), " ",
+      item.read ? when(item.read, "read") : make("span", "dim", item.fact)));
+  }
+  mark.setAttribute("aria-hidden", "true");
+  const details = make("details", "", make("summary", "name", item.text), make("p", "", ...words(item.remedy)),
+    ...(ways[item.name] ? ways[item.name](item) : []));
+  details.open = item.isNext;
+  details.firstElementChild.dataset.key = "step " + item.name + " " + item.home;
+  const line = make("li", item.isNext ? "now" : "", mark, details);
+  if (item.isNext) line.setAttribute("aria-current", "step");
+  return line;
+}
+function protection(list) {
+  const section = byId("protection"), box = section.lastElementChild;
+  const lacksKey = list.find(home => home.steps.some(one => one.name === "key" && one.remedy));
+  section.hidden = list.length === 0;
+  update(box, list.map(home => home.name), name => name, name => make("article", "card",
+    known.homes.length > 1 ? make("h3", "", "Home " + name) : null, make("ol", "steps"), make("div")));
+  list.forEach((home, index) => {
+    const next = home.steps.findIndex(one => one.remedy), card = box.children[index];
+    update(card.querySelector("ol"), home.steps.map((one, place) => ({...one, number: place + 1, home: home.name,
+      isNext: place === next, isSent: one.name === "alerts" && tested.has(home.name),
+      read: one.name === "key" && home.key_read, isHere: home === lacksKey,
+      networks: one.name === "preferred" && one.remedy ? candidates(home) : []})), one => one.name, step);
+    const isToPress = home.steps.some(one => one.remedy && one.name !== "routers");
+    card.lastElementChild.replaceChildren(looksOnly(isToPress) || "");
+  });
+  // There is one field for a code: in the step, and later for another network. No code opens a router that is not
+  // looked for.
+  const takesCodes = !known.health.some(item => item.name === "discovery" && item.state === "off");
+  if (takesCodes === bring.classList.contains("closed")) {
+    bring.classList.toggle("closed");
+    bring.lastElementChild.previousElementSibling.open = !takesCodes;
+  }
+  if (!lacksKey && !bring.closest("#join")) byId("join").lastElementChild.append(bring);
+  byId("join").hidden = Boolean(lacksKey) || !joining || !takesCodes;
 }
 function missing(home) { return home.steps.filter(step => step.remedy).length; }
 // The border routers of a home that are to be on its preferred network, and those that are.
@@ -355,7 +419,8 @@ function part(item) {
 function event(item) {
   return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
 }
-const joining = document.querySelector("#join form");
+// How credentials come here.
+const bring = byId("bring"), joining = bring.querySelector("form");
 if (joining) joining.addEventListener("submit", event => {
   event.preventDefault();
   change("/networks/join", {code: joining.elements.code.value});
@@ -476,11 +541,10 @@ function show() {
   fill("alerts", known.alerts.filter(item => !notices.includes(item)), item => item.id, alert);
   fill("notices", notices, item => item.id, alert);
   fill("ended", known.ended, item => item.at + item.text, over);
-  fill("protection", known.homes.filter(missing), home => home.name, protection);
+  for (const item of known.alerts) if (item.name === "TestAlert") tested.add(item.home);
+  protection(known.homes.filter(missing));
   homes(known.homes);
   showRouter();
-  // No code opens a router that is not looked for.
-  if (joining) byId("join").hidden = known.health.some(item => item.name === "discovery" && item.state === "off");
   byId("health").lastElementChild.firstElementChild.replaceChildren(...known.health.map(part));
   byId("events").lastElementChild.replaceChildren(known.events.length ?
     make("ul", "events", ...known.events.map(event)) : make("p", "dim", "Nothing yet."));
@@ -488,8 +552,11 @@ function show() {
   document.body.dataset.ready = "yes";
   if (!key || document.activeElement === before) return;
   // An alert and a network can have the same button.
-  const again = [...document.querySelectorAll("main button, main summary, main a")].filter(one => one.dataset.key === key);
-  (again.find(one => section && section.contains(one)) || again[0] || byId("main")).focus({preventScroll: true});
+  const again = [...document.querySelectorAll("main button, main summary, main a, main input")]
+    .filter(one => one.dataset.key === key);
+  const same = again.find(one => section && section.contains(one)) || again[0];
+  if (same) same.focus({preventScroll: true});
+  if (document.activeElement !== same) byId("main").focus({preventScroll: true});
 }
 function take(text) {
   const opensRouter = !known && wanted();
@@ -538,9 +605,6 @@ source.addEventListener("error", async () => {
   if (ok) byId("away").textContent = "The page does not follow: too many pages are open. It tries again in half a minute.";
   setTimeout(() => location.reload(), ok ? 30000 : 5000);
 });
-// Home Assistant fetches them itself, and no proxy lets it in that wants a user.
-for (const one of document.querySelectorAll("[data-blueprint]"))
-  one.textContent = new URL("blueprints/" + one.dataset.blueprint + ".yaml",
-    document.body.dataset.address || location.href).href;
+for (const one of document.querySelectorAll("[data-blueprint]")) one.textContent = blueprint(one.dataset.blueprint);
 // The times on it go on.
 setInterval(() => document.querySelectorAll("time").forEach(tick), 5000);

@@ -287,8 +287,8 @@ extension PageState.Home {
   ///   - whyNone: why no router is found by discovery; nil: it finds none for this home.
   ///   - alerts: about each router that has some, the worst first.
   init(
-    _ home: Home, name: String, _ discovery: DiscoveryState.State, whyNone: String?, alerts: [String: [PageState.Alert]],
-    at now: WireTime
+    _ home: Home, name: String, _ discovery: DiscoveryState.State, whyNone: String?,
+    alerts: [String: [PageState.Alert]], at now: WireTime
   ) {
     self.name = name
     var groups: [ExtendedPANID?: [PageState.Router]] = [:]
