@@ -82,6 +82,8 @@ extension AgentSource { package mutating func finish() {} }
 /// Whether an agent can do its work. It is reported when the connection is there, when it changes, and each minute.
 package enum AgentStanding: Equatable, Sendable {
   case works
+  /// It can, but its Matter server does not have what the home prefers. Why, as of `fails`.
+  case serverDiffers(String)
   /// One or two sentences for people, without secrets.
   case fails(String)
   /// The events of its router say how it is, so no more is reported.

@@ -51,15 +51,16 @@ struct EventWriter: Sendable {
   mutating func publication(of standing: AgentStanding, by agent: String, now: UInt64) throws(SealingError)
     -> Publication
   {
-    var event: InboundEvent
-    switch standing {
-    case .works: event = InboundEvent(.heartbeat, of: agent)
-    case .fails(let why):
-      event = InboundEvent(.offline, of: agent)
-      event.message.trouble = String(why.prefix(InboundLimits.sentenceCharacters))
-    case .reportedByRouter: event = InboundEvent(.leave, of: agent)
-    }
-    return try publication(of: event, expiry: event.message.kind == .leave ? nil : 60, now: now)
+    let (kind, why): (RouterMessage.Kind, String?) =
+      switch standing {
+      case .works: (.heartbeat, nil)
+      case .serverDiffers(let why): (.heartbeat, why)
+      case .fails(let why): (.offline, why)
+      case .reportedByRouter: (.leave, nil)
+      }
+    var event = InboundEvent(kind, of: agent)
+    event.message.trouble = why.map { String($0.prefix(InboundLimits.sentenceCharacters)) }
+    return try publication(of: event, expiry: kind == .leave ? nil : 60, now: now)
   }
 
   /// The last will, as plain text without a number: by the time it is published, a number would be older than others,

@@ -325,8 +325,9 @@ extension ReportingAgent: RecordedByForm {
   static let form: RecordForm<Self> = { coder, value in
     try Self(
       user: coder(value?.user), name: coder(value?.name), trouble: coder.maybe(value?.trouble),
-      workedAt: coder.maybe(value?.workedAt), firstReportedAt: coder(value?.firstReportedAt),
-      reportedAt: coder(value?.reportedAt), isSilent: coder(value?.isSilent), order: coder(value?.order))
+      serverDiffers: coder(value?.serverDiffers), workedAt: coder.maybe(value?.workedAt),
+      firstReportedAt: coder(value?.firstReportedAt), reportedAt: coder(value?.reportedAt),
+      isSilent: coder(value?.isSilent), order: coder(value?.order))
   }
 }
 

@@ -163,7 +163,8 @@ package struct RouterMessage: Hashable, Sendable {
   package var isPreferred = false
   /// Of `credentials`: whether the sender changes its store where a person has agreed.
   package var writes = false
-  /// Of the `offline` of a program: why it can't do its work.
+  /// Of the `offline` of a program: why it can't do its work. Of its `heartbeat`: what the Matter server lacks that it
+  /// works for.
   package var trouble: String?
   /// Of `sightings`: all that are there.
   package var sightings: [Advertisement] = []

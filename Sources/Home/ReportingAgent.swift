@@ -5,7 +5,8 @@
 /// |---|---|
 /// | `heartbeat`: it can | the end of its alert |
 /// | `sightings`: it can, and sees border routers | the same; they are passed on, where it may report them |
-/// | `offline`: it cannot, and why | alert, where that lasts; of a Matter server's agent one of its own |
+/// | `heartbeat` of a Matter server's agent, and what that server lacks | alert of its own, where that lasts |
+/// | `offline`: it cannot, and why | alert, where that lasts |
 /// | nothing for three minutes | alert |
 /// | nothing for three minutes, and none since another one of its kind reported first | it is forgotten, and its alert ends: the other one came in its place |
 /// | `leave`, or nothing for 30 days | it is forgotten, and its alert ends |
@@ -22,6 +23,8 @@ package struct ReportingAgent: Hashable, Sendable {
   let name: ExactName
   /// Why it can't do its work, in its own words; nil: it can.
   package var trouble: String?
+  /// It can, but its Matter server does not have what the home prefers: `trouble` says why.
+  var serverDiffers = false
   /// When it could last; nil: never.
   var workedAt: WireTime?
   var firstReportedAt: WireTime
@@ -33,9 +36,6 @@ package struct ReportingAgent: Hashable, Sendable {
 
   /// The first word of its name.
   private var kind: Substring { name.text.prefix { $0 != " " } }
-
-  /// What it cannot do is to give a Matter server the credentials of the home.
-  fileprivate var isMatterServerStale: Bool { isOfMatterServer && trouble != nil && !isSilent }
 
   /// Whether it gives a Matter server the credentials of the home.
   fileprivate var isOfMatterServer: Bool { kind == "matter_server" }
@@ -53,7 +53,7 @@ package struct ReportingAgent: Hashable, Sendable {
 
   /// Whether nothing has happened since an earlier report that has to be written down.
   func isSaved(by before: ReportingAgent) -> Bool {
-    trouble == before.trouble && isSilent == before.isSilent
+    trouble == before.trouble && serverDiffers == before.serverDiffers && isSilent == before.isSilent
       && reportedAt.seconds / Self.savingInterval == before.reportedAt.seconds / Self.savingInterval
   }
 }
@@ -90,7 +90,9 @@ extension Home {
       let oldest = own.values.min { $0.reportedAt < $1.reportedAt }
       forgetAgents(of: user) { $0.name == oldest?.name }
     }
-    (agent.trouble, agent.isSilent, agent.reportedAt) = (message.trouble, false, now)
+    (agent.isSilent, agent.reportedAt) = (false, now)
+    agent.trouble = message.kind == .offline || agent.isOfMatterServer ? message.trouble : nil
+    agent.serverDiffers = message.kind != .offline && agent.trouble != nil
     if agent.trouble == nil { agent.workedAt = now }
     put(agent)
     sendOrders(to: user)
@@ -157,10 +159,12 @@ extension Home {
   /// Brings the alerts about the agents of a user in line.
   private mutating func checkAgents(of user: ExactName) {
     let idle = (agents[user]?.values.filter { !$0.isWorking } ?? []).sorted { $0.name < $1.name }
-    setAlert(.agentNotWorking, about: idle.filter { !$0.isMatterServerStale }) {
+    setAlert(.agentNotWorking, about: idle.filter { $0.isSilent || !$0.serverDiffers }) {
       .agentNotWorking($0.isSilent ? nil : $0.trouble)
     }
-    setAlert(.matterServerDiffers, about: idle.filter(\.isMatterServerStale)) { .matterServerDiffers($0.trouble ?? "") }
+    setAlert(.matterServerDiffers, about: idle.filter { $0.serverDiffers && !$0.isSilent }) {
+      .matterServerDiffers($0.trouble ?? "")
+    }
 
     /// The first one is explained.
     func setAlert(_ name: AlertName, about idle: [ReportingAgent], _ message: (ReportingAgent) -> AlertFacts.Message) {

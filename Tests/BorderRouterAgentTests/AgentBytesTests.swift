@@ -52,7 +52,7 @@ import enum Home.ThreadState
     for event in events { text += try Self.line(writer.publication(of: InboundEvent(event, description), now: 7)) }
     let last = InboundEvent(RouterEvent(.offline, of: agent))
     text += try Self.line(#require(writer.lastWill(of: last)))
-    for standing in [AgentStanding.works, .fails(Self.awkward), .reportedByRouter] {
+    for standing in [AgentStanding.works, .serverDiffers(Self.awkward), .fails(Self.awkward), .reportedByRouter] {
       text += try Self.line(writer.publication(of: standing, by: Self.awkward, now: 7))
     }
     let ssid = try #require(try SSID(Array("Wi-Fi \"é\"".utf8)))

@@ -104,8 +104,8 @@ import Testing
     scene.home.shared[2] = ["ha": fullShared]
     scene.home.agents["ha"] = [
       "store": ReportingAgent(
-        user: "ha", name: "store", trouble: "no token", workedAt: scene.now, firstReportedAt: scene.now,
-        reportedAt: scene.now)
+        user: "ha", name: "store", trouble: "no token", serverDiffers: true, workedAt: scene.now,
+        firstReportedAt: scene.now, reportedAt: scene.now)
     ]
     scene.ask(.getPreferred) { $0.reply = .topic("t", correlation: [1, 2], transaction: "x") }
     return scene.home

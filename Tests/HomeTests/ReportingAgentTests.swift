@@ -119,13 +119,13 @@ import ThreadDataset
     #expect(alert?.phase == .resolved)
   }
 
-  @Test("What a Matter server lacks is an alert of its own; an agent of one that is silent is one that does not work")
+  @Test("What a Matter server lacks is an alert of its own; that it can't be reached, or its agent is silent, is not")
   mutating func matterServer() throws {
     let key = AlertKey(.matterServerDiffers, .user("ha"))
     let name: ExactName = "matter_server ws://127.0.0.1:5580"
     report(.heartbeat, of: name)
     let worked = scene.now
-    report(.offline, "it lacks it", of: name)
+    report(.heartbeat, "it lacks it", of: name)
     report(.offline, "no token")
     scene.live(31)
     let facts = try #require(scene.home.alerts[key]?.facts)
@@ -133,11 +133,20 @@ import ThreadDataset
     #expect(facts.names == .init([name.text]) && scene.firing.sorted() == [Self.key, key].sorted())
     #expect(alert?.facts.names == .init(["store"]))
     report(.heartbeat)
+    report(.offline, "it can't be reached", of: name)
+    #expect(scene.home.alerts[key]?.phase == .resolved)
+    scene.live(31)
+    #expect(alert?.facts.message == .agentNotWorking("it can't be reached") && alert?.facts.since == worked)
+    report(.heartbeat, "it lacks it", of: name)
+    scene.live(31)
+    #expect(scene.firing == [key], "with the other's the alert of the agent has ended")
+    report(.heartbeat)
     scene.live(180)
     #expect(scene.home.alerts[key]?.phase == .resolved)
     #expect(alert?.facts.message == .agentNotWorking(nil) && alert?.facts.names.first.contains(name.text) == true)
     report(.leave, of: name)
-    report(.heartbeat)
+    report(.heartbeat, "of no Matter server")
+    scene.live(31)
     #expect(scene.firing.isEmpty)
   }
 

@@ -100,14 +100,14 @@ struct MatterFeed: Sendable {
     if let trouble { return trouble.mayPass && troubles < 5 ? nil : .fails(trouble.ofMatterServer) }
     guard let server, isListed else { return nil }
     guard let home, !isInStep else { return .works }
-    if let obstacle { return .fails(obstacle) }
+    if let obstacle { return .serverDiffers(obstacle) }
     // It is given with the next look.
     guard known?.home != home else { return nil }
     let state =
       if given?.network == home.network { "it has an older dataset of" } else if mayHave(home, server) {
         "it does not say whether it has the current dataset of"
       } else { "it lacks" }
-    return .fails(
+    return .serverDiffers(
       "\(state) the home's network \(home.network): a person has to agree; run `threadkeeper consent list` on the "
         + "daemon's machine")
   }
@@ -136,7 +136,8 @@ struct MatterFeed: Sendable {
       guard case .asking(let home, _, _) = state else { return [] }
       let isLong = ["consent_denied", "consent_expired", "consent_required"].contains(code)
       state = .resting(home, until: now + (isLong ? Pause.day : Pause.other))
-      return note("threadkeeper does not give the home's preferred credentials (\(code)): \(message)")
+      let again = isLong ? "; \(Self.asksAgain)" : ""
+      return note("threadkeeper does not give the home's preferred credentials (\(code)): \(message)\(again)")
     case .done(.give):
       (given, obstacle) = (known?.home, nil)
       server?.hasCredentials = true
@@ -192,6 +193,10 @@ struct MatterFeed: Sendable {
     (self.home, known) = (home, (home, dataset))
     return []
   }
+
+  /// The daemon does not ask about the same for two minutes after a no.
+  private static let asksAgain =
+    "a person is asked again in a day, or when the agent is restarted, two minutes after a no at the earliest"
 
   private mutating func note(_ words: String) -> [Effect] {
     defer { obstacle = words }

@@ -115,10 +115,10 @@ import Wire
     let dataset = try home.dataset(at: 5)
     try await run(server.url) {
       try await daemon.lists(home) { isAsked }
-      try await eventually("what it lacks") { daemon.reports("offline") > 0 }
+      try await eventually("what it lacks") { daemon.reports("heartbeat") > 0 }
       #expect(server.dataset == nil)
       try await daemon.gives(dataset)
-      try await daemon.lists(home) { server.dataset == dataset.hex && daemon.reports("heartbeat") > 0 }
+      try await daemon.lists(home) { server.dataset == dataset.hex && daemon.reports("heartbeat") > 1 }
       let count = server.connections
       try await daemon.lists(home) { server.connections > count + 4 }
       #expect(server.commands.count { $0 == "set_thread_dataset" } == 1)

@@ -59,7 +59,9 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
     } else if kind == .offline, !isOfProgram {
       c.field("reason", &offlineReason, .offlineReason)
     } else {
-      c.field("reason", &message.trouble, .trouble, kind == .offline ? .counts : .typeOnly)
+      c.field(
+        "reason", &message.trouble, .trouble,
+        isOfProgram && (kind == .heartbeat || kind == .offline) ? .counts : .typeOnly)
     }
     if kind == .sightings { c.field("routers", &routers, .routers) }
     c.field("seq", &sequence, .sequence)
@@ -174,7 +176,7 @@ extension WireForm {
   }
   fileprivate static var trouble: WireForm {
     WireForm(
-      "At most 512 characters: why it cannot do its work, and what to do about it.",
+      "At most 512 characters: why it cannot do its work, and what to do about it; in `heartbeat`, of the kind `matter_server`: what that server lacks.",
       most: UInt64(InboundLimits.sentenceCharacters))
   }
   fileprivate static var routers: WireForm {
@@ -385,8 +387,8 @@ extension InboundEvent {
     case (_, "ext_address"): return bad("16 hex digits (8 bytes)")
     case (_, "ext_pan_id"): return bad("16 hex digits (8 bytes) that are not all 0")
     case (_, "thread_state"): return bad(Self.words(ThreadState.allCases))
-    case (_, "reason") where message.kind != .offline: return bad(Self.words(AdoptionState.reported))
-    case (_, "reason") where !isOfProgram: return bad(Self.words(OfflineReason.reported))
+    case (_, "reason") where !isOfProgram:
+      return bad(message.kind == .offline ? Self.words(OfflineReason.reported) : Self.words(AdoptionState.reported))
     default:
       let most = field == "reason" ? InboundLimits.sentenceCharacters : InboundLimits.textCharacters
       return Rejection(.badValue, field: field, message: "a text has at most \(most) characters")

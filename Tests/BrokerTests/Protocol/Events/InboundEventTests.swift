@@ -44,9 +44,14 @@ import Wire
       }
     }
     #expect(try Samples.decode(#"{"agent":"store"}"#, as: .offline).trouble == "")
-    let long = String(repeating: "x", count: 513)
-    #expect(
-      try Samples.rejection(of: #"{"agent":"store","reason":"\#(long)"}"#, as: .offline).place == "bad_field reason")
+    #expect(try Samples.decode(#"{"agent":"store","reason":"r"}"#, as: .heartbeat).trouble == "r")
+    let router = #"{"border_agent_id":"\#(Samples.agent)","reason":"r"}"#
+    #expect(try Samples.decode(router, as: .heartbeat).trouble == nil)
+    let long = #"{"agent":"store","reason":"\#(String(repeating: "x", count: 513))"}"#
+    for kind in [RouterMessage.Kind.heartbeat, .offline] {
+      let rejection = try Samples.rejection(of: long, as: kind)
+      #expect(rejection.place == "bad_field reason" && rejection.message.contains("512 characters"))
+    }
   }
 
   @Test("A store that has a network no more names it in `leave`, beside neither a router nor a program")
