@@ -240,6 +240,8 @@ extension Home {
       )
     }
     put(one)
+    // A person is there: what else is left over is asked about at once.
+    askedUntil[user] = nil
     sendOrders(to: user)
   }
 

@@ -205,6 +205,22 @@ import ThreadDataset
     #expect(scene.waiting.count == 1)
   }
 
+  @Test("Of several, one is asked about at a time, and the next one as soon as a person has decided") func oneByOne()
+    throws
+  {
+    var scene = Self.scene()
+    scene.share(.of(3)) { $0.writes = true }
+    scene.pass(seconds: Self.age)
+    let first = try #require(scene.waiting.first)
+    #expect(scene.waiting.count == 1)
+    scene.deny()
+    let second = try #require(scene.waiting.first)
+    #expect(scene.waiting.count == 1 && second.subject.command == .deleteThere)
+    #expect(Set((first.subject.networks + second.subject.networks).map(\.id)) == [2, 3])
+    scene.approve()
+    #expect(scene.waiting.isEmpty)
+  }
+
   @Test("Where a router comes after the yes, nothing is deleted any more") func changed() {
     var scene = Self.scene()
     scene.pass(seconds: Self.age)
