@@ -66,8 +66,9 @@ struct AgentHomeAssistantCommand: AsyncParsableCommand {
       "Have Home Assistant prefer the home's preferred network.",
       discussion: """
         Needs --daemon. Where it prefers another one, or has older credentials, a person is asked; then they \
-        are added there, and preferred. Nothing is deleted there. After a no a person is asked again when either \
-        side has changed, within a day only after a restart; where nobody answers, each day.
+        are added there, and preferred. After a no a person is asked again when either side has changed, within a \
+        day only after a restart; where nobody answers, each day. A network without border routers for 14 days, and \
+        a preferred border router that is gone, are deleted and replaced there once a person has agreed.
         """)) var write = false
 
   @OptionGroup var agent: AgentOptions
