@@ -166,8 +166,10 @@ package final class FakeHomeAssistant: Sendable {
       guard let hex = command["tlv"] as? String, let dataset = try? OperationalDataset(hex: hex) else {
         return error("invalid_format")
       }
-      _ = add(dataset, &state)
-      return result("null")
+      let id = add(dataset, &state)
+      let isStored = state.entries.contains { $0.id == id && $0.dataset.hex == dataset.hex }
+      // As of 2026.11; before that null.
+      return result(#"{"result":"\#(isStored ? "stored" : "discarded")"}"#)
     case "thread/set_preferred_dataset":
       guard let entry else { return error("not_found") }
       state.preferred = entry.id

@@ -75,7 +75,7 @@ package final class FakeMatterServer: Sendable {
     if let code = state.errors[command] { return error(code) }
     switch command {
     case "set_thread_dataset":
-      guard let dataset = try? OperationalDataset(hex: arguments["dataset"] as? String ?? "") else { return error(8) }
+      guard let dataset = try? OperationalDataset(hex: arguments["dataset"] as? String ?? "") else { return error(0) }
       state.dataset = dataset
       return result("null")
     case "remove_thread_dataset" where schema >= 12:
