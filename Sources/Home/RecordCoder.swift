@@ -88,7 +88,7 @@ struct RecordCoder {
       withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
       return value
     }
-    return try read(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    return try read(8).withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
   }
 
   mutating func read(_ count: UInt64) throws(RecordError) -> ArraySlice<UInt8> {
@@ -192,7 +192,9 @@ extension String: Recorded {
       coder.bytes.append(contentsOf: value.utf8)
       return value
     }
-    guard let text = String(validating: try coder.read(count), as: UTF8.self) else { throw RecordError() }
+    let read = try coder.read(count)
+    if read.allSatisfy({ $0 < 0x80 }) { return String(decoding: read, as: UTF8.self) }
+    guard let text = String(validating: read, as: UTF8.self) else { throw RecordError() }
     return text
   }
 }

@@ -238,6 +238,22 @@ import Testing
     }
   }
 
+  @Test("A text comes back in any script; one that is not UTF-8 is refused") func text() throws {
+    for text in ["", "Hall", "Küche", "居間"] {
+      var coder = RecordCoder()
+      _ = try coder(text)
+      var reader = RecordCoder(coder.bytes)
+      let read: String = try reader(nil)
+      #expect(read == text && reader.bytesLeft == 0)
+    }
+    for bytes: [UInt8] in [[1, 0xFF], [2, 0x41, 0xC3], [3, 0xED, 0xA0, 0x80], [2, 0x41]] {
+      #expect(throws: RecordError()) {
+        var reader = RecordCoder(bytes)
+        _ = try reader(nil) as String
+      }
+    }
+  }
+
   @Test("A record of another form is refused") func form() throws {
     var bytes = try #require(Self.home.record(.home))
     bytes[1] = 2
