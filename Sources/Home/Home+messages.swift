@@ -75,9 +75,9 @@ extension Home {
         router.owner == nil || router.owner == team
       else { return false }
       guard isWhole else { return router.beats && message.thread.isNoNews(of: router) }
-      var described = copy router
+      var described = router
       described.take(message, team: team, at: now)
-      return described.looksTheSame(as: copy router) && router.credential == CredentialState(router.dataset)
+      return described.looksTheSame(as: router) && router.credential == CredentialState(router.dataset)
         && (message.dataset == nil
           || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
     }
@@ -275,8 +275,7 @@ extension Home {
 
   // MARK: It can be reached, or not
 
-  private mutating func takePresence(_ message: RouterMessage, _ ordered: Router, _ stored: Router) {
-    var router = ordered
+  private mutating func takePresence(_ message: RouterMessage, _ router: consuming Router, _ stored: Router) {
     let isHeartbeat = message.kind == .heartbeat
     if isHeartbeat {
       router.beats = true
@@ -294,9 +293,10 @@ extension Home {
         router.beats = router.beats || stored.isReached && !stored.isOnline
       }
     }
-    write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
     // After a crash, too, its silence has to mean something.
-    if router.beats != stored.beats { noteRecord(.router(router.agent)) }
+    let isRecord = router.beats != stored.beats
+    write(router, before: stored, RouterEvent(), trigger: isHeartbeat ? .heartbeat : .offline)
+    if isRecord { noteRecord(.router(stored.agent)) }
   }
 
   /// It has sent nothing for too long.
@@ -328,8 +328,8 @@ extension Home {
 
   mutating func notePlaintext(from user: ExactName) {
     let key = AlertKey(.plaintextCredentials, .user(user))
-    // It says nothing more, and each message in plaintext brings it up again.
-    if alerts[key]?.phase == .firing { return }
+    // It says nothing more, and each message in plaintext brings it up again. One that is held, the clock raises.
+    if isActive(key) { return }
     var facts = AlertFacts(.plaintext)
     facts.user = user
     setAlert(key, facts)

@@ -365,7 +365,8 @@ extension Home {
   /// Finds whether the border routers that were on the preferred network are together on another one. A whole home that
   /// moves is one alert, not one for each router; where others cannot be reached, one login may have made it up.
   mutating func findMove() {
-    let (destination, isExplaining) = (self.destination, isMoveWhole)
+    let destination = self.destination
+    let isExplaining = destination != nil && isMoveWhole
     guard destination != movedTo || isExplaining != isMoveExplaining else { return }
     (movedTo, isMoveExplaining) = (destination, isExplaining)
     needs.routerChecks = true
@@ -376,7 +377,7 @@ extension Home {
   /// preferred network: it is not known where it is.
   var destination: ExtendedPANID? {
     guard let preferred = preferred?.dataset.network, let members = routers.counts.members[preferred],
-      members.count <= Self.mostNetworks
+      members.count <= Self.mostNetworks, members.count > 1 || members[preferred] == nil
     else { return nil }
     let others = members.filter { $0.key != preferred }
     let left = members[preferred]?.online ?? 0

@@ -21,7 +21,7 @@ extension Home {
       return Self.bytes(
         .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode,
         unwatched)
-    case .router(let agent): return routers[agent].map { Self.bytes(.router, $0, routers.lastSeen(agent)) }
+    case .router(let agent): return routers.lend(agent) { Self.bytes(.router, $0, $1) }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
     case .alert(let key): return alerts[key].map { Self.bytes(.alert, key, $0) }
     case .question(let id): return questions.first { $0.id == id }.map { Self.bytes(.question, $0) }

@@ -340,8 +340,9 @@ extension Home {
   /// - Parameters:
   ///   - before: as it is in the table; nil where it is not.
   ///   - event: what is published about it; without a type, only its state.
-  mutating func write(_ changed: Router, before: Router?, _ event: RouterEvent, trigger: AlertFacts.Trigger) {
-    var router = changed
+  mutating func write(
+    _ router: consuming Router, before: Router?, _ event: consuming RouterEvent, trigger: AlertFacts.Trigger
+  ) {
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
     router.noteShared(preferred: preferred?.dataset)
@@ -349,12 +350,11 @@ extension Home {
       of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: event.types.contains(.ssidChanged))
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
     router.awaySince = router.isAway ? before?.awaySince ?? now : nil
-    if let before, event.types.isEmpty, router.looksTheSame(as: before) {
+    if let before, event.types.isEmpty, (copy router).looksTheSame(as: before) {
       // Numbers and signs of life are saved with the next change.
       routers.set(router, firstSeen: now)
       return
     }
-    var event = event
     let isBack = router.isOnline && before.map { $0.isPresent && !$0.isOnline } ?? false
     if isBack || !event.types.isEmpty { name(router, in: &event) }
     if isBack, let before {
@@ -366,7 +366,7 @@ extension Home {
       }
     }
     if !event.types.isEmpty { emit(.router(event)) }
-    put(router)
+    put(&router)
     noteKeys(router.dataset)
     if router.network != before?.network || router.networkName != before?.networkName
       || router.isOnline != before?.isOnline
@@ -376,16 +376,18 @@ extension Home {
     findMove()
     findEmpty()
     if isSmall { checkOutage() }
+    let former = before?.user == router.user ? nil : before?.user
     setAlerts(of: router, check, trigger: trigger)
-    if let former = before?.user, former != router.user { endPlaintext(of: former) }
+    if let former { endPlaintext(of: former) }
   }
 
   /// Puts a router into the table, and notes what of it is to be written and published.
-  mutating func put(_ changed: Router) {
-    var router = changed
+  mutating func put(_ router: consuming Router) { put(&router) }
+
+  private mutating func put(_ router: inout Router) {
     notePast(of: &router)
     let before = routers[router.agent]
-    noteNetworks(before, router)
+    noteNetworks(router, before)
     let (old, new) = (before.flatMap { RouterNames($0) }, RouterNames(router))
     if old != new { noteNewName(of: router) }
     let isNetworkNews = routers.set(router, firstSeen: now)
@@ -409,16 +411,19 @@ extension Home {
     needs.outageCheck = true
   }
 
-  mutating func noteNetworks(_ before: Router?, _ after: Router?) {
-    if !shared.isEmpty, isAirNews(before, after) { needs.sharedCheck = true }
+  /// - Parameters:
+  ///   - router: as it is now, or was before it went.
+  ///   - before: as it was; nil where it came, or went.
+  mutating func noteNetworks(_ router: Router, _ before: Router?) {
+    if !shared.isEmpty, isAirNews(before, router) { needs.sharedCheck = true }
     let old = before?.isPresent == true ? before?.network : nil
-    let new = after?.isPresent == true ? after?.network : nil
+    let new = router.isPresent ? router.network : nil
     let pending = before?.isPresent == true ? before?.reading?.pending : nil
-    let next = after?.isPresent == true ? after?.reading?.pending : nil
+    let next = router.isPresent ? router.reading?.pending : nil
     if pending != next { for one in [pending, next].compactMap(\.self) { changes.networks.insert(one.network) } }
     guard
-      old != new || before?.isOnline != after?.isOnline || before?.dataset != after?.dataset
-        || before?.networkName != after?.networkName
+      old != new || before?.isOnline != router.isOnline || before?.dataset != router.dataset
+        || before?.networkName != router.networkName
     else { return }
     if let old { changes.networks.insert(old) }
     if let new { changes.networks.insert(new) }
@@ -492,20 +497,23 @@ extension Home {
   }
 
   /// Brings the alerts of a router in line with the conditions that hold now.
-  private mutating func setAlerts(of router: Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
+  private mutating func setAlerts(of router: consuming Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
     var (currentName, hasOthers) = (String?.none, false)
+    // Before the calls: with a part of the home as an argument they copy all of it.
+    let (agent, preferred) = (router.agent, preferred?.dataset)
     if router.isElsewhere || router.dataset == nil, let network = router.actualNetwork {
       currentName = networkName(of: network)
     }
     if let network = router.network { hasOthers = (routers.counts.networks[network]?.online ?? 0) > 0 }
+    let (isExplained, isAwayTogether) = (isExplained(router), isAwayTogether(router))
+    let isAccepted = isAccepted(router, check, preferred: preferred)
     let conditions = RouterAlerts(
-      router: router, check: check, preferred: preferred?.dataset, trigger: trigger,
-      lastSeen: routers.lastSeen(router.agent), currentName: currentName, isExplainedByHome: isExplained(router),
-      isAwayTogether: isAwayTogether(router), isAccepted: isAccepted(router, check, preferred: preferred?.dataset),
+      router: router, check: check, preferred: preferred, trigger: trigger, lastSeen: routers.lastSeen(agent),
+      currentName: currentName, isExplainedByHome: isExplained, isAwayTogether: isAwayTogether, isAccepted: isAccepted,
       hasOthers: hasOthers)
-    let hasAlerts = routersWithAlerts.contains(router.agent)
+    let hasAlerts = routersWithAlerts.contains(agent)
     for name in AlertName.ofRouters {
-      let key = AlertKey(name, .router(router.agent))
+      let key = AlertKey(name, .router(agent))
       if let facts = conditions.facts(name) { setAlert(key, facts) } else if hasAlerts { setAlert(key, nil) }
     }
   }

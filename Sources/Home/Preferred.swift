@@ -43,7 +43,7 @@ package enum PreferredCheck: Hashable, Sendable {
 
   /// A router, and where it reports to be. One that was sent the preferred credentials matches only when it is attached
   /// with them, where it reports that.
-  init(_ router: Router, preferred: DatasetSummary?) {
+  init(_ router: borrowing Router, preferred: DatasetSummary?) {
     // What is stored for it is not what it has.
     if router.hasNoNetwork, preferred != nil {
       self = .mismatch([])

@@ -222,12 +222,11 @@ extension Router {
   var mustAttach: Bool { adoption?.state.mayBeConfirmed == true && threadState?.isAttached == false }
 
   /// Equal in all that is published or checked; numbers and reports of the same state apart.
-  func looksTheSame(as other: Router) -> Bool {
-    var shown = self
-    shown.threadStateReportedAt = other.threadStateReportedAt
-    shown.order = other.order
-    shown.beats = other.beats
-    return shown == other
+  consuming func looksTheSame(as other: Router) -> Bool {
+    threadStateReportedAt = other.threadStateReportedAt
+    order = other.order
+    beats = other.beats
+    return self == other
   }
 }
 

@@ -9,6 +9,12 @@ struct RouterCounts: Equatable, Sendable {
     fileprivate(set) var online = 0
     /// How many are each team's.
     fileprivate(set) var teams: [ExactName?: Int] = [:]
+
+    fileprivate mutating func add(_ change: Int, _ router: Counted) {
+      routers += change
+      if router.isOnline { online += change }
+      RouterCounts.add(change, &teams, router.team)
+    }
   }
 
   private(set) var totals = RouterTotals()
@@ -234,18 +240,15 @@ struct RouterCounts: Equatable, Sendable {
 
   private static func add<Key>(_ change: Int, _ counts: inout [Key: Int], _ key: Key?) {
     guard let key else { return }
-    let count = counts[key, default: 0] + change
-    counts[key] = count > 0 ? count : nil
+    counts[key, default: 0] += change
+    if change < 0, counts[key] == 0 { counts[key] = nil }
   }
 
   private static func add(
     _ change: Int, _ members: inout [ExtendedPANID: Members], _ network: ExtendedPANID, _ router: Counted
   ) {
-    var there = members[network, default: Members()]
-    there.routers += change
-    if router.isOnline { there.online += change }
-    add(change, &there.teams, router.team)
-    members[network] = there.routers > 0 ? there : nil
+    members[network, default: Members()].add(change, router)
+    if change < 0, members[network]?.routers == 0 { members[network] = nil }
   }
 }
 

@@ -45,6 +45,12 @@ package struct RouterTable: Sendable {
     index[agent].map { self[slot: Int($0)].seen } ?? WireTime(milliseconds: 0)
   }
 
+  /// Lends a router with when it was seen last, by one look-up.
+  func lend<R>(_ agent: BorderAgentID, to body: (_ router: Router, _ seen: WireTime) -> R) -> R? {
+    guard let slot = index[agent].map({ self[slot: Int($0)] }), let box = slot.box else { return nil }
+    return body(box.router, slot.seen)
+  }
+
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
   ///
   /// - Returns: whether a network has a name that it had not, or the other way round.
@@ -84,14 +90,15 @@ package struct RouterTable: Sendable {
 
   /// Notes that a router was seen, and the number of its message, where that is all that there is to note.
   ///
-  /// - Parameter isAll: whether it is, by the router, which is lent without a copy.
+  /// - Parameter isAll: whether it is, by the router.
   mutating func see(
-    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order, where isAll: (borrowing Router) -> Bool
+    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order, where isAll: (Router) -> Bool
   ) -> Bool {
-    guard let slot = index[agent].map(Int.init), let box = self[slot: slot].box, isAll(box.router) else { return false }
+    guard let slot = index[agent].map(Int.init), var router = self[slot: slot].box?.router, isAll(router) else {
+      return false
+    }
     self[slot: slot].seen = now
     if order != .none {
-      var router = box.router
       _ = router.order.take(order)
       self[slot: slot].box = Box(router)
     }
