@@ -5,13 +5,9 @@ import ThreadkeeperSupport
 /// From connection to connection, for ever: the body of the client's thread.
 final class ClientLoop {
   private let mailbox: ClientMailbox
-  private let handler: any MosquittoHandler
   private var schedule = ReconnectSchedule()
 
-  init(mailbox: ClientMailbox, handler: any MosquittoHandler) {
-    self.mailbox = mailbox
-    self.handler = handler
-  }
+  init(mailbox: ClientMailbox) { self.mailbox = mailbox }
 
   func run() {
     blockBrokenPipes()
@@ -43,7 +39,7 @@ final class ClientLoop {
     do throws(MosquittoError) {
       try configuration.check()
       guard configuration.isSessionHeld else { throw .sessionNotHeld }
-      return try Connection(configuration, mailbox: mailbox, handler: handler, isContested: schedule.isContested).run()
+      return try Connection(configuration, mailbox: mailbox, isContested: schedule.isContested).run()
     } catch { return .lost(ConnectionLoss(error), nil) }
   }
 
@@ -53,6 +49,7 @@ final class ClientLoop {
   private func report(
     _ loss: ConnectionLoss, _ accepted: ReconnectSchedule.Acceptance?, _ configuration: MosquittoConfiguration
   ) -> MosquittoError? {
+    guard let handler = mailbox.waitForHandler() else { return nil }
     let wasContested = schedule.isContested
     let isSilent = loss.error.reason == .connectionLost
     let delay = schedule.lost(
@@ -201,26 +198,53 @@ final class ClientMailbox: Sendable {
     /// session then that could be harmed: a stop does not wait for the thread.
     var isConnecting = false
     var isAbandoned = false
+    /// `run` was called.
     var hasStarted = false
+    /// Nil until it is known.
+    var handler: (any MosquittoHandler)?
     var finish: (@Sendable (End) -> Void)?
+    /// It came before `finish`.
+    var end: End?
+
+    mutating func take(_ end: End) -> (@Sendable (End) -> Void)? {
+      if finish == nil { self.end = end }
+      defer { finish = nil }
+      return finish
+    }
   }
 
   private let state: Mutex<State>
 
-  init(_ configuration: MosquittoConfiguration) { state = Mutex(State(configuration: configuration)) }
+  init(_ configuration: MosquittoConfiguration, handler: (any MosquittoHandler)?) {
+    state = Mutex(State(configuration: configuration, handler: handler))
+  }
 
   // MARK: From any thread
 
   var signal: WakeSignal { state.withLock { $0.signal } }
 
   /// False when it has been started before.
-  func start(finish: @escaping @Sendable (End) -> Void) -> Bool {
-    state.withLock {
-      guard !$0.hasStarted else { return false }
-      $0.hasStarted = true
-      $0.finish = finish
-      return true
+  func start() -> Bool {
+    let isFirst = state.withLock { state in
+      defer { state.hasStarted = true }
+      return !state.hasStarted
     }
+    signal.raise()
+    return isFirst
+  }
+
+  /// Has `finish` called once, when the work has ended.
+  func onEnd(_ finish: @escaping @Sendable (End) -> Void) {
+    let end = state.withLock { state in
+      if state.end == nil { state.finish = finish }
+      return state.end
+    }
+    if let end { finish(end) }
+  }
+
+  func serve(_ configuration: MosquittoConfiguration, by handler: any MosquittoHandler) {
+    state.withLock { ($0.configuration, $0.handler) = (configuration, handler) }
+    signal.raise()
   }
 
   func requestStop(finalPublications: [Publication]) {
@@ -228,8 +252,7 @@ final class ClientMailbox: Sendable {
       if state.stop == nil { state.stop = StopRequest(finalPublications: finalPublications) }
       guard state.isConnecting, !state.isAbandoned else { return nil }
       state.isAbandoned = true
-      defer { state.finish = nil }
-      return state.finish
+      return state.take(.abandoned)
     }
     finish?(.abandoned)
     signal.raise()
@@ -258,6 +281,24 @@ final class ClientMailbox: Sendable {
   var configuration: MosquittoConfiguration { state.withLock { $0.configuration } }
   var stopRequest: StopRequest? { state.withLock { $0.stop } }
   var wantsReconnect: Bool { state.withLock { $0.wantsReconnect } }
+  var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
+
+  /// Waits until `run` was called, and the handler is known.
+  ///
+  /// - Returns: nil: a stop came first.
+  func waitForHandler() -> (any MosquittoHandler)? {
+    var hasWaited = false
+    // Whatever was asked for meanwhile is read next.
+    defer { if hasWaited { signal.raise() } }
+    while true {
+      let (handler, isStopped) = state.withLock { ($0.hasStarted ? $0.handler : nil, $0.stop != nil) }
+      if handler != nil || isStopped { return handler }
+      hasWaited = true
+      // Without a signal nothing ends the wait, so that it looks by itself.
+      WakeSignal.wait(for: [signal], within: signal.descriptor < 0 ? .milliseconds(250) : .seconds(3_600))
+      signal.clear()
+    }
+  }
 
   /// Forgets the wish to reconnect: a connection with the newest configuration is about to be made.
   func takeReconnect() -> MosquittoConfiguration {
@@ -285,10 +326,7 @@ final class ClientMailbox: Sendable {
   }
 
   func finish(_ end: End) {
-    let finish = state.withLock { state in
-      defer { state.finish = nil }
-      return state.finish
-    }
+    let finish = state.withLock { $0.take(end) }
     finish?(end)
   }
 }

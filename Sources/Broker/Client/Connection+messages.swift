@@ -6,10 +6,7 @@ extension Connection {
   func intake() throws(ConnectionLoss) {
     let result = handle.read()
     hasMore = record.batch.isFull || handle.hasInput || (!isAccepted && record.answer != nil)
-    if !isAccepted, let answer = record.answer, answer.code == 0 {
-      accepted(answer)
-      try subscribe()
-    }
+    if !isAccepted, let answer = record.answer, answer.code == 0 { if accepted(answer) { try subscribe() } }
     reportOutcomes()
     try deliver()
     try noteSubscriptions()
@@ -33,10 +30,12 @@ extension Connection {
 
   func limitBatch() { record.batch.maximumMessages = max(1, min(configuration.batchMessages, handler.batchLimit)) }
 
+  /// By the newest configuration: a client that connects early gets its subscriptions later.
   private func subscribe() throws(ConnectionLoss) {
-    for filter in configuration.unsubscriptions { try unsubscribe(filter) }
-    guard !configuration.subscriptions.isEmpty else { return subscribed() }
-    for subscription in configuration.subscriptions {
+    let newest = mailbox.configuration
+    for filter in newest.unsubscriptions { try unsubscribe(filter) }
+    guard !newest.subscriptions.isEmpty else { return subscribed() }
+    for subscription in newest.subscriptions {
       do throws(MosquittoError) { subscribing[try handle.subscribe(subscription)] = subscription } catch {
         throw ConnectionLoss(error)
       }

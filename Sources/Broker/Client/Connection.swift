@@ -18,7 +18,8 @@ final class Connection {
   }
 
   let configuration: MosquittoConfiguration
-  let handler: any MosquittoHandler
+  /// That of the client, once the broker has accepted the connection.
+  private(set) var handler: any MosquittoHandler = NoHandler()
   let mailbox: ClientMailbox
   let handle: MosquittoHandle
   var record: HandleRecord { handle.record }
@@ -54,13 +55,11 @@ final class Connection {
   private var nextTick = ContinuousClock.now
   private let tickInterval: Duration
 
-  init(
-    _ configuration: MosquittoConfiguration, mailbox: ClientMailbox, handler: any MosquittoHandler,
-    isContested: Bool = false
-  ) throws(MosquittoError) {
+  init(_ configuration: MosquittoConfiguration, mailbox: ClientMailbox, isContested: Bool = false)
+    throws(MosquittoError)
+  {
     self.configuration = configuration
     self.mailbox = mailbox
-    self.handler = handler
     self.isContested = isContested
     handle = try MosquittoHandle(configuration)
     // The library wants a look "around once per second"; a long keep-alive can do with fewer.
@@ -123,7 +122,12 @@ final class Connection {
       needsPublish = true
       readControlRequests()
     }
-    if let disconnect, !isAccepted { return disconnect.end }
+    if let disconnect, !isAccepted {
+      // A broker that has accepted it, and whose answer is on its way, shall publish no last will.
+      handle.disconnect()
+      _ = handle.write(packets: 1)
+      return disconnect.end
+    }
     try checkSession()
     try keepAlive()
     if ready.isReadable || hasMore {
@@ -232,9 +236,20 @@ final class Connection {
 
   // MARK: Ends
 
-  func accepted(_ answer: HandleRecord.Answer) {
+  /// Waits for the handler. Until it is there, nothing more is read: what the broker sends waits in the socket.
+  ///
+  /// - Returns: false: a stop came first, and the connection ends.
+  func accepted(_ answer: HandleRecord.Answer) -> Bool {
+    let handler = mailbox.waitForHandler()
     acceptedAt = .now
     handle.logErrors(false)
+    guard let handler else {
+      readControlRequests()
+      // Whoever has not run has nothing to publish.
+      disconnect?.publications = []
+      return false
+    }
+    self.handler = handler
     var session = answer.session
     let limit = Int(session.serverReceiveMaximum ?? .max)
     window = PublishWindow(maximum: min(limit, Int(configuration.sendMaximum)))
@@ -243,6 +258,7 @@ final class Connection {
     handler.connected(session)
     limitBatch()
     needsPublish = true
+    return true
   }
 
   /// Throws when a call of the library has failed, or has found the broker's DISCONNECT.
@@ -257,6 +273,16 @@ final class Connection {
   private func lostBeforeAnswer() -> ConnectionLoss {
     ConnectionLoss(.closedBeforeAnswer(configuration.address, configuration))
   }
+}
+
+/// Of a connection that the broker has not accepted.
+private final class NoHandler: MosquittoHandler {
+  func connected(_ session: MosquittoSession) {}
+  /// What nobody keeps is not acknowledged.
+  func received(_ batch: [IncomingMessage]) throws { throw CancellationError() }
+  func publications(upTo limit: Int) -> [Publication] { [] }
+  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+  func disconnected(_ event: MosquittoDisconnection) {}
 }
 
 /// A disconnect in progress: last publications, their acknowledgements, DISCONNECT.

@@ -18,23 +18,49 @@ import ThreadkeeperSupport
 /// under way go with it.
 package final class MosquittoClient: Sendable {
   private let mailbox: ClientMailbox
-  private let handler: any MosquittoHandler
+  private let thread = Mutex<SystemThread?>(nil)
 
   /// The handler is held until the client goes.
   package init(_ configuration: MosquittoConfiguration, handler: any MosquittoHandler) {
-    mailbox = ClientMailbox(configuration)
-    self.handler = handler
+    mailbox = ClientMailbox(configuration, handler: handler)
+  }
+
+  /// One that gets its handler later, by `serve`.
+  ///
+  /// - Parameter configuration: what CONNECT needs. Subscriptions may be missing still.
+  package init(_ configuration: MosquittoConfiguration) { mailbox = ClientMailbox(configuration, handler: nil) }
+
+  /// Connects before `run`, up to the broker's acceptance, which waits for `run`: nothing is subscribed, received,
+  /// acknowledged or published until then. End it by `run` or `abandon`.
+  package func connectEarly() {
+    // Where the system has no thread now, `run` tries again.
+    thread.withLock { thread in if thread == nil { thread = try? makeThread() } }
+  }
+
+  /// The handler, and the configuration with all subscriptions. Before `run`.
+  package func serve(_ configuration: MosquittoConfiguration, by handler: any MosquittoHandler) {
+    mailbox.serve(configuration, by: handler)
+  }
+
+  /// Ends what `connectEarly` has begun, where `run` will not be called; at once where there is nothing. A broker that
+  /// is reached gets DISCONNECT, so that it publishes no last will.
+  package func abandon() {
+    mailbox.requestStop(finalPublications: [])
+    let thread = thread.withLock { $0 }
+    if mailbox.isAbandoned { thread?.detach() } else { thread?.join() }
   }
 
   /// Connects, and connects again for ever, until `stop()` or cancellation; then it returns.
   ///
   /// - Throws: `MosquittoError` when the configuration can't work. May be called once.
   package func run() async throws {
-    let (thread, end) = await withTaskCancellationHandler {
+    guard mailbox.start() else { throw MosquittoError.runTwice }
+    let end = await withTaskCancellationHandler {
       await runLoop()
     } onCancel: {
       stop()
     }
+    let thread = thread.withLock { $0 }
     switch end {
     case .stopped: thread?.join()
     // It is in a look-up that nothing can interrupt, or waits for its place, and ends without calling the handler.
@@ -61,18 +87,17 @@ package final class MosquittoClient: Sendable {
   /// ends `run` as it would have at its start.
   package func reconfigure(_ configuration: MosquittoConfiguration) { mailbox.requestReconnect(configuration) }
 
-  private func runLoop() async -> (SystemThread?, ClientMailbox.End) {
-    var thread: SystemThread?
-    let end = await withCheckedContinuation { continuation in
-      guard mailbox.start(finish: { continuation.resume(returning: $0) }) else {
-        continuation.resume(returning: .failed(.runTwice))
-        return
-      }
+  private func runLoop() async -> ClientMailbox.End {
+    await withCheckedContinuation { continuation in
+      mailbox.onEnd { continuation.resume(returning: $0) }
       do throws(SystemThreadError) {
-        thread = try SystemThread { [mailbox, handler] in ClientLoop(mailbox: mailbox, handler: handler).run() }
+        try thread.withLock { thread throws(SystemThreadError) in if thread == nil { thread = try makeThread() } }
       } catch { mailbox.finish(.failed(.system("pthread_create", error.code))) }
     }
-    return (thread, end)
+  }
+
+  private func makeThread() throws(SystemThreadError) -> SystemThread {
+    try SystemThread { [mailbox] in ClientLoop(mailbox: mailbox).run() }
   }
 }
 
