@@ -56,21 +56,21 @@ enum FleetHome {
 
   /// - Parameter words: the arguments of this process.
   static func parse(_ words: [String]) async throws -> (home: HomeAddress?, command: any ParsableCommand) {
-    guard FleetParts.current != nil else { return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words)) }
+    guard FleetParts.current != nil else { return (nil, try await ThreadkeeperCommand.parsed(words)) }
     var words = words
     let place = words.firstIndex { $0 == "--home" || $0.hasPrefix("--home=") || $0 == "--" } ?? words.endIndex
     if let word = words[place...].first, word.hasPrefix("--home=") {
       words.replaceSubrange(place...place, with: ["--home", String(word.dropFirst(7))])
     }
     guard words[place...].first == "--home", words[place...].dropFirst().first?.contains("/") == true else {
-      return (nil, try await ThreadkeeperCommand.asyncParseAsRoot(words))
+      return (nil, try await ThreadkeeperCommand.parsed(words))
     }
     let home = try HomeAddress(words[place + 1])
     words[place + 1] = home.name
-    if let command = try? await ThreadkeeperCommand.asyncParseAsRoot(words) { return (home, command) }
+    if let command = try? await ThreadkeeperCommand.parsed(words) { return (home, command) }
     // Lists of everything have no such option.
     words.removeSubrange(place...place + 1)
-    let command = try await ThreadkeeperCommand.asyncParseAsRoot(words)
+    let command = try await ThreadkeeperCommand.parsed(words)
     guard !(command is DoctorCommand || command is CheckConfigCommand || command is SetupCommand) else {
       throw notForOne
     }

@@ -6,8 +6,18 @@ import SodiumCrypto
 
 /// The command that all others hang from.
 package struct ThreadkeeperCommand: AsyncParsableCommand {
+  /// Set while a command line is parsed that cannot ask for a completion script. The parser looks for that with two
+  /// parsers of its own, half of its work, but not in a command that has one above it.
+  @TaskLocal private static var asksForNoScript = false
+
+  /// The command that the words are, not yet run.
+  static func parsed(_ words: [String]) async throws -> any ParsableCommand {
+    let asksForNone = !words.contains { $0.hasPrefix("--generate-completion-script") }
+    return try await $asksForNoScript.withValue(asksForNone) { try await asyncParseAsRoot(words) }
+  }
+
   package static var configuration: CommandConfiguration {
-    .init(
+    var configuration = CommandConfiguration(
       commandName: "threadkeeper", abstract: "Keeps the Thread credentials of a home's border routers.",
       discussion: """
         A daemon listens on MQTT to border routers that announce themselves, leave or change their \
@@ -35,6 +45,8 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
             ClientsCommand.self, StoreCommand.self, PageCommand.self,
           ]), CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
       ] + (FleetParts.current?.commands ?? []))
+    if asksForNoScript { configuration._superCommandName = "" }
+    return configuration
   }
 
   package init() {}

@@ -60,6 +60,19 @@ import Testing
     #expect(help.output.contains("Example"))
   }
 
+  @Test("Each shell gets its completion script, which a command line that is wrong otherwise does not change")
+  func completion() async {
+    for (shell, start) in [("bash", "#!/bin/bash"), ("zsh", "#compdef threadkeeper"), ("fish", "function ")] {
+      for words in [["--generate-completion-script", shell], ["--generate-completion-script=\(shell)"]] {
+        let outcome = await CommandScene.run(words)
+        #expect(outcome.status == 0 && outcome.error.isEmpty)
+        #expect(outcome.output.hasPrefix(start) && outcome.output.contains("routers"), "\(outcome.output.prefix(80))")
+      }
+    }
+    let outcome = await CommandScene.run(["--generate-completion-script", "tcsh"])
+    #expect(outcome.status == 64 && outcome.output.isEmpty)
+  }
+
   private func run(_ arguments: [String]) async throws -> ThreadkeeperBinary.Outcome {
     try await ThreadkeeperBinary.run(arguments)
   }
