@@ -41,12 +41,18 @@ package final class Bridge: Service {
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
   ///   - clientID: the beginning of both client ids. No other program may know it: whoever connects with
   ///     one gets its session, and the events that wait in it.
+  ///   - connectsEarly: the broker is connected to while the records are read. What needs them waits for `run`.
   ///   - onTurn: called about once a second, at rest each five seconds.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String, store: any DaemonStore,
-    clock: any Clock = SystemClock(), onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in },
-    logger: Logger
+    connectsEarly: Bool = false, clock: any Clock = SystemClock(),
+    onTurn: @escaping @Sendable (BridgeMonitor.Snapshot) -> Void = { _ in }, logger: Logger
   ) throws {
+    let intake = MosquittoClient(Self.intakeConfiguration(connection, clientID: clientID, configuration, nil))
+    let status = MosquittoClient(Self.statusConfiguration(connection, clientID: clientID, configuration, nil))
+    if connectsEarly { for client in [intake, status] { client.connectEarly() } }
+    var isMade = false
+    defer { if !isMade { for client in [intake, status] { client.abandon() } } }
     let monitor = BridgeMonitor()
     let activity = Activity()
     store.onUrgentUpkeep { activity.note() }
@@ -89,8 +95,8 @@ package final class Bridge: Service {
     let statusConnection = StatusConnection(
       publisher, health: health, requests: requests, loop: loop, store: store, monitor: monitor, clock: clock,
       activity: activity, logger: logger)
-    let status = MosquittoClient(
-      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), handler: statusConnection)
+    status.serve(
+      Self.statusConfiguration(connection, clientID: clientID, configuration, publisher), by: statusConnection)
     let wake: @Sendable () -> Void = { [weak status] in status?.wake() }
     let happened: @Sendable () -> Void = {
       activity.note()
@@ -108,9 +114,9 @@ package final class Bridge: Service {
     }
     let seen = discovery.flatMap { intake in homes.first.map { (intake: intake, home: $0.name) } }
     follower.begin(.init(publisher: publisher, discovery: seen, wake: happened))
-    intakeClient = MosquittoClient(
+    intake.serve(
       Self.intakeConfiguration(connection, clientID: clientID, configuration, loop),
-      handler: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: happened, logger: logger))
+      by: IntakeConnection(loop, store: store, monitor: monitor, clock: clock, wake: happened, logger: logger))
     ticker = Ticker(
       .init(
         loop: loop, publisher: publisher, health: health, follower: follower, status: statusConnection,
@@ -118,13 +124,15 @@ package final class Bridge: Service {
         loginRemedy: configuration.loginRemedy, clock: clock, activity: activity, watchdog: configuration.watchdog,
         wake: wake, onTurn: onTurn, logger: logger))
     (self.loop, self.monitor, self.requests, self.identity) = (loop, monitor, requests, identity)
-    (self.homes, self.publisher, self.health, statusClient) = (homes, publisher, health, status)
+    (self.homes, self.publisher, self.health) = (homes, publisher, health)
+    (intakeClient, statusClient) = (intake, status)
     self.configuration = configuration
     self.connection = connection
     self.clientID = clientID
     self.store = store
     self.clock = clock
     self.logger = logger
+    isMade = true
   }
 
   /// What it knows of itself now. No home is copied for it.
@@ -156,7 +164,10 @@ package final class Bridge: Service {
 
   /// The same without a service group: runs until `stop()`.
   package func serve() async throws {
-    try ticker.start()
+    do { try ticker.start() } catch {
+      stop()
+      throw error
+    }
     defer { logger.info("stopped") }
     defer { ticker.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -180,14 +191,16 @@ package final class Bridge: Service {
     statusClient.stop(finalPublications: publisher.lastPublications())
   }
 
+  /// - Parameter loop: nil: its records are not read yet, and only CONNECT is made of it.
   private static func intakeConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ loop: HomeLoop
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ loop: HomeLoop?
   ) -> MosquittoConfiguration {
     var intake = connection
     intake.clientID = "\(clientID)-intake"
     intake.subscriptions = bridge.topics.intakeFilters.map { .init($0, qos: 1) }
     // Filters of earlier settings, which the broker's session may have still.
-    intake.unsubscriptions = bridge.topics.formerRoots(of: loop.retiredBases.map(\.base)).map { "\($0)/in/#" }
+    let retired = loop.map { $0.retiredBases.map(\.base) } ?? []
+    intake.unsubscriptions = bridge.topics.formerRoots(of: retired).map { "\($0)/in/#" }
     intake.batchMessages = IntakeConnection.batchMessages
     // What is on its way while a batch is handled.
     intake.receiveMaximum = UInt16(8 * IntakeConnection.batchMessages)
@@ -199,8 +212,9 @@ package final class Bridge: Service {
     return intake
   }
 
+  /// - Parameter publisher: nil: as above.
   private static func statusConfiguration(
-    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ publisher: Publisher
+    _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ publisher: Publisher?
   ) -> MosquittoConfiguration {
     var status = connection
     status.clientID = "\(clientID)-status"
@@ -218,9 +232,11 @@ package final class Bridge: Service {
     status.maximumPacketSize = max(ZigbeeChannels.mostBytes, MosquittoConfiguration.packetLimit)
     // Whose the base topics are comes first. What waits at QoS 1 for a connection that was cut would come again with
     // the next one, besides all that is kept.
-    status.subscriptions =
-      publisher.keptFilters.map { own($0, .own, qos: 0) } + publisher.formerFilters.map { own($0, .ownOnce, qos: 0) }
-      + others.map { own($0, .own, qos: 0) } + publisher.deviceFilters.map { own($0, .own) }
+    if let publisher {
+      status.subscriptions =
+        publisher.keptFilters.map { own($0, .own, qos: 0) } + publisher.formerFilters.map { own($0, .ownOnce, qos: 0) }
+        + others.map { own($0, .own, qos: 0) } + publisher.deviceFilters.map { own($0, .own) }
+    }
     status.sessionExpiry = sessionDays * 86_400
     status.stopLimit = stopLimit
     status.cleanStart = false

@@ -55,7 +55,7 @@ struct Daemon {
       do {
         let bridge = try Bridge(
           configuration, connection: connection, clientID: clientID, store: SealedRecords(keychain),
-          onTurn: { serviceManager?.turn($0) }, logger: logger)
+          connectsEarly: true, onTurn: { serviceManager?.turn($0) }, logger: logger)
         let operations = OperationContext(settings: settings, bridge: bridge, login: login, logger: logger)
         return Daemon(
           operations: operations, keychain: keychain, privateBroker: broker,

@@ -130,16 +130,21 @@ import Testing
 }
 
 /// A store that is no keychain, as that of a shard.
-private struct ShardStandIn: DaemonStore {
+struct ShardStandIn: DaemonStore {
   let shard: Int
   let records: SealedRecords
+  /// Called before the records are read.
+  var onLoad: @Sendable () throws -> Void = {}
 
   var id: StoreID { records.id }
   var place: String { "shard \(shard)" }
   var condition: StoreCondition { records.condition }
   var notices: [StoreNotice] { records.notices }
 
-  func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] { try records.load(body) }
+  func load(_ body: (StoredRecord) throws -> Void) throws -> [DamagedRecord] {
+    try onLoad()
+    return try records.load(body)
+  }
   func commit(_ changes: RecordChanges) throws { try records.commit(changes) }
   func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
     try records.withSecret(of: id, body)
