@@ -116,6 +116,16 @@ package final class SQLiteDatabase: Sendable {
     }
   }
 
+  /// Runs `body` without a transaction around it: for one statement, which sees a snapshot of its own. Those that run
+  /// while it stands on a row see the same.
+  package func look<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
+    try readers.withConnection { connection in
+      let transaction = ReadTransaction(connection)
+      defer { transaction.finish() }
+      return try body(transaction)
+    }
+  }
+
   /// Moves the write-ahead log into the database and cuts it to nothing, so that no older version
   /// of a page is left. False when a reader still needs it: try again later.
   package func checkpointTruncate() throws -> Bool {

@@ -44,9 +44,14 @@ package class ReadTransaction {
   }
 
   /// Row by row, until `row` returns false.
-  package func forEach(_ sql: StaticString, bound values: [SQLiteValue], row: (SQLiteRow) throws -> Bool) throws {
+  ///
+  /// - Parameter loans: bytes of which no copy is made stay where they are until this returns.
+  package func forEach(
+    _ sql: StaticString, bound values: [SQLiteValue] = [], lending loans: [SQLiteLoan] = [],
+    row: (SQLiteRow) throws -> Bool
+  ) throws {
     try checkOpen()
-    try connection.withStatement(sql, values) { statement in
+    try connection.withStatement(sql, values, lending: loans) { statement in
       while try connection.step(statement, sql) { guard try row(SQLiteRow(statement: statement)) else { return } }
     }
   }

@@ -39,6 +39,23 @@ import Testing
     }
   }
 
+  @Test("A statement alone sees what is committed, and those that run on its rows see the same") func look() throws {
+    let test = try TemporaryDatabase()
+    try test.database.write { for text in ["one", "two"] { try test.add(text, in: $0) } }
+    try test.database.look { tx in
+      let inside = try tx.all("SELECT id FROM notes ORDER BY id") { _ in
+        try test.database.write { try test.add("more \(try test.notes(in: $0).count)", in: $0) }
+        return try test.notes(in: tx)
+      }
+      #expect(inside == [["one", "two"], ["one", "two"]])
+      #expect(try test.notes(in: tx) == ["one", "two", "more 2", "more 3"])
+    }
+    #expect(throws: Refusal.self) { try test.database.look { _ in throw Refusal() } }
+    // Its connection is free for the next.
+    #expect(try test.database.look { try test.notes(in: $0) }.count == 4)
+    #expect(try test.database.checkpointTruncate())
+  }
+
   @Test func aWriteInsideOfAWriteIsRefused() throws {
     let test = try TemporaryDatabase()
     try test.database.write { tx in

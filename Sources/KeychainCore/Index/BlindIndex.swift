@@ -18,42 +18,54 @@ struct BlindIndex {
 
   let key: GuardedKey
 
-  /// - Parameter value: gives the value of an attribute, nil for one that is missing.
-  func primaryKey(of itemClass: ItemClass, value: (ItemAttribute) -> AttributeValue?) throws -> ItemID {
-    var message = Self.message(.primaryKey, itemClass)
-    for attribute in itemClass.primaryKey { Self.append(attribute, value(attribute) ?? .data([]), to: &message) }
-    return try hash(&message)
+  /// - Parameters:
+  ///   - group: instead of that among the attributes.
+  ///   - isSynchronizable: instead of what the attributes say.
+  func primaryKey(
+    of itemClass: ItemClass, _ attributes: ItemAttributes, group: String? = nil, isSynchronizable: Bool? = nil
+  ) throws -> ItemID {
+    let key = itemClass.primaryKey
+    let room = attributes.bytes.count + (group?.utf8.count ?? 0) + 6 * key.count
+    return try hash(.primaryKey, itemClass, room: room) { message in
+      for attribute in key {
+        if attribute == .accessGroup, let group {
+          AttributeValue.string(group).withCanonicalBytes { Self.write(attribute, $0, to: &message) }
+        } else if attribute == .synchronizable, let isSynchronizable {
+          AttributeValue.bool(isSynchronizable).withCanonicalBytes { Self.write(attribute, $0, to: &message) }
+        } else {
+          attributes.withPlace(of: attribute) { Self.write(attribute, $0?.canonical, to: &message) }
+        }
+      }
+    }
   }
 
   /// Nil where there is nothing to find: an empty attribute is not indexed.
   func side(_ attribute: ItemAttribute, of itemClass: ItemClass, _ attributes: ItemAttributes) throws -> ItemID? {
-    guard let value = attributes[attribute], !value.isEmpty else { return nil }
-    var message = Self.message(.attribute, itemClass)
-    Self.append(attribute, value, to: &message)
-    return try hash(&message)
-  }
-
-  private static func message(_ domain: Domain, _ itemClass: ItemClass) -> [UInt8] {
-    var message: [UInt8] = []
-    message.reserveCapacity(128)
-    message.append(domain.rawValue)
-    message.append(itemClass.rawValue)
-    return message
-  }
-
-  private static func append(_ attribute: ItemAttribute, _ value: AttributeValue, to message: inout [UInt8]) {
-    message.append(attribute.rawValue)
-    value.withCanonicalBytes { bytes in
-      message.write(UInt32(clamping: bytes.count))
-      message.write(bytes)
+    try attributes.withPlace(of: attribute) { place in
+      guard let value = place?.canonical, !value.isEmpty else { return nil }
+      return try hash(.attribute, itemClass, room: 5 + value.count) { Self.write(attribute, value, to: &$0) }
     }
   }
 
-  private func hash(_ message: inout [UInt8]) throws -> ItemID {
-    defer { wipe(&message) }
-    return try withUnsafeTemporaryAllocation(byteCount: Self.length, alignment: 8) { hash in
-      try message.withUnsafeBytes { message in
-        try key.withUnsafeBytes { try BLAKE2b.hash(message, key: $0, into: hash) }
+  private static func write(_ attribute: ItemAttribute, _ value: UnsafeRawBufferPointer?, to message: inout RowWriter) {
+    message.write(attribute.rawValue)
+    message.write(UInt32(clamping: value?.count ?? 0))
+    if let value { message.write(value) }
+  }
+
+  /// - Parameter room: for what `body` writes.
+  private func hash(_ domain: Domain, _ itemClass: ItemClass, room: Int, _ body: (inout RowWriter) -> Void) throws
+    -> ItemID
+  {
+    try withScratchMemory(Self.length + 2 + room) { memory in
+      let hash = UnsafeMutableRawBufferPointer(rebasing: memory[..<Self.length])
+      let rest = UnsafeMutableRawBufferPointer(rebasing: memory[Self.length...])
+      var message = RowWriter(rest)
+      message.write(domain.rawValue)
+      message.write(itemClass.rawValue)
+      body(&message)
+      try key.withUnsafeBytes {
+        try BLAKE2b.hash(UnsafeRawBufferPointer(rebasing: rest[..<message.count]), key: $0, into: hash)
       }
       return ItemID(UnsafeRawBufferPointer(hash)) ?? .zero
     }
@@ -99,59 +111,77 @@ extension Keychain {
   }
 }
 
-/// How a query finds its rows: a statement, run with each of some values.
+/// How a query finds its rows: a statement, run with each of some keys. Its columns are the first eight of `ItemRow`.
 struct SearchPlan {
+  enum Key {
+    case row(Int64)
+    case index(ItemID)
+    /// Every row is opened.
+    case all
+  }
+
   /// The most look-ups before a scan is as good.
   private static let limit = 32
+  static let byRow: StaticString =
+    "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items WHERE id = ?"
 
   let sql: StaticString
-  let values: [[SQLiteValue]]
+  let keys: [Key]
   /// What the rows are found by, where that is one attribute.
   private(set) var indexed: ItemAttribute?
-  /// Whether each value finds at most one row.
-  private(set) var isUnique = false
 
-  /// Every row is opened.
-  static let scan = SearchPlan("SELECT id, uuid, class, version, metadata FROM items ORDER BY id", [[]])
+  static let scan = SearchPlan(
+    "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items ORDER BY id", [.all])
 
-  private init(_ sql: StaticString, _ values: [[SQLiteValue]]) { (self.sql, self.values) = (sql, values) }
-
-  private init(_ sql: StaticString, _ values: [ItemID]) { self.init(sql, values.map { [.blob($0.bytes)] }) }
+  private init(_ sql: StaticString, _ keys: [Key], by indexed: ItemAttribute? = nil) {
+    (self.sql, self.keys, self.indexed) = (sql, keys, indexed)
+  }
 
   /// - Parameter indexes: one for each epoch of the index key.
   init(_ query: ItemQuery, indexes: [BlindIndex]) throws {
     self = .scan
     if let reference = query.reference {
-      self.init("SELECT id, uuid, class, version, metadata FROM items WHERE id = ?", [[.integer(reference.rowID)]])
+      self.init(Self.byRow, [.row(reference.rowID)])
     } else if let itemClass = query.itemClass {
       if let keys = try Self.primaryKeys(query, itemClass, indexes) {
-        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE primary_index = ?", keys)
-        isUnique = true
+        self.init(
+          """
+          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          FROM items WHERE primary_index = ?
+          """, keys)
         return
       }
       let (first, second) = itemClass.sideIndexes
-      let firsts = try indexes.compactMap { try $0.side(first, of: itemClass, query.attributes) }
-      let seconds = try indexes.compactMap { try $0.side(second, of: itemClass, query.attributes) }
+      func keys(_ side: ItemAttribute) throws -> [Key] {
+        try indexes.compactMap { try $0.side(side, of: itemClass, query.attributes).map { .index($0) } }
+      }
+      let firsts = try keys(first)
+      let seconds = firsts.isEmpty ? try keys(second) : []
       if !firsts.isEmpty {
-        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE index_1 = ? ORDER BY id", firsts)
-        indexed = first
+        self.init(
+          """
+          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          FROM items WHERE index_1 = ? ORDER BY id
+          """, firsts, by: first)
       } else if !seconds.isEmpty {
-        self.init("SELECT id, uuid, class, version, metadata FROM items WHERE index_2 = ? ORDER BY id", seconds)
-        indexed = second
+        self.init(
+          """
+          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          FROM items WHERE index_2 = ? ORDER BY id
+          """, seconds, by: second)
       }
     }
   }
 
   /// Every primary key that the query could mean, as it stands in the index; nil when the query leaves
   /// a part of it open, or means too many.
-  private static func primaryKeys(_ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]) throws
-    -> [ItemID]?
+  private static func primaryKeys(_ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]) throws -> [Key]?
   {
-    var groups: [AttributeValue?] = [nil]
+    var groups: [String?] = [nil]
     for attribute in itemClass.primaryKey where attribute != .synchronizable {
-      guard query.attributes[attribute] == nil else { continue }
+      guard query.attributes.withPlace(of: attribute, { $0 == nil }) else { continue }
       guard attribute == .accessGroup, let accessGroups = query.accessGroups else { return nil }
-      groups = accessGroups.map { .string($0) }
+      groups = accessGroups
     }
     let synchronizable: [Bool] =
       switch query.synchronizable {
@@ -161,23 +191,26 @@ struct SearchPlan {
       }
     let count = groups.count * synchronizable.count * indexes.count
     guard count > 0, count <= limit else { return nil }
-    var keys: [ItemID] = []
+    var keys: [Key] = []
     keys.reserveCapacity(count)
     for index in indexes {
       for group in groups {
         for isSynchronizable in synchronizable {
-          // Not by way of a dictionary: that would be a large part of a look-up.
           keys.append(
-            try index.primaryKey(of: itemClass) { attribute in
-              switch attribute {
-              case .synchronizable: .bool(isSynchronizable)
-              case .accessGroup: group ?? query.attributes[attribute]
-              default: query.attributes[attribute]
-              }
-            })
+            .index(
+              try index.primaryKey(of: itemClass, query.attributes, group: group, isSynchronizable: isSynchronizable)))
         }
       }
     }
     return keys
+  }
+
+  /// Runs the statement.
+  func forEach(_ key: Key, in tx: ReadTransaction, _ body: (SQLiteRow) throws -> Bool) throws {
+    switch key {
+    case .row(let number): try tx.forEach(sql, lending: [.integer(number)], row: body)
+    case .index(let hash): try hash.withBytes { try tx.forEach(sql, lending: [.bytes($0)], row: body) }
+    case .all: try tx.forEach(sql, lending: [], row: body)
+    }
   }
 }

@@ -2,11 +2,7 @@ import SodiumCrypto
 
 /// An item as it was when it was read: everything but its secret. As its metadata part says it, before that is sealed:
 ///
-///     accessibility 1 | secret version (LEB128) | attribute … | 0x80 00 … to a multiple of 128
-///     attribute = tag 1 | length << 3 | kind (LEB128) | bytes
-///
-/// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement),
-/// 4 false, 5 true. Attributes are in the order of their tags.
+///     accessibility 1 | secret version (LEB128) | ItemAttributes | 0x80 00 … to a multiple of 128
 package struct Item: Sendable {
   private static let block = 128
 
@@ -45,18 +41,10 @@ extension Item {
   /// Its metadata, padded. The caller wipes it.
   func encoded() -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.block * 2)
+    bytes.reserveCapacity(Padding.paddedCount(attributes.bytes.count + 11, block: Self.block))
     bytes.write(accessible.rawValue)
     bytes.writeShort(UInt64(bitPattern: secretVersion))
-    for (attribute, value) in attributes {
-      bytes.write(attribute.rawValue)
-      value.withCanonicalBytes { canonical in
-        // A truth value is all in its kind.
-        let count = value.kind >= 4 ? 0 : canonical.count
-        bytes.writeShort(UInt64(count) << 3 | UInt64(value.kind))
-        bytes.append(contentsOf: canonical.prefix(count))
-      }
-    }
+    bytes += attributes.bytes
     let count = bytes.count
     bytes.append(0x80)
     bytes.append(contentsOf: repeatElement(0, count: Padding.paddedCount(count, block: Self.block) - count - 1))
@@ -72,12 +60,8 @@ extension Item {
     guard let accessible = Accessibility(rawValue: try reader.number()) else { throw SodiumError.badPadding }
     self.accessible = accessible
     secretVersion = Int64(bitPattern: try reader.short())
-    attributes = ItemAttributes(minimumCapacity: 12)
-    while !reader.rest.isEmpty {
-      let attribute = ItemAttribute(rawValue: try reader.number())
-      let head = try reader.short()
-      attributes[attribute] = try AttributeValue(kind: UInt8(head & 7), reader.take(head >> 3))
-    }
+    guard let attributes = ItemAttributes(decoding: reader.rest) else { throw SodiumError.badPadding }
+    self.attributes = attributes
   }
 }
 
@@ -205,37 +189,6 @@ package struct ItemQuery: Sendable {
     case .yes: if !item.isSynchronizable { return false }
     }
     if let accessGroups, !accessGroups.contains(item.accessGroup) { return false }
-    return attributes.allSatisfy { item.attributes.has($0.value, for: $0.key) }
-  }
-}
-
-extension AttributeValue {
-  fileprivate var kind: UInt8 {
-    switch self {
-    case .string: 0
-    case .data: 1
-    case .integer: 2
-    case .date: 3
-    case .bool(let value): value ? 5 : 4
-    }
-  }
-
-  fileprivate init(kind: UInt8, _ bytes: UnsafeRawBufferPointer) throws {
-    switch kind {
-    case 0: self = .string(String(decoding: bytes, as: UTF8.self))
-    case 1: self = .data(Array(bytes))
-    case 2: self = .integer(try Self.number(bytes))
-    case 3: self = .date(microseconds: try Self.number(bytes))
-    case 4: self = .bool(false)
-    case 5: self = .bool(true)
-    default: throw SodiumError.badPadding
-    }
-  }
-
-  private static func number(_ bytes: UnsafeRawBufferPointer) throws -> Int64 {
-    guard bytes.count <= 8 else { throw SodiumError.badPadding }
-    var result: Int64 = bytes.first.map { $0 >= 0x80 ? -1 : 0 } ?? 0
-    for byte in bytes { result = result << 8 | Int64(byte) }
-    return result
+    return item.attributes.have(attributes)
   }
 }

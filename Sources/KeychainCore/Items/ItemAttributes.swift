@@ -1,42 +1,82 @@
+import Glibc
+
 /// The attributes of an item, used like a dictionary: at most one value for each.
 ///
-/// An array in the order of the attributes' bytes, which is the order on the disk. An item has about ten, and finding
-/// one among so few takes less time than hashing it would.
+/// They are the bytes that are sealed, in the order of the attributes' own bytes, so an item is read and compared without
+/// making a text of any of them:
+///
+///     attribute = tag 1 | length << 3 | kind (LEB128) | canonical bytes
+///
+/// Kinds: 0 text (UTF-8), 1 data, 2 integer and 3 date (shortest big-endian two's complement), 4 false, 5 true (both
+/// without bytes).
 package struct ItemAttributes: Equatable, Sendable {
   package typealias Element = (key: ItemAttribute, value: AttributeValue)
 
-  private var elements: [Element] = []
+  private(set) var bytes: [UInt8] = []
 
   package init() {}
 
-  package init(minimumCapacity: Int) { elements.reserveCapacity(minimumCapacity) }
+  /// - Returns: nil for bytes that are not those of attributes in their order.
+  init?(decoding bytes: UnsafeRawBufferPointer) {
+    var places = AttributePlaces(bytes)
+    var last = 0
+    while let place = places.next() {
+      guard place.tag > last else { return nil }
+      last = Int(place.tag)
+    }
+    guard places.isAtEnd else { return nil }
+    self.bytes = Array(bytes)
+  }
 
-  package var count: Int { elements.count }
-  package var isEmpty: Bool { elements.isEmpty }
-  package var keys: [ItemAttribute] { elements.map(\.key) }
+  package var count: Int { reduce(0) { count, _ in count + 1 } }
+  package var isEmpty: Bool { bytes.isEmpty }
+  package var keys: [ItemAttribute] { map(\.key) }
 
   /// Nil: it has no such attribute.
   package subscript(_ attribute: ItemAttribute) -> AttributeValue? {
-    get {
-      for index in elements.indices where elements[index].key == attribute { return elements[index].value }
-      return nil
-    }
+    get { withPlace(of: attribute) { $0?.value } }
     set {
-      // Mostly they come in order, so the place is sought from the end.
-      var place = elements.count
-      while place > 0, elements[place - 1].key.rawValue > attribute.rawValue { place -= 1 }
-      let isThere = place > 0 && elements[place - 1].key == attribute
-      switch newValue {
-      case let value? where isThere: elements[place - 1].value = value
-      case let value?: elements.insert((attribute, value), at: place)
-      case nil: if isThere { elements.remove(at: place - 1) }
+      let range = bytes.withUnsafeBytes { bytes in
+        var (places, start) = (AttributePlaces(bytes), 0)
+        while let place = places.next() {
+          if place.tag == attribute.rawValue { return start..<places.offset }
+          if place.tag > attribute.rawValue { break }
+          start = places.offset
+        }
+        return start..<start
       }
+      // Mostly they come in order, and nothing is behind.
+      let behind = range.lowerBound == bytes.count ? [] : Array(bytes[range.upperBound...])
+      bytes.removeLast(bytes.count - range.lowerBound)
+      if let newValue { append(attribute, newValue) }
+      if !behind.isEmpty { bytes += behind }
+    }
+  }
+
+  private mutating func append(_ attribute: ItemAttribute, _ value: AttributeValue) {
+    bytes.write(attribute.rawValue)
+    value.withCanonicalBytes { canonical in
+      // A truth value is all in its kind.
+      let count = value.kind >= 4 ? 0 : canonical.count
+      bytes.writeShort(UInt64(count) << 3 | UInt64(value.kind))
+      bytes.write(UnsafeRawBufferPointer(rebasing: canonical.prefix(count)))
+    }
+  }
+
+  /// Lends an attribute as it lies there; nil: it has no such.
+  func withPlace<R>(of attribute: ItemAttribute, _ body: (AttributePlaces.Place?) throws -> R) rethrows -> R {
+    try bytes.withUnsafeBytes { bytes in
+      var places = AttributePlaces(bytes)
+      while let place = places.next(), place.tag <= attribute.rawValue {
+        if place.tag == attribute.rawValue { return try body(place) }
+      }
+      return try body(nil)
     }
   }
 
   package func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> ItemAttributes {
     var filtered = ItemAttributes()
-    filtered.elements = try elements.filter(isIncluded)
+    for element in self where try isIncluded(element) { filtered.append(element.key, element.value) }
     return filtered
   }
 
@@ -51,22 +91,106 @@ package struct ItemAttributes: Equatable, Sendable {
 
   /// Whether an attribute has that value. What is missing and `isEmptyByDefault` has an empty one.
   func has(_ value: AttributeValue, for attribute: ItemAttribute) -> Bool {
-    self[attribute]?.matches(value) ?? (value.isEmpty && attribute.isEmptyByDefault)
+    value.withCanonicalBytes { wanted in withPlace(of: attribute) { AttributePlaces.isMet(wanted, by: $0, attribute) } }
   }
 
-  package static func == (left: ItemAttributes, right: ItemAttributes) -> Bool {
-    left.elements.elementsEqual(right.elements) { $0 == $1 }
+  /// Whether all of `wanted` have those values.
+  func have(_ wanted: ItemAttributes) -> Bool {
+    wanted.bytes.withUnsafeBytes { wanted in
+      var places = AttributePlaces(wanted)
+      while let one = places.next() {
+        let attribute = ItemAttribute(rawValue: one.tag)
+        guard withPlace(of: attribute, { AttributePlaces.isMet(one.canonical, by: $0, attribute) }) else {
+          return false
+        }
+      }
+      return true
+    }
   }
 }
 
 extension ItemAttributes: Sequence {
-  package func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
+  package struct Iterator: IteratorProtocol {
+    fileprivate let bytes: [UInt8]
+    private var offset = 0
+
+    fileprivate init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    package mutating func next() -> Element? {
+      bytes.withUnsafeBytes { bytes in
+        var places = AttributePlaces(bytes, from: offset)
+        defer { offset = places.offset }
+        return places.next().map { (ItemAttribute(rawValue: $0.tag), $0.value) }
+      }
+    }
+  }
+
+  package func makeIterator() -> Iterator { Iterator(bytes) }
 }
 
 extension ItemAttributes: ExpressibleByDictionaryLiteral {
   package init(dictionaryLiteral elements: (ItemAttribute, AttributeValue)...) {
-    self.elements.reserveCapacity(elements.count + 3)
+    // Most are short, and all come with the dates.
+    bytes.reserveCapacity(128)
     for (attribute, value) in elements { self[attribute] = value }
+  }
+}
+
+/// Goes through the bytes of `ItemAttributes` as long as they are lent.
+struct AttributePlaces {
+  /// An attribute as it lies there.
+  struct Place {
+    let tag: UInt8
+    fileprivate let kind: UInt8
+    /// See `AttributeValue.withCanonicalBytes`.
+    let canonical: UnsafeRawBufferPointer
+
+    var value: AttributeValue { AttributeValue(kind: kind, canonical) }
+  }
+
+  private static let truth: StaticString = "\u{1}"
+
+  private let bytes: UnsafeRawBufferPointer
+  /// Where the next one lies.
+  private(set) var offset: Int
+
+  init(_ bytes: UnsafeRawBufferPointer, from offset: Int = 0) { (self.bytes, self.offset) = (bytes, offset) }
+
+  var isAtEnd: Bool { offset == bytes.count }
+
+  /// Nil at the end, and for what is no attribute. Not by a `RowReader`: that takes three times as long.
+  mutating func next() -> Place? {
+    guard !isAtEnd else { return nil }
+    var (position, head, shift) = (offset, UInt64(0), UInt64(0))
+    repeat {
+      position += 1
+      guard position < bytes.count, shift < 64 else { return nil }
+      head |= UInt64(bytes[position] & 0x7F) << shift
+      shift += 7
+    } while bytes[position] >= 0x80
+    let (kind, start) = (UInt8(head & 7), position + 1)
+    guard head >> 3 <= bytes.count - start, kind < 2 || kind < 4 && head >> 3 <= 8 || kind < 6 && head >> 3 == 0 else {
+      return nil
+    }
+    let tag = bytes[offset]
+    offset = start + Int(head >> 3)
+    let truth = UnsafeRawBufferPointer(start: Self.truth.utf8Start, count: 1)
+    return Place(
+      tag: tag, kind: kind, canonical: kind == 5 ? truth : UnsafeRawBufferPointer(rebasing: bytes[start..<offset]))
+  }
+
+  static func isMet(_ wanted: UnsafeRawBufferPointer, by found: Place?, _ attribute: ItemAttribute) -> Bool {
+    guard let found = found?.canonical else { return wanted.isEmpty && attribute.isEmptyByDefault }
+    return found.isEqual(to: wanted)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count, let mine = baseAddress, let theirs = other.baseAddress else {
+      return count == other.count
+    }
+    return memcmp(mine, theirs, count) == 0
   }
 }
 
@@ -119,7 +243,7 @@ package enum AttributeValue: Sendable {
   /// Whether two values mean the same to a query. Texts are compared byte by byte, not by
   /// Unicode's equivalences, as Keychain Services does.
   package func matches(_ other: AttributeValue) -> Bool {
-    withCanonicalBytes { mine in other.withCanonicalBytes { mine.elementsEqual($0) } }
+    withCanonicalBytes { mine in other.withCanonicalBytes { mine.isEqual(to: $0) } }
   }
 
   var isEmpty: Bool { withCanonicalBytes { $0.isEmpty } }
@@ -132,5 +256,33 @@ extension AttributeValue: Equatable {
     case (.string, .string), (.data, .data), (.integer, .integer), (.date, .date), (.bool, .bool): left.matches(right)
     default: false
     }
+  }
+}
+
+extension AttributeValue {
+  fileprivate var kind: UInt8 {
+    switch self {
+    case .string: 0
+    case .data: 1
+    case .integer: 2
+    case .date: 3
+    case .bool(let value): value ? 5 : 4
+    }
+  }
+
+  fileprivate init(kind: UInt8, _ canonical: UnsafeRawBufferPointer) {
+    switch kind {
+    case 0: self = .string(String(decoding: canonical, as: UTF8.self))
+    case 1: self = .data(Array(canonical))
+    case 2: self = .integer(Self.number(canonical))
+    case 3: self = .date(microseconds: Self.number(canonical))
+    default: self = .bool(kind == 5)
+    }
+  }
+
+  private static func number(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+    var result: Int64 = bytes.first.map { $0 >= 0x80 ? -1 : 0 } ?? 0
+    for byte in bytes { result = result << 8 | Int64(byte) }
+    return result
   }
 }

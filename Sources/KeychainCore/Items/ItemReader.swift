@@ -52,10 +52,7 @@ extension Keychain {
   ///   `decode` when the row was altered.
   package func secret(of item: Item, in tx: ReadTransaction) throws(KeychainError) -> SecretBytes {
     try KeychainError.wrap("reading a secret") {
-      let secret = try tx.first(
-        "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items WHERE id = ?",
-        .integer(item.rowID)
-      ) { row -> SecretBytes? in
+      let secret = try tx.first(SearchPlan.byRow, .integer(item.rowID)) { row -> SecretBytes? in
         guard row.withBlob(1, { ItemID($0) }) == item.id else { return nil }
         let now = row.integer(3) == item.version ? item : try self.item(from: row, in: tx)
         return try self.secret(of: now, from: row, in: tx)

@@ -89,70 +89,93 @@ extension Keychain {
       let length = XChaCha20Poly1305.nonceLength
       return nonces.map { UnsafeRawBufferPointer(rebasing: $0[(number * length)..<((number + 1) * length)]) }
     }
-    func seal(_ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int) throws
-      -> [UInt8]
-    { try SealedPart.seal(bytes, at: item.binding(of: part, storeID), by: key, nonce: nonce(number)) }
     var row = ItemRow(rowID: item.rowID, itemClass: item.itemClass.rawValue, id: item.id, version: item.version)
     var plaintext = item.encoded()
     defer { wipe(&plaintext) }
     guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
     let metadataKey = try keys.current(.metadata, ledger, in: tx)
-    let metadata = try plaintext.withUnsafeBytes { try seal($0, .metadata, by: metadataKey, 0) }
-    row.metadataTag = metadata.tag
     let indexKey = try keys.current(.blindIndex, ledger, in: tx)
     let index = BlindIndex(key: indexKey.key)
     row.indexEpoch = indexKey.id.epoch
-    row.primaryIndex = try index.primaryKey(of: item.itemClass) { item[$0] }
+    row.primaryIndex = try index.primaryKey(of: item.itemClass, item.attributes)
     let sides = item.itemClass.sideIndexes
     row.index1 = try index.side(sides.first, of: item.itemClass, item.attributes)
     row.index2 = try index.side(sides.second, of: item.itemClass, item.attributes)
     (row.classKey, row.wrappedKeyTag) = (old?.classKey ?? .none, old?.wrappedKeyTag ?? .zero)
     row.secretTag = old?.secretTag ?? .zero
-    var wrapped: [UInt8]?
-    var sealed: [UInt8]?
-    if let key {
-      let bytes = try seal(key.bytes, .itemKey, by: key.wrapper, 2)
-      (row.classKey, row.wrappedKeyTag, wrapped) = (key.wrapper.id, bytes.tag, bytes)
-    }
-    if let key, let secret {
-      let bytes = try secret.withUnsafeBytes {
-        try SealedPart.seal($0, at: item.binding(of: .secret, storeID), by: .none, key: key.bytes, nonce: nonce(1))
+    // The sealed parts and four names, where SQLite takes them from.
+    let room = plaintext.count + (secret?.count ?? 0) + KeyArena.keyLength + 3 * (SealedPart.overhead + 64) + 4 * 16
+    try withUnsafeTemporaryAllocation(byteCount: room, alignment: 16) { memory in
+      var free = memory[...]
+      func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        defer { free = free.dropFirst(count) }
+        return UnsafeMutableRawBufferPointer(rebasing: free.prefix(count))
       }
-      (row.secretTag, sealed) = (bytes.tag, bytes)
+      func seal(
+        _ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by keyID: KeyID, _ key: UnsafeRawBufferPointer,
+        _ number: Int, _ tag: inout ItemID
+      ) throws -> SQLiteLoan {
+        let output = take(part.sealedCount(bytes.count))
+        try SealedPart.seal(
+          bytes, at: item.binding(of: part, storeID), by: keyID, key: key, nonce: nonce(number), into: output)
+        tag = ItemID(tagOf: UnsafeRawBufferPointer(output))
+        return .bytes(UnsafeRawBufferPointer(output))
+      }
+      func name(_ name: ItemID?) -> SQLiteLoan {
+        guard let name else { return .null }
+        let output = take(16)
+        name.withBytes { output.copyMemory(from: $0) }
+        return .bytes(UnsafeRawBufferPointer(output))
+      }
+      let metadata = try plaintext.withUnsafeBytes { plaintext in
+        try metadataKey.key.withUnsafeBytes {
+          try seal(plaintext, .metadata, by: metadataKey.id, $0, 0, &row.metadataTag)
+        }
+      }
+      var (wrapped, sealed) = (SQLiteLoan.null, SQLiteLoan.null)
+      if let key {
+        row.classKey = key.wrapper.id
+        wrapped = try key.wrapper.key.withUnsafeBytes {
+          try seal(key.bytes, .itemKey, by: key.wrapper.id, $0, 2, &row.wrappedKeyTag)
+        }
+        if let secret {
+          sealed = try secret.withUnsafeBytes { try seal($0, .secret, by: .none, key.bytes, 1, &row.secretTag) }
+        }
+      }
+      let values: [SQLiteLoan] = [
+        .integer(row.version), metadata, .integer(Int64(row.classKey.rawValue)), wrapped, sealed, .integer(row.rowID),
+        .integer(Int64(row.indexEpoch)), name(row.primaryIndex), name(row.index1), name(row.index2), name(row.id),
+        .integer(Int64(row.itemClass)),
+      ]
+      guard let old else {
+        try tx.execute(
+          """
+          INSERT INTO items (version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
+            index_2, uuid, class)
+          VALUES (?1, ?2, ?3, ?4, ?5, ?7, ?8, ?9, ?10, ?11, ?12)
+          """, lending: values)
+        row.rowID = tx.lastInsertedRowID
+        item.rowID = row.rowID
+        return try ledger.insert(.item(row))
+      }
+      if row.isFound(as: old) {
+        // SQLite would rewrite the indexes of whatever a statement names.
+        try tx.execute(
+          """
+          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
+            secret = coalesce(?5, secret)
+          WHERE id = ?6
+          """, lending: Array(values[..<6]))
+      } else {
+        try tx.execute(
+          """
+          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
+            secret = coalesce(?5, secret), index_epoch = ?7, primary_index = ?8, index_1 = ?9, index_2 = ?10
+          WHERE id = ?6
+          """, lending: Array(values[..<10]))
+      }
+      try ledger.remove(.item(old))
+      try ledger.insert(.item(row))
     }
-    let values: [SQLiteValue] = [
-      .integer(row.version), .blob(metadata), .key(row.classKey), .optional(wrapped), .optional(sealed),
-      .integer(row.rowID), .integer(Int64(row.indexEpoch)), .optional(row.primaryIndex?.bytes),
-      .optional(row.index1?.bytes), .optional(row.index2?.bytes), .blob(row.id.bytes), .integer(Int64(row.itemClass)),
-    ]
-    guard let old else {
-      try tx.execute(
-        """
-        INSERT INTO items (version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
-          index_2, uuid, class)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?7, ?8, ?9, ?10, ?11, ?12)
-        """, bound: values)
-      row.rowID = tx.lastInsertedRowID
-      item.rowID = row.rowID
-      return try ledger.insert(.item(row))
-    }
-    if row.isFound(as: old) {
-      // SQLite would rewrite the indexes of whatever a statement names.
-      try tx.execute(
-        """
-        UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
-          secret = coalesce(?5, secret)
-        WHERE id = ?6
-        """, bound: Array(values[..<6]))
-    } else {
-      try tx.execute(
-        """
-        UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
-          secret = coalesce(?5, secret), index_epoch = ?7, primary_index = ?8, index_1 = ?9, index_2 = ?10
-        WHERE id = ?6
-        """, bound: Array(values[..<10]))
-    }
-    try ledger.remove(.item(old))
-    try ledger.insert(.item(row))
   }
 }

@@ -25,7 +25,13 @@ extension ByteSink {
   }
 }
 
-extension [UInt8]: ByteSink { mutating func write(_ bytes: UnsafeRawBufferPointer) { append(contentsOf: bytes) } }
+extension [UInt8]: ByteSink {
+  mutating func write(_ bytes: UnsafeRawBufferPointer) { append(contentsOf: bytes) }
+
+  mutating func write<N: FixedWidthInteger>(_ number: N) {
+    for shift in stride(from: N.bitWidth - 8, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+  }
+}
 
 /// Into memory that has room for it, for what is written too often for an array.
 struct RowWriter: ByteSink {
@@ -53,8 +59,8 @@ struct RowReader {
 
   mutating func take(_ count: some BinaryInteger) throws -> UnsafeRawBufferPointer {
     guard count <= rest.count else { throw SodiumError.badPadding }
-    defer { rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(count))) }
-    return UnsafeRawBufferPointer(rebasing: rest.prefix(Int(count)))
+    defer { rest = UnsafeRawBufferPointer(rebasing: rest[Int(count)...]) }
+    return UnsafeRawBufferPointer(rebasing: rest[..<Int(count)])
   }
 
   mutating func number<N: FixedWidthInteger>() throws -> N {
@@ -104,12 +110,10 @@ extension SixteenBytes {
     }
   }
 
-  package var bytes: [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
-      var writer = RowWriter(UnsafeMutableRawBufferPointer(buffer))
-      writer.write(self)
-      count = writer.count
-    }
+  package var bytes: [UInt8] { withBytes { Array($0) } }
+
+  func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    try withUnsafeBytes(of: (high.bigEndian, low.bigEndian), body)
   }
 
   /// 32 lower-case hexadecimal digits.

@@ -95,14 +95,18 @@ package struct SealedPart {
     head.write(keyID.rawValue)
     let nonce = UnsafeMutableRawBufferPointer(rebasing: output[head.count..<headLength])
     if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
-    try withScratchMemory(output.count - overhead) { padded in
-      padded.copyMemory(from: plaintext)
-      if binding.role.block != nil { Padding.pad(padded, count: plaintext.count) }
+    func seal(_ message: UnsafeRawBufferPointer) throws {
       try withAdditionalData(of: binding, by: keyID, format: format) { additionalData in
         try XChaCha20Poly1305.seal(
-          UnsafeRawBufferPointer(padded), additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce),
-          key: key, into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
+          message, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
+          into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
       }
+    }
+    guard binding.role.block != nil else { return try seal(plaintext) }
+    try withScratchMemory(output.count - overhead) { padded in
+      padded.copyMemory(from: plaintext)
+      Padding.pad(padded, count: plaintext.count)
+      try seal(UnsafeRawBufferPointer(padded))
     }
   }
 

@@ -82,9 +82,7 @@ extension SealedRecords: DaemonStore {
   /// | service | account | group |
   /// |---|---|---|
   /// | `keeper-identity` | empty | `threadkeeper.internal` |
-  package func identitySecrets() throws -> SecretBytes? {
-    try keychain.database.read { try keychain.first(matching: Self.identity, in: $0)?.secret }
-  }
+  package func identitySecrets() throws -> SecretBytes? { try keychain.first(matching: Self.identity)?.secret }
 
   private static let identity = ItemQuery(
     .genericPassword,

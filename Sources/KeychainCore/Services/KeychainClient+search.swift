@@ -17,7 +17,12 @@ extension KeychainClient {
   private func search(_ request: ItemRequest, granted: Set<ItemID>, in tx: ReadTransaction) throws(KeychainError)
     -> PresenceStep<[FoundItem]>
   {
-    var found = try matches(request, limit: (request.limit ?? .one).count, in: tx)
+    let limit = request.limit ?? .one
+    // One item comes with its secret, unless a person has to be asked first.
+    var found = try matches(request, limit: limit.count, in: tx) { item in
+      limit == .one && request.wantsSecret(of: .stored(item.itemClass))
+        && (!item.needsPresence || granted.contains(item.id))
+    }
     guard !found.isEmpty else { throw Self.nothingFound() }
     let asking = found.flatMap(\.halves).filter { $0.needsPresence }
     if request.authenticationUI == .fail, !asking.isEmpty { throw Self.nobodyToAsk() }
@@ -27,7 +32,9 @@ extension KeychainClient {
     guard open.isEmpty else { return .asks(open) }
     for index in found.indices {
       let wantsSecret = request.wantsSecret(of: found[index].itemClass)
-      if wantsSecret { found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx) }
+      if wantsSecret, found[index].secret == nil {
+        found[index].secret = try keychain.secret(of: found[index].secretHolder, in: tx)
+      }
       if wantsSecret || request.shape.contains(.reference), found[index].privateKey != nil {
         found[index].certificate = try keychain.secret(of: found[index].item, in: tx)
       }
@@ -36,7 +43,11 @@ extension KeychainClient {
   }
 
   /// What the request means, in the order in which it was added.
-  func matches(_ request: ItemRequest, limit: Int?, in tx: ReadTransaction) throws(KeychainError) -> [FoundItem] {
+  ///
+  /// - Parameter isOpened: says which secrets are opened where the statement that finds the item can do that.
+  func matches(
+    _ request: ItemRequest, limit: Int?, in tx: ReadTransaction, opening isOpened: (Item) -> Bool = { _ in false }
+  ) throws(KeychainError) -> [FoundItem] {
     var references: [ItemReference?] = [request.reference]
     if let itemList = request.itemList {
       var seen: Set<ItemReference> = []
@@ -50,8 +61,7 @@ extension KeychainClient {
       let rest = limit.map { $0 - found.count }
       if let rest, rest <= 0 { break }
       switch itemClass {
-      case .stored(let stored):
-        found += try items(stored, request, reference, limit: rest, in: tx).map { FoundItem($0) }
+      case .stored(let stored): found += try items(stored, request, reference, limit: rest, in: tx, opening: isOpened)
       case .identity: found += try identities(request, reference, limit: rest, in: tx)
       }
     }
@@ -59,17 +69,18 @@ extension KeychainClient {
   }
 
   private func items(
-    _ itemClass: ItemClass, _ request: ItemRequest, _ reference: ItemReference?, limit: Int?, in tx: ReadTransaction
-  ) throws(KeychainError) -> [Item] {
+    _ itemClass: ItemClass, _ request: ItemRequest, _ reference: ItemReference?, limit: Int?, in tx: ReadTransaction,
+    opening isOpened: (Item) -> Bool
+  ) throws(KeychainError) -> [FoundItem] {
+    let isWhole = request.isComparedByStore
     let query = ItemQuery(
       itemClass, request.comparedByStore, accessible: request.accessible,
       accessGroups: try groups.groups(searched: request.accessGroup),
-      synchronizable: request.searchedSynchronizable(reference), reference: reference,
-      limit: request.isComparedByStore ? limit : nil)
-    let candidates = try keychain.items(matching: query, in: tx)
-    if request.isComparedByStore { return candidates }
-    let wanted = candidates.filter { request.isMetBy($0.attributes, needsPresence: $0.needsPresence) }
-    return limit.map { Array(wanted.prefix($0)) } ?? wanted
+      synchronizable: request.searchedSynchronizable(reference), reference: reference, limit: isWhole ? limit : nil)
+    let found = try keychain.find(query, in: tx) { isWhole && isOpened($0) }
+    let wanted =
+      isWhole ? found : found.filter { request.isMetBy($0.item.attributes, needsPresence: $0.item.needsPresence) }
+    return wanted.prefix(limit ?? .max).map { FoundItem($0.item, secret: $0.secret) }
   }
 
   static func nothingFound() -> KeychainError { KeychainError(.itemNotFound, "there is no such item") }

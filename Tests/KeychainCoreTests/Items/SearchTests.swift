@@ -109,4 +109,36 @@ import Testing
     try store.alter("DELETE FROM items")
     refuses(.decode) { try keychain.first(ItemQuery(.genericPassword, whole)) }
   }
+
+  @Test("The first item is the same by one statement and in a transaction, whatever finds it")
+  func firstByOneStatement() throws {
+    let key: ItemAttributes = [.account: .string("user 0"), .service: .string("service 0")]
+    let one = try #require(try keychain.items(ItemQuery(.internetPassword)).first)
+    let queries = [
+      ItemQuery(.genericPassword, key, accessGroups: ["own"]),
+      ItemQuery(.genericPassword, key, accessGroups: ["other", "own"], synchronizable: .any),
+      ItemQuery(.genericPassword, key, accessGroups: ["own"], synchronizable: .yes),
+      ItemQuery(.genericPassword, [.service: .string("service 1")]),
+      ItemQuery(.genericPassword, [.account: .string("user 2")]), ItemQuery(reference: one.reference), ItemQuery(),
+      ItemQuery(.internetPassword, [.port: .integer(8883)]), ItemQuery(.certificate),
+      ItemQuery(.genericPassword, [.service: .string("no service")]), ItemQuery(limit: 0),
+    ]
+    func check(_ keychain: Keychain) throws {
+      for query in queries {
+        let expected = try keychain.items(query).first
+        let inside = try keychain.database.read { try keychain.first(matching: query, in: $0) }
+        let alone = try keychain.first(matching: query)
+        #expect(alone?.item.id == expected?.id && inside?.item.id == expected?.id, "\(query)")
+        #expect(try alone?.secret == expected.map { try keychain.secret(of: $0) } && alone?.secret == inside?.secret)
+      }
+    }
+    try check(keychain)
+    let beside = try store.openBeside()
+    try check(beside)
+    beside.close()
+    keychain.close()
+    let shared = try TemporaryStore.open(in: store.path, access: .shared)
+    try check(shared)
+    shared.close()
+  }
 }

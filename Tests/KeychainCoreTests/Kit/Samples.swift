@@ -62,9 +62,7 @@ extension Keychain {
 
   func items(_ query: ItemQuery) throws -> [Item] { try database.read { try items(matching: query, in: $0) } }
 
-  func first(_ query: ItemQuery) throws -> (item: Item, secret: SecretBytes)? {
-    try database.read { try first(matching: query, in: $0) }
-  }
+  func first(_ query: ItemQuery) throws -> (item: Item, secret: SecretBytes)? { try first(matching: query) }
 
   func secret(of item: Item) throws -> SecretBytes { try database.read { try secret(of: item, in: $0) } }
 

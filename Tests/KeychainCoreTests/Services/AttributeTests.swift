@@ -102,4 +102,49 @@ import Testing
     #expect(one.merging(other) { mine, _ in mine }[.label] == .string("a"))
     #expect(one.filter { $0.key == .label } == [.label: .string("a")])
   }
+
+  @Test("They are the bytes that are sealed, in the order of the tags whatever was set first") func layout() throws {
+    var attributes: ItemAttributes = [
+      .label: .string("é"), .isInvisible: .bool(true), .synchronizable: .bool(false), .port: .integer(-129),
+      .generic: .data([0, 1]), .creationDate: .date(microseconds: 0),
+    ]
+    let bytes: [UInt8] = [4, 4, 5, 2 << 3, 0xC3, 0xA9, 8, 2 << 3 | 1, 0, 1, 11, 5, 13, 3, 28, 2 << 3 | 2, 0xFF, 0x7F]
+    #expect(attributes.bytes == bytes)
+    #expect(bytes.withUnsafeBytes { ItemAttributes(decoding: $0) } == attributes)
+    // Of another length, in the midst.
+    let long = String(repeating: "x", count: 300)
+    attributes[.label] = .string(long)
+    #expect(attributes[.label] == .string(long) && attributes[.port] == .integer(-129) && attributes.count == 6)
+    #expect(attributes.bytes.withUnsafeBytes { ItemAttributes(decoding: $0) } == attributes)
+    attributes[.label] = nil
+    #expect(attributes.bytes == Array(bytes[..<2] + bytes[6...]))
+  }
+
+  @Test(
+    "Bytes that are no attributes are refused",
+    arguments: [
+      [1], [1, 0x80], [1, 1 << 3], [2, 0, 1, 0], [1, 0, 1, 0], [0, 0], [1, 6], [1, 7], [1, 1 << 3 | 4, 0],
+      [1, 1 << 3 | 5, 1], [28, 9 << 3 | 2, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+      [1, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0],
+      [1, 0xF8, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
+    ] as [[UInt8]]) func malformed(_ bytes: [UInt8])
+  { #expect(bytes.withUnsafeBytes { ItemAttributes(decoding: $0) } == nil) }
+
+  @Test("A query is met by the same bytes of another kind, and an empty value by one that is missing in a primary key")
+  func met() {
+    let item: ItemAttributes = [
+      .account: .string("a"), .isInvisible: .bool(true), .isNegative: .bool(false), .generic: .data([0x61]),
+    ]
+    let yes: [ItemAttributes] = [
+      [:], [.account: .data([0x61])], [.isInvisible: .integer(1)], [.isNegative: .integer(0), .generic: .string("a")],
+      [.service: .string("")], [.synchronizable: .bool(false)],
+    ]
+    let no: [ItemAttributes] = [
+      [.account: .string("A")], [.account: .string("")], [.account: .string("ab")], [.label: .string("")],
+      [.isInvisible: .bool(false)], [.isNegative: .bool(true)], [.service: .string("s")],
+      [.account: .string("a"), .generic: .data([])],
+    ]
+    for wanted in yes { #expect(item.have(wanted) && wanted.allSatisfy { item.has($0.value, for: $0.key) }) }
+    for wanted in no { #expect(!item.have(wanted) && !wanted.allSatisfy { item.has($0.value, for: $0.key) }) }
+  }
 }
