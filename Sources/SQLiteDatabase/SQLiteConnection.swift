@@ -11,6 +11,8 @@ final class SQLiteConnection: @unchecked Sendable {
   var files: OpenFiles?
   /// The same: pages in the write-ahead log after its last commit.
   fileprivate(set) var logPages = 0
+  /// See `ReadTransaction.afterChange`.
+  var knownVersion: Int64?
   /// By the address of the SQL: a StaticString lies at one place for the life of the process.
   private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
 

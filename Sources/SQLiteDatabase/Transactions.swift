@@ -11,6 +11,14 @@ package class ReadTransaction {
 
   func checkOpen() throws(SQLiteError) { guard isOpen else { throw .misuse("the transaction is over") } }
 
+  /// Runs `body` if another connection, of whatever process, has committed since `body` last returned on this one.
+  package func afterChange(_ body: () throws -> Void) throws {
+    let version = try first("PRAGMA data_version") { $0.integer(0) }
+    guard version != connection.knownVersion else { return }
+    try body()
+    connection.knownVersion = version
+  }
+
   // The functions that are generic over what a row becomes are inlinable, so that a caller pays for
   // no boxes: they stand on `forEach`, which is not generic.
 

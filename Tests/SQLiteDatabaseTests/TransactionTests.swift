@@ -56,6 +56,32 @@ import Testing
     #expect(try test.database.checkpointTruncate())
   }
 
+  @Test("What follows from others' commits is done once for each, and again where it failed") func afterChange() throws
+  {
+    let test = try TemporaryDatabase()
+    let other = try SQLiteDatabase(path: test.path, access: .readWrite(create: false))
+    var count = 0
+    func read() throws { try test.database.read { try $0.afterChange { count += 1 } } }
+    try read()
+    try read()
+    #expect(count == 1)
+    for database in [other, test.database] {
+      try database.write { try test.add("by \(ObjectIdentifier(database))", in: $0) }
+      #expect(throws: Refusal.self) { try test.database.read { try $0.afterChange { throw Refusal() } } }
+      try read()
+      try read()
+    }
+    #expect(count == 3)
+    // The writer knows what it has written itself.
+    for expected in [4, 4] {
+      try test.database.write { tx in
+        try tx.afterChange { count += 1 }
+        try test.add("write \(try test.notes(in: tx).count)", in: tx)
+      }
+      #expect(count == expected)
+    }
+  }
+
   @Test func aWriteInsideOfAWriteIsRefused() throws {
     let test = try TemporaryDatabase()
     try test.database.write { tx in

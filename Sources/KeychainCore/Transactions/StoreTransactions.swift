@@ -137,15 +137,18 @@ extension Keychain {
 
   /// Reads the keys again if others have changed them.
   private func catchUp(in tx: ReadTransaction) throws {
-    let found = try KeySetMark(in: tx)
-    let known = self.known.withLock { $0 }
-    guard found != known else { return }
-    guard found.hasSameSlots(as: known) else {
-      throw KeychainError(
-        .notAvailable, "the ways into the store were changed by another process: open it again", asksForReopening: true)
+    try tx.afterChange {
+      let found = try KeySetMark(in: tx)
+      let known = self.known.withLock { $0 }
+      guard found != known else { return }
+      guard found.hasSameSlots(as: known) else {
+        throw KeychainError(
+          .notAvailable, "the ways into the store were changed by another process: open it again",
+          asksForReopening: true)
+      }
+      try keys.loadAll(in: tx)
+      self.known.withLock { $0 = found }
     }
-    try keys.loadAll(in: tx)
-    self.known.withLock { $0 = found }
   }
 
   /// Waits until no other process has the lock. It is tried once, however long ago `start` is.
