@@ -82,7 +82,7 @@ extension AgentSource { package mutating func finish() {} }
 /// Whether an agent can do its work. It is reported when the connection is there, when it changes, and each minute.
 package enum AgentStanding: Equatable, Sendable {
   case works
-  /// It can, but its Matter server does not have what the home prefers. Why, as of `fails`.
+  /// It can, but its Matter server does not have what the home prefers. One or two sentences, as in `fails`.
   case serverDiffers(String)
   /// One or two sentences for people, without secrets.
   case fails(String)

@@ -155,10 +155,8 @@ import ThreadkeeperSupport
     async let first = obstacle()
     await server.waitForDatagram()
     #expect(try await obstacle() == .busy)
-    let began = ContinuousClock.now
     try await SystemThread.result { [reader] in reader.stop() }
-    // Else it would end by itself: `Conversation.end`.
-    #expect(began.duration(to: .now) < .seconds(20))
+    // After eight seconds it would be that the router does not answer.
     #expect(try await first == .failed(.stopped))
   }
 

@@ -174,8 +174,8 @@ import ThreadkeeperSupport
     await server.waitForDatagram()
     let began = ContinuousClock.now
     try await SystemThread.result { [reader] in reader.stop() }
-    // Else it would end by itself: `Conversation.end`.
-    #expect(began.duration(to: .now) < .seconds(20))
+    // By itself it would end after eight: `RetransmissionTimer.limit`.
+    #expect(began.duration(to: .now) < .seconds(7))
     #expect(kit.home.routers[agent]?.reading == nil)
   }
 }

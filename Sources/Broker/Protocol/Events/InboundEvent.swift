@@ -176,7 +176,7 @@ extension WireForm {
   }
   fileprivate static var trouble: WireForm {
     WireForm(
-      "At most 512 characters: why it cannot do its work, and what to do about it; in `heartbeat`, of the kind `matter_server`: what that server lacks.",
+      "At most 512 characters. In `offline` why it cannot do its work, and what to do about it; in `heartbeat` of the kind `matter_server` what that server lacks.",
       most: UInt64(InboundLimits.sentenceCharacters))
   }
   fileprivate static var routers: WireForm {
