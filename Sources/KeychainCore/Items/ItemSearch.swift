@@ -61,7 +61,12 @@ extension Keychain {
     var found: [Found] = []
     for key in plan.keys {
       var foundHere = 0
+      var seen: Set<Int64> = []
       try plan.forEach(key, in: tx) { row in
+        // A damaged page can lead to one row twice, and then to another one not at all.
+        guard !health.hidesItems || seen.insert(row.integer(0)).inserted else {
+          throw health.corrupt(row: row.integer(0), "its place in the file")
+        }
         guard let item = try readable(row, query, in: tx) else { return true }
         if let indexed = plan.indexed, let wanted = query.attributes[indexed] {
           // The row was found by this value: if it says another, its index was altered.

@@ -140,6 +140,28 @@ import Testing
     }
   }
 
+  @Test func aPageThatLeadsToOneRowTwiceIsRightOrRefused() throws {
+    let tampered = try TamperedStore(filling: 60)
+    tampered.raw.close()
+    let path = tampered.store.location.databasePath
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    // Leaves and inner pages of indexes and tables, and where their first pointers to cells are.
+    let pointers = [10: 8, 13: 8, 2: 12, 5: 12]
+    var pages = 0
+    for page in stride(from: 4096, to: whole.count, by: 4096) {
+      guard let first = pointers[Int(whole[page])].map({ page + $0 }), whole[page + 3] > 0 || whole[page + 4] > 1 else {
+        continue
+      }
+      pages += 1
+      var altered = whole
+      altered.replaceSubrange(first..<(first + 2), with: whole[(first + 2)..<(first + 4)])
+      try altered.write(to: URL(fileURLWithPath: path))
+      try tampered.examine("page \(page / 4096 + 1)")
+      for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+    #expect(pages > 10)
+  }
+
   @Test(arguments: ["primary_index", "index_1", "index_2"]) func anIndexThatDoesNotLeadToItsRowsIsNoticed(
     _ column: String
   ) throws {
