@@ -83,6 +83,7 @@ extension Home {
     guard let before = preferred?.dataset else { return nil }
     preferred = nil
     isPreferredForgotten = true
+    setAlert(AlertKey(.preferredNetworkChanged), nil)
     let id = keepFormer(before)
     moveSecret(to: .home, from: .nothing)
     notePreferred(before)

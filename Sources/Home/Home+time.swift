@@ -208,8 +208,10 @@ extension Home {
 
   /// Whether a person is offered to forget a router: not while it may be back with the power.
   package func isGone(_ router: Router) -> Bool {
-    let own = alerts[AlertKey(.borderRouterOffline, .router(router.agent))]
-    return !router.isOnline && own?.phase != .held && !isAwayTogether(router)
+    guard !router.isOnline, !isAwayTogether(router) else { return false }
+    if let own = alerts[AlertKey(.borderRouterOffline, .router(router.agent))] { return own.phase != .held }
+    // No alert of its own says that it is away for long.
+    return router.awaySince.map { $0.adding(seconds: Self.outageGap) <= now } == true
   }
 
   private var outageSince: WireTime? {

@@ -31,7 +31,7 @@ struct BrowserChangeTests {
     func untilPreferred(_ name: String) async throws {
       try await eventually("\(name) to be preferred") { try await home.preferred == name }
     }
-    try await tab.click("Accept: other")
+    try await tab.click("It's fine there: other")
     try await tab.waitForText("The network is accepted.")
     #expect(
       try await installation.json("networks").list.contains { $0["network_name"] == "other" && $0["accepted"] == true })
@@ -106,7 +106,7 @@ struct BrowserChangeTests {
     // On a busy machine a press takes long.
     try await tab.open(home.link)
     try await tab.evaluate("{ const real = setTimeout; window.setTimeout = (run, ms) => real(run, ms ? 600000 : 0) }")
-    let accept = #"button[aria-label^="Accept: other"]"#
+    let accept = #"button[aria-label^="It's fine there: other"]"#
     try await tab.wait("document.querySelector('\(accept)') !== null")
     try await tab.evaluate("window.old = document.querySelector('\(accept)')")
     let place = try await tab.place(of: accept)
@@ -155,7 +155,7 @@ struct BrowserChangeTests {
         """)
       #expect(isSeen == true, "\(control)")
     }
-    try await focus("Accept: other")
+    try await focus("It's fine there: other")
     try await tab.press(.space)
     // The same button, drawn anew: the focus stays on the network's card or goes to the content.
     try await tab.waitForText("The network is accepted.")

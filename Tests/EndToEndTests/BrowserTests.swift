@@ -76,9 +76,9 @@ struct BrowserTests {
     // By the alert's own button, and taken back where the answer says.
     let fine = #"button[aria-label^="It's fine there: guest-thread"]"#
     try await tab.evaluate("document.querySelector(`#alerts \(fine)`).click()")
-    try await tab.waitForText("\"Do not accept\" in its details takes that back.")
+    try await tab.waitForText("\"Not fine there any more\" in its details takes that back.")
     try await tab.wait("document.querySelector('#alerts [data-alert=PreferredNetworkMismatch]') === null")
-    try await tab.evaluate(#"document.querySelector('button[aria-label^="Do not accept: guest-thread"]').click()"#)
+    try await tab.evaluate(#"document.querySelector('button[aria-label^="Not fine there any more: guest-thread"]').click()"#)
     try await tab.wait("document.querySelector('#alerts [data-alert=PreferredNetworkMismatch]') !== null")
 
     try await home.announce(2, "<b>Attic</b>", network)
@@ -468,7 +468,7 @@ struct BrowserTests {
     let third = "known.homes[0].networks.find(item => item.name === 'third')"
     try await tab.evaluate("\(third).preferable = false; show()")
     #expect(try await tab.evaluate(prefer) == 1)
-    let accept = "document.querySelectorAll('button[aria-label^=\"Accept: third\"]').length"
+    let accept = "document.querySelectorAll('button[aria-label^=\"It's fine there: third\"]').length"
     #expect(try await tab.evaluate(accept) == 1)
     try await tab.evaluate(
       """

@@ -39,7 +39,7 @@ extension AlertSentences {
           "`threadkeeper preferred set \($0.id)\(homeOption)` for \($0.shown)"
         }.joined(separator: ", ")
     }
-    if isForgotten {
+    if isForgotten, !ways.isOnPage {
       remedy += "; `threadkeeper preferred show --history\(homeOption)` lists those that were preferred"
     } else if count > seen.count {
       remedy += ways.isOnPage ? "; all are listed on this page" : "; `threadkeeper networks` lists all"
@@ -102,7 +102,9 @@ extension AlertSentences {
           + "all of its network change at once"
       } else if let former = change.formerID {
         "go back with `threadkeeper preferred set \(FormerNetwork.text(of: former))\(homeOption)`"
-      } else { "choose another one with `threadkeeper preferred set`" }
+      } else if ways.isOnPage { "press \"Prefer\" at another network" } else {
+        "choose another one with `threadkeeper preferred set`"
+      }
     return (summary, "\(confirm)If this is not what you want, \(ways).")
   }
 
@@ -134,7 +136,7 @@ extension AlertSentences {
     case .shared: "login \(user), which `home_assistant.trusted` names, shares them"
     case .owner: "a program on this machine, whose team has a border router on the network, has stored or chosen it"
     // Not a name that anybody has chosen.
-    case .person: "a person has chosen it" + (change.who.map { " (\($0))" } ?? "")
+    case .person: "a person has chosen it" + (ways.isOnPage ? "" : change.who.map { " (\($0))" } ?? "")
     }
   }
 

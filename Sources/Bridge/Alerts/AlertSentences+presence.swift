@@ -102,10 +102,12 @@ extension AlertSentences {
   }
 
   func awayTogether(_ routers: Int, of all: Int) -> (String, String) {
-    let others = all - routers
+    // The card on the page has since when.
+    let since = ways.isOnPage ? "" : " since \(since)"
     return (
-      "\(routers) border routers went away together and cannot be reached since \(since): " + list(facts.names)
-        + (others == 0 ? "" : "; \(others == 1 ? "1 other is" : "\(others) others are") there"),
+      routers == all
+        ? "none of your \(all) border routers can be seen\(since): power cut, Wi-Fi, or this machine's network?"
+        : "\(routers) of \(all) border routers went away together\(since): \(list(facts.names))",
       "If the power is out, nothing is to be done: they come back by themselves, and one that stays away "
         + "gets an alert of its own. If not, check the network between them and this machine: its switch, "
         + "its access point."

@@ -123,14 +123,16 @@ async function change(path, body, question, place) {
   if (waits[path]) {
     outcome.className = "";
     outcome.textContent = waits[path];
+    outcome.scrollIntoView({block: "nearest"});
   }
   try {
     const answer = await fetch("." + path, {method: "POST", credentials: "same-origin",
       headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
     const answerBody = await answer.json();
     outcome.className = answer.ok ? "good" : "bad";
-    outcome.replaceChildren(sentence(answerBody.message), " ", ...words(answerBody.remedy || ""),
-      ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})),
+    const {message} = answerBody;
+    outcome.replaceChildren(sentence(message.charAt(0).toUpperCase() + message.slice(1)), " ",
+      ...words(answerBody.remedy || ""), " ", ...(answerBody.choices || []).map(one => button(one.label, answerBody.message, path, {...body, ...one.with})),
       answerBody.code ? shown(answerBody, outcome) : "",
       answerBody.confirmation ? confirmation(answerBody.confirmation) : "");
     // For the keyboard: its field is the next one.
@@ -170,7 +172,7 @@ function button(label, about, path, body, className, question) {
 function looksOnly(isToPress) {
   return mayChange || !isToPress ? null : make("p", "dim", ...words("For the buttons, " +
     (document.body.dataset.change === "proxy" ? "set `http.trusted_proxy_changes`, in the add-on `page_changes`." :
-      "open the link of `threadkeeper page token`.")));
+      "type the code of `threadkeeper page code`, or open the link of `threadkeeper page token`.")));
 }
 function isFault(item) { return item.fault === "critical" || item.fault === "warning"; }
 // Its last 30 days.
@@ -214,7 +216,8 @@ function facts({home, network, item, offered}) {
   // Not twice: an alert above has the buttons of its remedy.
   const offer = (label, path, isOffered) => isOffered && !offered.includes(path) ? button(label, named, path, body) : "";
   const buttons = [offer("Read now", "/routers/read", item.is_readable),
-    offer("Accept", "/routers/accept", item.is_new), offer("Forget", "/routers/forget", item.is_gone)];
+    offer("Accept", "/routers/accept", item.is_new), offer("Forget", "/routers/forget", item.is_gone),
+    network.accepted ? notFine(fullName(network), {home, ext_pan_id: network.id}) : ""];
   return make("article", "card", make("dl", "",
     fact("State", make("span", item.online ? "good" : "dim", item.online ? "online" : "offline"), ", ",
       item.seen ? when(item.seen, "seen") : "seen just now"),
@@ -232,6 +235,10 @@ function facts({home, network, item, offered}) {
       item.omr && "off-mesh prefix " + item.omr].filter(one => one).join(", ")),
     fact("Id", item.id),
     fact("First seen", date(item.first_seen))), ...past(item), ...buttons, looksOnly(!offered.length));
+}
+// Takes back that the border routers of a network may be on it.
+function notFine(named, body) {
+  return button("Not fine there any more", named, "/networks/accept", {...body, accepted: false});
 }
 function network(home, item, heading) {
   const head = make("div", "head",
@@ -257,10 +264,11 @@ function network(home, item, heading) {
     details.append(button("Share by code", named, "/networks/share", body),
       button("Forget", named, "/networks/forget", body));
   else {
-    if (item.preferable) card.append(button("Prefer", named, "/networks/prefer", body));
+    if (item.preferable && !item.isAsked) card.append(button("Prefer", named, "/networks/prefer", body));
+    if (item.accepted) details.append(notFine(named, body));
     // What is accepted are border routers on it.
-    if (item.accepted || item.routers.length) (item.accepted ? details : card).append(button(
-      item.accepted ? "Do not accept" : "Accept", named, "/networks/accept", {...body, accepted: !item.accepted}));
+    else if (item.routers.length && !item.isAsked)
+      card.append(button("It's fine there", named, "/networks/accept", {...body, accepted: true}));
   }
   card.append(details);
   return card;
@@ -271,7 +279,7 @@ function safeguards(home) {
   return [home.key_read ? fact("Its key", when(home.key_read, "read")) : "",
     // Where no recovery code can open the store, no backup is made that way.
     !home.steps.some(step => step.name === "recovery_code") ? "" : fact("Last backup", ...known.backup ?
-      [when(known.backup, "ago")] : words("none yet: `threadkeeper store backup` makes one")),
+      [when(known.backup, "ago")] : words("none yet, so the recovery code opens nothing: `threadkeeper store backup` makes one")),
     home.matter_server ? fact("Matter server", ...words(home.matter_server)) : ""];
 }
 function homes(list) {
@@ -281,7 +289,9 @@ function homes(list) {
       make("dl", "card")));
   list.forEach((home, index) => {
     const box = byId("homes").lastElementChild.children[index], safe = box.lastElementChild;
-    update(box.querySelector(".grid"), home.networks, item => item.id || "none",
+    // Until one is preferred, the step asks which one it is.
+    const isAsked = home.steps.some(one => one.name === "preferred" && one.remedy);
+    update(box.querySelector(".grid"), home.networks.map(item => ({...item, isAsked})), item => item.id || "none",
       item => network(home.name, item, several ? "h4" : "h3"));
     safe.hidden = missing(home) > 0;
     safe.replaceChildren(...safeguards(home));
@@ -292,7 +302,9 @@ function homes(list) {
 function alert(item) {
   const card = make("article", "card " + item.severity, make("h3", "", sentence(item.summary)),
     make("p", "", make("strong", "", "What to do: "), ...words(item.remedy)),
-    ...item.buttons.map((one, index) => button(one.label, one.about, one.path, one.with, index ? "" : "main")),
+    // What makes an alert silent is not what leaps to the eye, nor is another network for all.
+    ...item.buttons.map((one, index) => button(one.label, one.about, one.path, one.with,
+      index || one.path.startsWith("/networks/") && item.buttons.length > 1 ? "" : "main")),
     make("p", "dim small", when(item.since, "for"), known.homes.length > 1 ? ", home " + item.home : null),
     looksOnly(item.buttons.length));
   card.dataset.alert = item.name;
@@ -382,8 +394,14 @@ function safety() {
     (home.steps.length - missing(home)) + " of " + home.steps.length + " steps are done.";
   if (several) return "The keys of all homes are safe here.";
   const {all, there} = members(known.homes[0]), own = known.homes[0].networks.find(item => item.preferred);
-  return "Your home's key is safe here. " + (own ? there.length + " of " + all.length + " border routers are on " +
-    (own.name || own.id) + "." : "");
+  if (!own) return "Your home's key is safe here.";
+  const fine = known.homes[0].networks.filter(item => item.accepted).flatMap(item => item.routers).length;
+  const elsewhere = fine ? " " + count(fine, "other one is", "other ones are") + " fine elsewhere." : "";
+  const name = own.name || own.id;
+  return there.length < all.length ? there.length + " of " + count(all.length, "border router", "border routers") +
+    " can be seen on " + name + " now." + elsewhere + " Your home's key is safe here." :
+    "Your home's key is safe here. " + there.length + " of " + all.length + " border routers are on " + name + "." +
+    elsewhere;
 }
 function asking(item) {
   if (item.change) return "A change in the store of " + item.requester + ": " + item.networks.join(", ");
@@ -414,7 +432,7 @@ const parts = {broker: "MQTT broker", intake: "Events", store: "Store", discover
 function part(item) {
   const tone = item.state === "bad" ? "bad" : item.state === "off" ? "dim" : "";
   return make("div", "part", make("dt", "", parts[item.name] || item.name),
-    make("dd", tone, ...words(item.text + (item.remedy ? ". " + item.remedy : ""))));
+    make("dd", tone, ...words(item.remedy ? stop(item.text) + " " + item.remedy : item.text)));
 }
 function event(item) {
   return make("li", "", when(item.at, "ago", "dim small"), sentence(item.text));
@@ -502,6 +520,7 @@ function verdict(wrong, waiting, notices, news, open) {
   const asked = waiting.map(asking), safe = safety(), unsafe = known.homes.find(missing);
   const lead = [...wrong.map(item => item.text), ...asked, ...(unsafe ? [safe] : []), ...open, ...notices, safe][0];
   const rest = open.filter(text => text !== lead), isNotice = lead === notices[0];
+  if (unsafe && lead !== safe) rest.unshift(safe);
   if (wrong.length > 1) rest.push(count(wrong.length - 1, "more thing is", "more things are") + " wrong.");
   if (wrong.length && asked.length || asked.length > 1) rest.push(
     count(asked.length, "request waits", "requests wait") + " for your consent.");
@@ -519,17 +538,25 @@ function verdict(wrong, waiting, notices, news, open) {
   box.lastElementChild.replaceChildren(make("p", "lead", ...words(lead)),
     rest.length ? make("p", "", rest.join(" ")) : "");
 }
+// Whether a step of a home that is not protected asks the same.
+function isStep(item) {
+  const name = {TestAlert: "alerts", NoPreferredNetwork: "preferred"}[item.name];
+  return known.homes.some(home => home.name === item.home && home.steps.some(one => one.name === name && one.remedy));
+}
 function show() {
   isDue = pressed !== 0;
   if (isDue) return;
   const before = document.activeElement, key = before.dataset.key, section = before.closest("section");
-  const of = severity => known.alerts.filter(item => item.severity === severity);
+  const alerts = known.alerts.filter(item => !isStep(item));
+  const of = severity => alerts.filter(item => item.severity === severity && item.name !== "TestAlert");
   const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
-  const broken = known.health.filter(item => item.state === "bad")
+  // The step has what is wrong with the search, and its remedy.
+  const isFirst = known.homes.some(home => home.steps.some(step => step.name === "routers" && step.remedy));
+  const broken = known.health.filter(item => item.state === "bad" && !(isFirst && item.name === "discovery"))
     .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
   if (!byId("away").hidden) broken.unshift({text: "This page is not up to date.", tone: "bad"});
   // Whatever is none of the two.
-  const notices = known.alerts.filter(item => !["critical", "warning"].includes(item.severity));
+  const notices = alerts.filter(item => !of("critical").includes(item) && !of("warning").includes(item));
   // It says what has been done.
   const news = notices.filter(item => item.name === "PreferredNetworkChanged");
   // Also while the alert about it is held.
@@ -538,7 +565,7 @@ function show() {
   verdict([...named(of("critical"), "bad"), ...broken, ...named(of("warning"), "warn")], known.consents,
     notices.filter(item => !news.includes(item)).map(item => stop(item.summary)), news.length, open);
   fill("consents", known.consents, item => item.id, consent);
-  fill("alerts", known.alerts.filter(item => !notices.includes(item)), item => item.id, alert);
+  fill("alerts", alerts.filter(item => !notices.includes(item)), item => item.id, alert);
   fill("notices", notices, item => item.id, alert);
   fill("ended", known.ended, item => item.at + item.text, over);
   for (const item of known.alerts) if (item.name === "TestAlert") tested.add(item.home);

@@ -155,9 +155,13 @@ import ThreadDataset
     (
       facts(.awayTogether(routers: 4, of: 5)) {
         ($0.since, $0.names) = (WireTime(milliseconds: 0), .init(quoted("A", "B", "C", "D")))
+      }, "4 of 5 border routers went away together since 1970-01-01T00:00:00Z: " + #""A", "B", "C" and 1 more"#
+    ),
+    (
+      facts(.awayTogether(routers: 2, of: 2)) {
+        ($0.since, $0.names) = (WireTime(milliseconds: 0), .init(quoted("A", "B")))
       },
-      "4 border routers went away together and cannot be reached since 1970-01-01T00:00:00Z: "
-        + #""A", "B", "C" and 1 more; 1 other is there"#
+      "none of your 2 border routers can be seen since 1970-01-01T00:00:00Z: power cut, Wi-Fi, or this machine's network?"
     ),
     (
       facts(.detached) { $0.since = WireTime(milliseconds: 0) },
