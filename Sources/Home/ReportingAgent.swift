@@ -21,11 +21,11 @@ package struct ReportingAgent: Hashable, Sendable {
   let user: ExactName
   /// Among those of the user, and for people: its kind, and mostly what it works with.
   let name: ExactName
-  /// Why it can't do its work, in its own words; nil: it can.
+  /// What is wrong, in its own words; nil: nothing.
   package var trouble: String?
   /// It can, but its Matter server does not have what the home prefers: `trouble` says why.
   var serverDiffers = false
-  /// When it could last; nil: never.
+  /// When nothing was wrong last; nil: never.
   var workedAt: WireTime?
   var firstReportedAt: WireTime
   var reportedAt: WireTime

@@ -555,9 +555,9 @@ function show() {
   const broken = known.health.filter(item => item.state === "bad" && !(isFirst && item.name === "discovery"))
     .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
   if (!byId("away").hidden) broken.unshift({text: "This page is not up to date.", tone: "bad"});
-  // Whatever is none of the two.
+  // Of any other severity, also one that is not known, and tests.
   const notices = alerts.filter(item => !of("critical").includes(item) && !of("warning").includes(item));
-  // It says what has been done.
+  // No notice: it reports a change.
   const news = notices.filter(item => item.name === "PreferredNetworkChanged");
   // Also while the alert about it is held.
   const open = known.homes.filter(home => !of("warning").some(

@@ -391,7 +391,7 @@ import ThreadDataset
     }
   }
 
-  @Test("Only the first home is told about the search, whose routers are its own") func otherHome() throws {
+  @Test("Only the first home shows what is wrong with the search") func otherHome() throws {
     var settings = Settings(stateDirectory: "/dev/null")
     settings.homes = ["first", "second"].map { .init(name: $0, base: $0) }
     let sample = SampleHome()

@@ -113,8 +113,7 @@ struct PageChanges {
       _ = try AcceptNetwork(home: home, extPanId: network, accepted: isAccepted).perform(context)
       guard isAccepted else { return "The network is not accepted any more." }
       return PageOutcome(
-        "The network is accepted. The border routers that are on it raise no alert there. \"Not fine there any more\" in its details "
-          + "takes that back.")
+        "The network is accepted, and raises no alert. \"Not fine there any more\" in its details takes that back.")
     case .testAlert(let home):
       _ = try TestAlert(home: home).perform(context)
       return "A test alert is sent."

@@ -284,7 +284,7 @@ extension PageState {
 
 extension PageState.Home {
   /// - Parameters:
-  ///   - whyNone: why no router is found by discovery; nil: it finds none for this home.
+  ///   - whyNone: why no router is found by discovery; nil: routers on the local network are another home's.
   ///   - alerts: about each router that has some, the worst first.
   init(
     _ home: Home, name: String, _ discovery: DiscoveryState.State, whyNone: String?,
@@ -335,7 +335,7 @@ extension PageState.Home {
 
 extension PageState.Step {
   /// - Parameters:
-  ///   - whyNone: why no router is found by discovery; nil: it finds none for this home.
+  ///   - whyNone: why no router is found by discovery; nil: routers on the local network are another home's.
   ///   - candidates: networks that can be preferred.
   ///   - takesCodes: whether a code can ever open a border router: only one that is looked for.
   init(_ step: Protection.Step, of home: Home, isMissing: Bool, whyNone: String?, candidates: Int, takesCodes: Bool) {
