@@ -29,7 +29,7 @@ package struct ReportingAgent: Hashable, Sendable {
   var workedAt: WireTime?
   var firstReportedAt: WireTime
   var reportedAt: WireTime
-  var isSilent = false
+  package var isSilent = false
   var order = SequenceWindow()
 
   package var isWorking: Bool { trouble == nil && !isSilent }

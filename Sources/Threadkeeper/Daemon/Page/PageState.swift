@@ -321,7 +321,7 @@ extension PageState.Home {
     }
     keyRead = home.keyReadAt?.toTheMinute.description
     matterServer = home.matterServerAgent.map {
-      $0.isWorking ? "has the key" : ($0.trouble ?? "its agent reports nothing any more").printable
+      $0.isSilent ? "its agent reports nothing any more" : ($0.trouble ?? "has the key").printable
     }
     undecided = home.preferred == nil && networks.count { !$0.routers.isEmpty } > 1
     if let routers = groups[nil] {
