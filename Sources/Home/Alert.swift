@@ -138,6 +138,8 @@ package struct AlertFacts: Hashable, Sendable {
   package var network: Named?
   /// The network that the router is configured for, where it is on another one.
   package var configured: Named?
+  /// Its router is on no network: `network` is the one that it had.
+  package internal(set) var hasNoNetwork = false
   package var preferred: Named?
   package var user: ExactName?
   package var differs: DatasetDifferences?

@@ -467,10 +467,11 @@ extension AlertFacts: RecordedByForm {
     try Self(
       message: coder(value?.message), router: coder.maybe(value?.router), routerName: coder.maybe(value?.routerName),
       routerNeedsID: coder(value?.routerNeedsID), network: coder.maybe(value?.network),
-      configured: coder.maybe(value?.configured), preferred: coder.maybe(value?.preferred),
-      user: coder.maybe(value?.user), differs: coder.maybe(value?.differs), since: coder.maybe(value?.since),
-      httpStatus: coder.maybe(value?.httpStatus), adoption: coder.maybe(value?.adoption), names: coder(value?.names),
-      otherNames: coder(value?.otherNames), trigger: coder.maybe(value?.trigger))
+      configured: coder.maybe(value?.configured), hasNoNetwork: coder(value?.hasNoNetwork),
+      preferred: coder.maybe(value?.preferred), user: coder.maybe(value?.user), differs: coder.maybe(value?.differs),
+      since: coder.maybe(value?.since), httpStatus: coder.maybe(value?.httpStatus),
+      adoption: coder.maybe(value?.adoption), names: coder(value?.names), otherNames: coder(value?.otherNames),
+      trigger: coder.maybe(value?.trigger))
   }
 }
 

@@ -157,6 +157,7 @@ struct RouterAlerts {
     let isConfigured = hasPreferred && router.credential != .stale
     var facts = facts(.adoptionFailed(adoption.state, isConfiguredForPreferred: isConfigured))
     facts.user = adoption.terms?.user ?? router.user
+    facts.hasNoNetwork = router.hasNoNetwork
     return facts
   }
 }

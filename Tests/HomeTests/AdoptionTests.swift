@@ -169,6 +169,19 @@ import Testing
     #expect(scene.routerAlerts == [.borderRouterOffline, .adoptionFailed])
   }
 
+  @Test("A router that has lost its network is not accepted where it was: a refusal says that it is nowhere")
+  func deniedWithoutNetwork() {
+    var scene = Self.withoutNetwork(.guest)
+    scene.deny()
+    for isAccepted in [true, false] {
+      scene.handle(.acceptNetwork(2, isAccepted: isAccepted))
+      scene.live(1)
+      #expect(scene.state == .denied)
+      #expect(scene.alert(.adoptionFailed, 1)?.facts.network?.id == 2)
+      #expect(scene.alert(.adoptionFailed, 1)?.facts.hasNoNetwork == true)
+    }
+  }
+
   @Test("Nobody is asked about a router on an accepted network, until that is taken back") func accepted() throws {
     for state in [AdoptionState.asked, .agreed, .denied, .timeout] {
       var scene = try HomeScene(in: state)
@@ -357,7 +370,7 @@ import Testing
       var scene = try HomeScene(in: state)
       let alert = try #require(scene.alert(.adoptionFailed, 1))
       #expect(alert.facts.message == .adoptionFailed(state, isConfiguredForPreferred: false))
-      #expect(alert.facts.user == "anna")
+      #expect(alert.facts.user == "anna" && !alert.facts.hasNoNetwork)
       scene.live(300)
       #expect(scene.state == state && scene.waiting.isEmpty)
       scene.report(.home)

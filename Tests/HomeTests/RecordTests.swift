@@ -139,7 +139,9 @@ import Testing
     while let current = message {
       var home = Home(rules: HomeScene().rules)
       let key = AlertKey(.storeDamaged, .user("u"))
-      home.setAlert(key, AlertFacts(current))
+      var facts = AlertFacts(current)
+      facts.hasNoNetwork = true
+      home.setAlert(key, facts)
       let bytes = try #require(home.record(.alert(key)))
       var read = Home(rules: home.step.rules)
       #expect(try read.load(bytes) == .alert(key), "\(current)")

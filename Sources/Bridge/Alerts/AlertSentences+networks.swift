@@ -186,7 +186,9 @@ extension AlertSentences {
     case .denied:
       (
         "a person has refused to give \(name) \(credentials)",
-        "If \(name) should be on \(network), \(facts.acceptable == nil ? "leave it there" : fineThere); else "
+        (facts.hasNoNetwork
+          ? "If \(name) should be on \(preferredName), "
+          : "If \(name) should be on \(network), \(facts.acceptable == nil ? "leave it there" : fineThere); else ")
           + "\(byHand). \(askAgain)"
       )
     case .expired:

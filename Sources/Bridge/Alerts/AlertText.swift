@@ -50,7 +50,7 @@ struct AlertText {
 
 extension AlertFacts {
   /// Where its router is, if a person may accept that: then it raises no alert there.
-  package var acceptable: Named? { configured == nil && network?.id != preferred?.id ? network : nil }
+  package var acceptable: Named? { configured == nil && !hasNoNetwork && network?.id != preferred?.id ? network : nil }
 
   /// The reason of an alert, for programs.
   var reason: StaticString? {

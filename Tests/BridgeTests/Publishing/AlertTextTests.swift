@@ -358,6 +358,10 @@ import ThreadDataset
     (
       facts(.adoptionFailed(.denied, isConfiguredForPreferred: false)) { $0.configured = other },
       "should be on \"attic\" (0000000000000002), leave it there; else give"
+    ),
+    (
+      facts(.adoptionFailed(.denied, isConfiguredForPreferred: false)) { $0.hasNoNetwork = true },
+      "If \"Bob\" should be on \"home\", give \"Bob\" the credentials of \"home\" in"
     ), (facts(.openForCode), "restart \"Bob\", which ends it"),
     (facts(.reportsDiffer), "threadkeeper routers read 0000000000000007`"),
     (

@@ -181,6 +181,18 @@ import ThreadDataset
     #expect(Self.shown(AlertFacts(.elsewhere(isConfiguredForPreferred: true)), isElsewhere: true).buttons.isEmpty)
   }
 
+  @Test("No network is offered to be accepted for a router that is on none, or on another one than it should be")
+  func nowhere() throws {
+    var denied = AlertFacts(.adoptionFailed(.denied, isConfiguredForPreferred: false))
+    denied.hasNoNetwork = true
+    let lost = Self.shown(denied)
+    try check(lost)
+    #expect(lost.buttons.map(\.label) == ["Ask again"])
+    denied.hasNoNetwork = false
+    #expect(Self.shown(denied, isElsewhere: true).buttons.map(\.label) == ["Ask again"])
+    #expect(Self.shown(denied).buttons.map(\.label) == ["It's fine there", "Ask again"])
+  }
+
   @Test("The test alert has the button that says it arrived") func test() {
     let alert = Self.shown(.test, as: .testAlert)
     #expect(alert.buttons.map(\.label) == ["It arrived"] && alert.buttons.first?.path == "/alerts/confirm")
