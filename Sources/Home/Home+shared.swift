@@ -272,17 +272,19 @@ extension Home {
   /// When credentials that a login shares were read last: it has reported them, or its program has said that it works.
   package var credentialsReadAt: WireTime? { allShared.flatMap(readings).max() }
 
-  /// When the credentials of the preferred network were read last: they came, a router or a login was found to have
-  /// them, or an agent reported of a router that has them. Nil where they are not here.
+  /// When the credentials of the preferred network were read last: those of a router or a login came, or were found
+  /// there again, or an agent reported of a router for which it has published them. Where none has them: when they
+  /// became the preferred ones. Nil where they are not here.
   package var keyReadAt: WireTime? {
     guard let preferred, let key = preferredCredentials else { return nil }
     func hasKey(_ dataset: DatasetSummary) -> Bool { dataset.network == key.network && dataset.hasKeys(of: key) }
-    let members = routers.filter { $0.dataset.map(hasKey) == true }.compactMap { router in
-      // A record on the local network alone says nothing about the key.
-      router.source == .mqtt && !router.isAdvertised ? routers.lastSeen(router.agent) : router.reading?.readAt
+    let members = routers.filter { $0.dataset.map(hasKey) == true }.flatMap { router in
+      // One that is announced is seen by what its login sends, never by its record, which says nothing about the key.
+      let reportedAt: WireTime? = router.isAnnounced && !router.isRead ? routers.lastSeen(router.agent) : nil
+      return [reportedAt, router.reading?.readAt, router.credentialChangedAt].compactMap(\.self)
     }
     let stores = shared(of: key.network).filter { hasKey($0.dataset) }.flatMap(readings)
-    return (members + stores).reduce(preferred.changedAt, max)
+    return (members + stores).max() ?? preferred.changedAt
   }
 
   private func readings(of one: SharedCredentials) -> [WireTime] {

@@ -27,6 +27,50 @@ import ThreadDataset
     expect([.alerts], .watching)
   }
 
+  @Test("Preferring a network reads no key: what has it says when, and only without that the choice does")
+  func keyReadBefore() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    let reported = scene.now
+    for _ in 1...2 {
+      scene.pass(seconds: 3_600)
+      scene.prefer(.of(2))
+      #expect(scene.home.preferred?.dataset.network == 2)
+      scene.pass(seconds: 3_600)
+      scene.prefer(network: 1)
+      #expect(scene.home.preferred?.changedAt == scene.now)
+      #expect(scene.home.keyReadAt == reported, "its router has not been there since")
+    }
+    scene.command(.storeCredentials(3, .of(3)))
+    let stored = scene.now
+    scene.pass(seconds: 60)
+    scene.prefer(.of(3))
+    #expect(scene.home.keyReadAt == stored, "they came before")
+    scene.prefer(.of(2))
+    #expect(scene.home.keyReadAt == scene.now, "nothing else has it")
+  }
+
+  @Test("Of a router that is advertised, too, each report of its agent counts, and its record does not")
+  func keyOfAdvertised() {
+    var scene = HomeScene()
+    scene.announce(1, .of(1))
+    scene.prefer(.of(1))
+    scene.publish(.heartbeat, 1)
+    scene.pass(seconds: 60)
+    scene.see(.of(1))
+    #expect(scene.router(1)?.isAdvertised == true && scene.home.keyReadAt == scene.now.adding(seconds: -60))
+    scene.publish(.heartbeat, 1)
+    let reported = scene.now
+    #expect(scene.home.keyReadAt == reported)
+    for version in ["1.4.1", "1.4.2"] {
+      scene.pass(seconds: 60)
+      scene.see(.of(1) { $0.threadVersion = version })
+      #expect(scene.home.keyReadAt == reported)
+    }
+    scene.see()
+    #expect(scene.router(1)?.isAdvertised == false && scene.home.keyReadAt == reported)
+  }
+
   @Test("The key was read when it came, when a router or a store showed it, and when its agent reported last")
   func keyReadAt() throws {
     var scene = HomeScene()
