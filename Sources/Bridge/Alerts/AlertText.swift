@@ -38,11 +38,14 @@ struct AlertText {
   let remedy: String
 
   /// - Parameters:
+  ///   - alert: which one it is, where its remedy depends on that.
   ///   - homeOption: for commands: ` --home NAME`, or nothing where there is one home.
   ///   - vendor: of the router, as its record says.
-  init(_ facts: AlertFacts, homeOption: String, ways: RemedyWays = RemedyWays(isOnlyHome: true), vendor: String? = nil)
-  {
-    let sentences = AlertSentences(facts: facts, homeOption: homeOption, ways: ways, vendor: vendor)
+  init(
+    _ facts: AlertFacts, of alert: AlertName? = nil, homeOption: String,
+    ways: RemedyWays = RemedyWays(isOnlyHome: true), vendor: String? = nil
+  ) {
+    let sentences = AlertSentences(facts: facts, alert: alert, homeOption: homeOption, ways: ways, vendor: vendor)
     let both = sentences.both
     (summary, remedy) = (both.0, both.1 + sentences.never)
   }
@@ -72,6 +75,7 @@ extension AlertFacts {
 /// The summary and the remedy of an alert, made of its facts.
 struct AlertSentences {
   let facts: AlertFacts
+  let alert: AlertName?
   let homeOption: String
   let ways: RemedyWays
   let vendor: String?
@@ -166,7 +170,7 @@ struct AlertSentences {
   }
 
   var daemonRemedy: String {
-    guard ways.isOnPage, facts.names == AlertFacts.test.names else { return facts.names.first.last ?? "" }
+    guard ways.isOnPage, alert == .testAlert else { return facts.names.first.last ?? "" }
     return "Nothing is wrong. Once it is on your phone, or where else you look, press \"It arrived\". This resolves by "
       + "itself within ten minutes."
   }

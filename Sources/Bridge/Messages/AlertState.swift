@@ -27,7 +27,8 @@ package struct AlertState: WirePart {
     self.key = key
     self.alert = alert
     self.news = news
-    text = AlertText(alert.facts, homeOption: ways.isOnlyHome ? "" : " --home \(home)", ways: ways, vendor: vendor)
+    text = AlertText(
+      alert.facts, of: key.name, homeOption: ways.isOnlyHome ? "" : " --home \(home)", ways: ways, vendor: vendor)
   }
 
   package var fingerprint: String { key.fingerprint(in: home) }
