@@ -250,6 +250,10 @@ struct BrowserTests {
       "[...document.querySelectorAll('.now .choice')].map(one => one.innerText.replaceAll(/\\s+/g, ' ')).join()"
     try await tab.wait("\(asked) === 'guest, 2 border routers Yes,home, 1 border router Yes'")
     #expect(try await tab.evaluate("document.querySelectorAll('.now .main').length") == 1)
+    // What is accepted is another's.
+    let accept = "known.homes[0].networks.find(item => item.name === 'guest').accepted = true; show()"
+    #expect(try await tab.evaluate("\(accept); \(asked)") == "home, 1 border router Yes")
+    try await tab.evaluate("take(last)")
 
     // The step of the key is a later one here, and can be opened.
     try await tab.evaluate(
@@ -258,6 +262,8 @@ struct BrowserTests {
       document.querySelector('.steps .code').focus()
       """)
     try await tab.call("Input.insertText", #"{"text":"916 3"}"#)
+    let hasPhone = "!document.querySelector('.way').closest('details').hidden"
+    #expect(try await tab.evaluate(hasPhone) == true)
     try await home.announce(4, "Loft", own)
     try await tab.wait("document.querySelector('.steps .done').innerText.includes('4 found')")
     try await tab.evaluate("known.homes[0].steps[2].remedy = 'Another way.'; show()")
@@ -273,6 +279,7 @@ struct BrowserTests {
     #expect(
       try await tab.evaluate("document.querySelectorAll('.code').length") == 1, "the field is for other networks now")
     #expect(try await tab.evaluate("document.querySelector('#join .code') !== null") == true)
+    #expect(try await tab.evaluate(hasPhone) == false, "its steps are for one's own network")
     try await tab.click("I look here")
     try await tab.wait("\(next).startsWith('5')")
     try await home.stop()
@@ -513,6 +520,24 @@ struct BrowserTests {
     try await tab.open("http://127.0.0.1:\(port)/")
     try await tab.waitForText("other")
     #expect(try await tab.evaluate("document.querySelectorAll('button').length") == 0)
+    // How there are buttons is said where a step that is missing has some.
+    for (missing, discovery, isPreferable, hasButtons) in [
+      (0, "ok", true, false), (1, "ok", true, true), (1, "ok", false, false), (2, "ok", true, true),
+      (2, "off", true, false), (3, "off", true, true), (4, "off", true, true),
+    ] {
+      let hint = try await tab.evaluate(
+        """
+        {
+          take(last);
+          known.health.find(item => item.name === 'discovery').state = '\(discovery)';
+          for (const item of known.homes[0].networks) item.preferable = \(isPreferable);
+          known.homes[0].steps.forEach((item, place) => item.remedy = place === \(missing) ? 'Do it.' : null);
+          show();
+        }
+        document.getElementById('protection').textContent.includes('For the buttons')
+        """)
+      #expect(hint == (hasButtons ? true : false), "step \(missing), discovery \(discovery), \(isPreferable)")
+    }
     let addresses = try await tab.evaluate(
       "[...document.querySelectorAll('[data-blueprint]')].map(one => one.textContent).join(' ')")
     let folder = "http://127.0.0.1:\(port)/blueprints"

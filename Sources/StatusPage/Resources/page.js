@@ -315,7 +315,7 @@ const tested = new Set();
 // Networks that may be a person's own, the most likely first.
 function candidates(home) {
   const online = item => item.routers.filter(one => one.online).length;
-  return home.networks.filter(item => item.preferable)
+  return home.networks.filter(item => item.preferable && !item.accepted)
     .sort((a, b) => online(b) - online(a) || b.routers.length - a.routers.length)
     .map(item => ({id: item.id, name: title(item) || item.id, full: fullName(item),
       what: item.routers.length ? count(item.routers.length, "border router", "border routers") : "only shared"}));
@@ -323,8 +323,8 @@ function candidates(home) {
 // How a step is taken, below its sentence.
 const ways = {
   preferred: item => item.networks.map((one, index) => make("div", "choice",
-    make("span", "", make("strong", "", one.name), ", " + one.what), button("Yes", one.full, "/networks/prefer", {home: item.home, ext_pan_id: one.id},
-    index ? "" : "main", ""))),
+    make("span", "", make("strong", "", one.name), ", " + one.what),
+    button("Yes", one.full, "/networks/prefer", {home: item.home, ext_pan_id: one.id}, index ? "" : "main", ""))),
   key: item => item.isHere ? [bring] : [],
   alerts: item => {
     const press = (label, path, className) => button(label, item.home, path, {home: item.home}, className);
@@ -332,8 +332,9 @@ const ways = {
     address.href = address.dataset.key = address.textContent;
     return [press("Send a test", "/alerts/test", item.isSent ? "" : "main"),
       item.isSent ? press("It arrived", "/alerts/confirm", "main") : "", press("I look here", "/alerts/confirm"),
-      make("p", "small dim", "To your phone: in Home Assistant, ", make("i", "", "Settings → Automations & scenes → " +
-        "Blueprints → Import blueprint"), ", paste this address, and make an automation from it."), address];
+      make("p", "small dim", "To your phone: in Home Assistant, ",
+        make("i", "", "Settings → Automations & scenes → Blueprints → Import blueprint"),
+        ", paste this address, and make an automation from it."), address];
   },
   recovery_code: item => [button("Make one", item.text, "/keys/recovery-code", {}, "main")],
 };
@@ -358,24 +359,28 @@ function step(item) {
 function protection(list) {
   const section = byId("protection"), box = section.lastElementChild;
   const lacksKey = list.find(home => home.steps.some(one => one.name === "key" && one.remedy));
+  // No code opens a router that is not looked for.
+  const takesCodes = !known.health.some(item => item.name === "discovery" && item.state === "off");
   section.hidden = list.length === 0;
   update(box, list.map(home => home.name), name => name, name => make("article", "card",
     known.homes.length > 1 ? make("h3", "", "Home " + name) : null, make("ol", "steps"), make("div")));
   list.forEach((home, index) => {
     const next = home.steps.findIndex(one => one.remedy), card = box.children[index];
-    update(card.querySelector("ol"), home.steps.map((one, place) => ({...one, number: place + 1, home: home.name,
+    const steps = home.steps.map((one, place) => ({...one, number: place + 1, home: home.name,
       isNext: place === next, isSent: one.name === "alerts" && tested.has(home.name),
       read: one.name === "key" && home.key_read, isHere: home === lacksKey,
-      networks: one.name === "preferred" && one.remedy ? candidates(home) : []})), one => one.name, step);
-    const isToPress = home.steps.some(one => one.remedy && one.name !== "routers");
+      networks: one.name === "preferred" && one.remedy ? candidates(home) : []}));
+    update(card.querySelector("ol"), steps, one => one.name, step);
+    const isToPress = steps.some(one => one.remedy && (one.networks.length ||
+      one.name === "key" && one.isHere && takesCodes || ["alerts", "recovery_code"].includes(one.name)));
     card.lastElementChild.replaceChildren(looksOnly(isToPress) || "");
   });
-  // There is one field for a code: in the step, and later for another network. No code opens a router that is not
-  // looked for.
-  const takesCodes = !known.health.some(item => item.name === "discovery" && item.state === "off");
+  // There is one field for a code: in the step, and later for another network. The way by a phone is for one's own.
+  const phone = bring.lastElementChild.previousElementSibling;
+  phone.hidden = !lacksKey;
   if (takesCodes === bring.classList.contains("closed")) {
     bring.classList.toggle("closed");
-    bring.lastElementChild.previousElementSibling.open = !takesCodes;
+    phone.open = !takesCodes;
   }
   if (!lacksKey && !bring.closest("#join")) byId("join").lastElementChild.append(bring);
   byId("join").hidden = Boolean(lacksKey) || !joining || !takesCodes;

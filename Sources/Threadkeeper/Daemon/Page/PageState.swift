@@ -313,7 +313,7 @@ extension PageState.Home {
     }
     let protection = home.protection
     self.protection = protection.state.word.description
-    let candidates = networks.count(where: \.preferable)
+    let candidates = networks.count { $0.preferable && !$0.accepted }
     steps = protection.steps.map {
       PageState.Step(
         $0, of: home, isMissing: protection.missing.contains($0), whyNone: whyNone, candidates: candidates,
@@ -336,7 +336,7 @@ extension PageState.Home {
 extension PageState.Step {
   /// - Parameters:
   ///   - whyNone: why no router is found by discovery; nil: routers on the local network are another home's.
-  ///   - candidates: networks that can be preferred.
+  ///   - candidates: networks that may be a person's own.
   ///   - takesCodes: whether a code can ever open a border router: only one that is looked for.
   init(_ step: Protection.Step, of home: Home, isMissing: Bool, whyNone: String?, candidates: Int, takesCodes: Bool) {
     name = step.word.description
@@ -350,7 +350,7 @@ extension PageState.Step {
       text = "One network is mine"
       remedy =
         switch candidates {
-        case 0: "No network is known yet. As soon as a border router is on one, you are asked here whether it is yours."
+        case 0: "No network is known yet that may be yours. As soon as a border router is on one, you are asked here."
         case 1: "Is this your network?"
         default: "Which of these is your network?"
         }
