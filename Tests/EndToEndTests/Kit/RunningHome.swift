@@ -113,11 +113,16 @@ final class RunningHome: Sendable {
 extension RunningHome {
   var link: String { "http://127.0.0.1:\(port)/?token=\(Self.token)" }
 
-  func announce(_ number: Int, _ name: String, _ network: ThreadNetwork) async throws {
-    try await publish(
-      BorderRouter(number: number).says(
-        "announce", ("name", "\"\(name)\""), ("vendor", "\"Example\""), ("model", "\"Hub\""),
-        ("dataset", "\"\(try network.hex())\"")))
+  /// - Parameter identity: of the login that publishes, which is enrolled and seals it; nil: it does not.
+  func announce(_ number: Int, _ name: String, _ network: ThreadNetwork, sealedBy identity: Identity? = nil)
+    async throws
+  {
+    let message = BorderRouter(number: number).says(
+      "announce", ("name", "\"\(name)\""), ("vendor", "\"Example\""), ("model", "\"Hub\""),
+      ("dataset", "\"\(try network.hex())\""))
+    guard let identity else { return try await publish(message) }
+    let body = String(decoding: message.payload, as: UTF8.self)
+    try await publish(identity.seals(body, to: try await installation.daemonLine(), at: message.topic))
   }
 
   /// A page in a browser, opened.
