@@ -6,14 +6,15 @@ import SodiumCrypto
 
 /// The command that all others hang from.
 package struct ThreadkeeperCommand: AsyncParsableCommand {
-  /// Set while a command line is parsed that cannot ask for a completion script. The parser looks for that with two
-  /// parsers of its own, half of its work, but not in a command that has one above it.
-  @TaskLocal private static var asksForNoScript = false
+  /// Whether the command line that is parsed may ask for a completion script. The parser looks for that with two more
+  /// parsers, but not in a command that has one above it (swift-argument-parser 1.8.2,
+  /// `checkForCompletionScriptRequest`). Where it looks all the same, parsing only takes longer.
+  @TaskLocal private static var mayAskForScript = true
 
   /// The command that the words are, not yet run.
   static func parsed(_ words: [String]) async throws -> any ParsableCommand {
-    let asksForNone = !words.contains { $0.hasPrefix("--generate-completion-script") }
-    return try await $asksForNoScript.withValue(asksForNone) { try await asyncParseAsRoot(words) }
+    let mayAsk = words.contains { $0.hasPrefix("--generate-completion-script") }
+    return try await $mayAskForScript.withValue(mayAsk) { try await asyncParseAsRoot(words) }
   }
 
   package static var configuration: CommandConfiguration {
@@ -45,7 +46,7 @@ package struct ThreadkeeperCommand: AsyncParsableCommand {
             ClientsCommand.self, StoreCommand.self, PageCommand.self,
           ]), CommandGroup(name: "Tools", subcommands: [ClientCommand.self, DatasetCommand.self]),
       ] + (FleetParts.current?.commands ?? []))
-    if asksForNoScript { configuration._superCommandName = "" }
+    if !mayAskForScript { configuration._superCommandName = "" }
     return configuration
   }
 
