@@ -43,12 +43,13 @@ final class ClientLoop {
     } catch { return .lost(ConnectionLoss(error), nil) }
   }
 
-  /// Informs the handler and waits for the next attempt.
+  /// Informs the handler, once it is there, and waits for the next attempt.
   ///
   /// - Returns: the error that ends the client: the configuration cannot work.
   private func report(
     _ loss: ConnectionLoss, _ accepted: ReconnectSchedule.Acceptance?, _ configuration: MosquittoConfiguration
   ) -> MosquittoError? {
+    let lostAt = ContinuousClock.now
     guard let handler = mailbox.waitForHandler() else { return nil }
     let wasContested = schedule.isContested
     let isSilent = loss.error.reason == .connectionLost
@@ -68,13 +69,12 @@ final class ClientLoop {
         error: error, wasConnected: accepted != nil, failures: schedule.failures,
         retryDelay: error.isFatal ? nil : delay, cause: loss.cause))
     guard !error.isFatal else { return error }
-    wait(delay)
+    wait(until: lostAt + delay)
     return nil
   }
 
   /// Waits, but not longer than until somebody wants something of us.
-  private func wait(_ delay: Duration) {
-    let deadline = ContinuousClock.now + delay
+  private func wait(until deadline: ContinuousClock.Instant) {
     while mailbox.stopRequest == nil, !mailbox.wantsReconnect {
       let left = ContinuousClock.now.duration(to: deadline)
       guard left > .zero else { return }
@@ -285,17 +285,19 @@ final class ClientMailbox: Sendable {
 
   /// Waits until `run` was called, and the handler is known.
   ///
-  /// - Returns: nil: a stop came first.
-  func waitForHandler() -> (any MosquittoHandler)? {
+  /// - Returns: nil: a stop came first, or the limit.
+  func waitForHandler(within limit: Duration? = nil) -> (any MosquittoHandler)? {
+    let deadline = limit.map { ContinuousClock.now + $0 }
     var hasWaited = false
     // Whatever was asked for meanwhile is read next.
     defer { if hasWaited { signal.raise() } }
     while true {
       let (handler, isStopped) = state.withLock { ($0.hasStarted ? $0.handler : nil, $0.stop != nil) }
-      if handler != nil || isStopped { return handler }
+      let left = deadline.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(3_600)
+      if handler != nil || isStopped || left <= .zero { return handler }
       hasWaited = true
       // Without a signal nothing ends the wait, so that it looks by itself.
-      WakeSignal.wait(for: [signal], within: signal.descriptor < 0 ? .milliseconds(250) : .seconds(3_600))
+      WakeSignal.wait(for: [signal], within: signal.descriptor < 0 ? min(left, .milliseconds(250)) : left)
       signal.clear()
     }
   }

@@ -12,13 +12,13 @@ final class Connection {
     case stopped
     /// A stop came before the TCP connection was there, and nobody waits for this thread any more.
     case abandoned
-    /// The configuration has changed.
+    /// The configuration has changed, or the connection has waited too long for its handler.
     case reconnect
     case lost(ConnectionLoss, ReconnectSchedule.Acceptance?)
   }
 
   let configuration: MosquittoConfiguration
-  /// That of the client, once the broker has accepted the connection.
+  /// That of the client, once the broker has accepted the connection and `run` was called.
   private(set) var handler: any MosquittoHandler = NoHandler()
   let mailbox: ClientMailbox
   let handle: MosquittoHandle
@@ -238,12 +238,16 @@ final class Connection {
 
   /// Waits for the handler. Until it is there, nothing more is read: what the broker sends waits in the socket.
   ///
-  /// - Returns: false: a stop came first, and the connection ends.
+  /// - Returns: false: a stop came first, or the keep-alive is over, and the connection ends.
   func accepted(_ answer: HandleRecord.Answer) -> Bool {
-    let handler = mailbox.waitForHandler()
+    let keepAlive = answer.session.serverKeepAlive ?? configuration.keepAlive
+    let handler = mailbox.waitForHandler(within: keepAlive == 0 ? nil : .seconds(keepAlive))
     acceptedAt = .now
     handle.logErrors(false)
     guard let handler else {
+      // A ping's answer would come behind what waits in the socket, so none is sent. The broker would soon publish the
+      // last will.
+      if mailbox.stopRequest == nil { mailbox.requestReconnect(nil) }
       readControlRequests()
       // Whoever has not run has nothing to publish.
       disconnect?.publications = []
@@ -275,7 +279,7 @@ final class Connection {
   }
 }
 
-/// Of a connection that the broker has not accepted.
+/// Of a connection that waits for the broker's acceptance or for `run`, and of one that ends before both are there.
 private final class NoHandler: MosquittoHandler {
   func connected(_ session: MosquittoSession) {}
   /// What nobody keeps is not acknowledged.

@@ -30,8 +30,9 @@ package final class MosquittoClient: Sendable {
   /// - Parameter configuration: what CONNECT needs. Subscriptions may be missing still.
   package init(_ configuration: MosquittoConfiguration) { mailbox = ClientMailbox(configuration, handler: nil) }
 
-  /// Connects before `run`, up to the broker's acceptance, which waits for `run`: nothing is subscribed, received,
-  /// acknowledged or published until then. End it by `run` or `abandon`.
+  /// Connects before `run`, up to the broker's acceptance. What follows waits for `run`: nothing is subscribed,
+  /// received, acknowledged, published or tried again until then. A connection that waits for as long as the keep-alive
+  /// is made again, since it sends no ping. End it by `run` or `abandon`.
   package func connectEarly() {
     // Where the system has no thread now, `run` tries again.
     thread.withLock { thread in if thread == nil { thread = try? makeThread() } }
@@ -194,7 +195,7 @@ package struct MosquittoDisconnection: Sendable {
   package var wasConnected: Bool
   /// How many connections in a row have failed or were short-lived, this one included.
   package var failures: Int
-  /// When the next attempt is made; nil when there will be none and `run` throws `error`.
+  /// From the loss to the next attempt; nil when there will be none and `run` throws `error`.
   package var retryDelay: Duration?
   /// What the handler threw, when it was the handler that ended it.
   package var cause: (any Error)?

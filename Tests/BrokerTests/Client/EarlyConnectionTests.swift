@@ -10,10 +10,10 @@ import Testing
   private static let connected = FakeBroker.Event.connected(clientID: "intake", cleanStart: false)
 
   /// That has no subscriptions yet.
-  private func client(_ version: MosquittoConfiguration.ProtocolVersion = .v5) -> MosquittoClient {
+  private func client(_ change: (inout MosquittoConfiguration) -> Void = { _ in }) -> MosquittoClient {
     var configuration = fake.configuration
     configuration.subscriptions = []
-    configuration.protocolVersion = version
+    change(&configuration)
     return MosquittoClient(configuration)
   }
 
@@ -23,7 +23,7 @@ import Testing
       _ version: MosquittoConfiguration.ProtocolVersion
     ) async throws
   {
-    let client = client(version)
+    let client = client { $0.protocolVersion = version }
     client.connectEarly()
     try await eventually { fake.events == [Self.connected] }
     // Of the session that the broker has.
@@ -79,17 +79,49 @@ import Testing
     }
   }
 
-  @Test("What has failed before run is reported then, and tried again") func refused() async throws {
+  @Test(
+    "Is made again with DISCONNECT while it waits for longer than the keep-alive, and acknowledges nothing",
+    arguments: MosquittoConfiguration.ProtocolVersion.both) func keepAlive(
+      _ version: MosquittoConfiguration.ProtocolVersion
+    ) async throws
+  {
+    func change(_ configuration: inout MosquittoConfiguration) {
+      (configuration.protocolVersion, configuration.keepAlive) = (version, 5)
+    }
+    let client = client(change)
+    client.connectEarly()
+    try await eventually { fake.events == [Self.connected] }
+    fake.publish(FakeBroker.messages(3))
+    try await eventually(within: .seconds(60)) { fake.events.count >= 4 }
+    #expect(fake.events.prefix(4) == [Self.connected, .disconnected, .closed, Self.connected])
+    let handler = RecordingHandler()
+    var configuration = fake.configuration
+    change(&configuration)
+    client.serve(configuration, by: handler)
+    let work = RunningWork { try await client.run() }
+    try await eventually { handler.look { $0.subscribed.count == 1 } }
+    #expect(handler.record.disconnections.isEmpty && handler.messageCount == 0)
+    client.stop()
+    try await work.end(within: .seconds(60), "the client")
+    #expect(fake.acknowledgements.isEmpty)
+  }
+
+  @Test("What has failed before run is reported then, and tried again when the delay since the loss is over")
+  func refused() async throws {
     fake.change { $0.connectCode = 0x88 }
-    let client = client()
+    let delay = Duration.seconds(10)
+    let client = client { $0.reconnect = .init(initial: delay, ceiling: delay, jitter: 0) }
     client.connectEarly()
     try await eventually { fake.events.contains(.closed) }
+    try await Task.sleep(for: delay)
     #expect(fake.connectionCount == 1)
     fake.change { $0.connectCode = 0 }
     let handler = RecordingHandler()
     client.serve(fake.configuration, by: handler)
+    let beginning = ContinuousClock.now
     let work = RunningWork { try await client.run() }
     try await eventually { handler.look { $0.subscribed.count == 1 } }
+    #expect(beginning.duration(to: .now) < delay)
     #expect(handler.record.disconnections.map(\.error.reason) == [.brokerUnavailable])
     client.stop()
     try await work.end(within: .seconds(60), "the client")
