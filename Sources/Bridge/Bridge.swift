@@ -41,7 +41,8 @@ package final class Bridge: Service {
   ///   - connection: host, login and the like; client ids, subscriptions and the last will are set here.
   ///   - clientID: the beginning of both client ids. No other program may know it: whoever connects with
   ///     one gets its session, and the events that wait in it.
-  ///   - connectsEarly: the broker is connected to while the records are read. What needs them waits for `run`.
+  ///   - connectsEarly: the broker is connected to while the records are read. What needs them waits for `run`; call
+  ///     `abandon` where that never comes.
   ///   - onTurn: called about once a second, at rest each five seconds.
   package init(
     _ configuration: BridgeConfiguration, connection: MosquittoConfiguration, clientID: String, store: any DaemonStore,
@@ -165,7 +166,7 @@ package final class Bridge: Service {
   /// The same without a service group: runs until `stop()`.
   package func serve() async throws {
     do { try ticker.start() } catch {
-      stop()
+      abandon()
       throw error
     }
     defer { logger.info("stopped") }
@@ -191,7 +192,11 @@ package final class Bridge: Service {
     statusClient.stop(finalPublications: publisher.lastPublications())
   }
 
-  /// - Parameter loop: nil: its records are not read yet, and only CONNECT is made of it.
+  /// Ends what `connectsEarly` has begun, where `run` was not called, and returns when DISCONNECT is sent. Does nothing
+  /// after `run`.
+  package func abandon() { for client in [intakeClient, statusClient] { client.abandon() } }
+
+  /// - Parameter loop: nil: not read yet; the result is for CONNECT alone.
   private static func intakeConfiguration(
     _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ loop: HomeLoop?
   ) -> MosquittoConfiguration {
@@ -212,7 +217,7 @@ package final class Bridge: Service {
     return intake
   }
 
-  /// - Parameter publisher: nil: as above.
+  /// - Parameter publisher: nil: not read yet; the result is for CONNECT alone.
   private static func statusConfiguration(
     _ connection: MosquittoConfiguration, clientID: String, _ bridge: BridgeConfiguration, _ publisher: Publisher?
   ) -> MosquittoConfiguration {

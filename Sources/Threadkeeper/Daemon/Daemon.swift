@@ -25,8 +25,8 @@ struct Daemon {
   /// The private broker, where the settings want one.
   var embeddedBroker: EmbeddedBroker? { privateBroker?.broker }
 
-  /// Opens the store, making it where there is none, and starts the private broker where one is
-  /// wanted. `end` undoes it.
+  /// Opens the store, making it where there is none, starts the private broker where one is wanted, and connects.
+  /// `end` undoes it.
   ///
   /// - Parameters:
   ///   - logins: of the private broker.
@@ -109,6 +109,7 @@ struct Daemon {
   }
 
   func end() {
+    operations.bridge.abandon()
     keychain.close()
     privateBroker?.stop()
   }

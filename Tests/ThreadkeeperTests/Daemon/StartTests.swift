@@ -4,6 +4,7 @@ import DaemonTestKit
 import Foundation
 import KeychainCore
 import Logging
+import Settings
 import TestKit
 import Testing
 
@@ -57,9 +58,10 @@ private struct BrokerLog: Sendable {
       BridgeConfiguration(MovedStore.settings(moved.store), version: ""),
       connection: broker.configuration(clientID: "test"), clientID: "test",
       store: ShardStandIn(shard: 1, records: SealedRecords(moved.keychain), onLoad: onLoad), connectsEarly: true,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+      logger: Self.logger)
   }
 
+  private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
   private static let both = [" as test-intake ", " as test-status "]
 
   @Test("While the records are read both connections are there, and what the broker sends waits") func waiting()
@@ -95,6 +97,24 @@ private struct BrokerLog: Sendable {
         throw Unreadable()
       }
     }
+    try await checkEnd(watcher)
+  }
+
+  @Test("A daemon that ends without having run disconnects, and the broker learns of no state and no last will")
+  func neverRun() async throws {
+    let watcher = try await TestSubscriber.start(broker, "threadkeeper/#")
+    var settings = Settings(stateDirectory: try TestBroker.temporaryDirectory())
+    defer { try? FileManager.default.removeItem(atPath: settings.stateDirectory) }
+    (settings.mqtt.host, settings.mqtt.port) = (.named("127.0.0.1"), broker.port)
+    settings.mqtt.clientID = SecretText("test")
+    let daemon = try Daemon.start(settings, ask: { _ in nil }, logger: Self.logger)
+    try log.wait(for: Self.both)
+    daemon.end()
+    try await checkEnd(watcher)
+  }
+
+  /// Both connections have ended by DISCONNECT, and nothing was published.
+  private func checkEnd(_ watcher: TestSubscriber) async throws {
     try log.wait(for: ["Received DISCONNECT from test-intake", "Received DISCONNECT from test-status"])
     #expect(try log.sent().allSatisfy { $0.contains("DISCONNECT") })
     try await TestPublisher.start(broker).publish("threadkeeper/marker", "x")
