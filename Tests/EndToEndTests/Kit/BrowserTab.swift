@@ -102,11 +102,14 @@ final class BrowserTab: Sendable {
   ///
   /// - Parameter label: what its accessible name begins with, as `Prefer: home`.
   func click(_ label: String) async throws {
-    let button = #"button[aria-label^="\#(label)"]"#
+    let button = Self.button(label)
     try await wait("document.querySelector('\(button)') !== null")
     let place = try await place(of: button)
     for type in ["mousePressed", "mouseReleased"] { try await mouse(type, at: place) }
   }
+
+  /// The selector of a button, for a text of JavaScript in apostrophes.
+  static func button(_ label: String) -> String { #"button[aria-label^="\#(label.replacing("'", with: #"\\27 "#))"]"# }
 
   /// Scrolls to an element.
   ///
