@@ -32,7 +32,7 @@ struct BrowserChangeTests {
       try await eventually("\(name) to be preferred") { try await home.preferred == name }
     }
     try await tab.click("It's fine there: other")
-    try await tab.waitForText("The network is accepted.")
+    try await tab.waitForText("The network is accepted, and raises no alert.")
     #expect(
       try await installation.json("networks").list.contains { $0["network_name"] == "other" && $0["accepted"] == true })
     try await tab.click("Prefer: other")
@@ -114,7 +114,7 @@ struct BrowserChangeTests {
     try await tab.wait(#"JSON.stringify(known.homes).includes('"online":false')"#)
     #expect(try await tab.evaluate("old.isConnected") == true)
     try await tab.mouse("mouseReleased", at: place)
-    try await tab.waitForText("The network is accepted.")
+    try await tab.waitForText("The network is accepted, and raises no alert.")
     try await tab.waitForText("offline")
     #expect(try await tab.evaluate("old.isConnected") == false)
     try await home.stop()
@@ -158,7 +158,7 @@ struct BrowserChangeTests {
     try await focus("It's fine there: other")
     try await tab.press(.space)
     // The same button, drawn anew: the focus stays on the network's card or goes to the content.
-    try await tab.waitForText("The network is accepted.")
+    try await tab.waitForText("The network is accepted, and raises no alert.")
     try await tab.wait("document.activeElement !== document.body")
     try await focus("Details: other")
     try await tab.evaluate("known.homes[0].networks.find(item => item.name === 'other').channel = 26; show()")
