@@ -198,6 +198,7 @@ import ThreadDataset
     #expect(alert.buttons.map(\.label) == ["It arrived"] && alert.buttons.first?.path == "/alerts/confirm")
     #expect(alert.buttons.first?.with == .init(home: "home") && !alert.remedy.contains("`"))
     let other = Self.shown(.test, as: .sessionLost)
-    #expect(other.buttons.isEmpty && !other.remedy.contains("It arrived"), "by its name, not by its words")
+    #expect(
+      other.buttons.isEmpty && other.remedy.contains("`threadkeeper alerts confirm`"), "by its name, not its words")
   }
 }
