@@ -59,7 +59,7 @@ struct BrowserChangeTests {
     // A login shares credentials.
     let newer = try network.hex(at: 2, channel: 20)
     try await home.publisher.publish("threadkeeper/in/ha/credentials", #"{"dataset":"\#(newer)"}"#)
-    try await tab.waitForText("login ha (team ha) has the credentials of home. Use them?")
+    try await tab.waitForText("Login ha (team ha) has the credentials of home. Use them?")
     try await tab.waitForText("Its credentials are shared by the login ha, read")
     try await tab.click("Use them")
     try await tab.waitForText("The credentials are used from now on.")
