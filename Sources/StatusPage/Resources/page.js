@@ -290,7 +290,7 @@ function homes(list) {
   list.forEach((home, index) => {
     const box = byId("homes").lastElementChild.children[index], safe = box.lastElementChild;
     // Until one is preferred, the step asks which one it is.
-    const isAsked = home.steps.some(one => one.name === "preferred" && one.remedy);
+    const isAsked = lacks(home, "preferred");
     update(box.querySelector(".grid"), home.networks.map(item => ({...item, isAsked})), item => item.id || "none",
       item => network(home.name, item, several ? "h4" : "h3"));
     safe.hidden = missing(home) > 0;
@@ -358,7 +358,7 @@ function step(item) {
 }
 function protection(list) {
   const section = byId("protection"), box = section.lastElementChild;
-  const lacksKey = list.find(home => home.steps.some(one => one.name === "key" && one.remedy));
+  const lacksKey = list.find(home => lacks(home, "key"));
   // No code opens a router that is not looked for.
   const takesCodes = !known.health.some(item => item.name === "discovery" && item.state === "off");
   section.hidden = list.length === 0;
@@ -385,6 +385,7 @@ function protection(list) {
   if (!lacksKey && !bring.closest("#join")) byId("join").lastElementChild.append(bring);
   byId("join").hidden = Boolean(lacksKey) || !joining || !takesCodes;
 }
+function lacks(home, name) { return home.steps.some(step => step.name === name && step.remedy); }
 function missing(home) { return home.steps.filter(step => step.remedy).length; }
 // The border routers of a home that are to be on its preferred network, and those that are.
 function members(home) {
@@ -546,7 +547,7 @@ function verdict(wrong, waiting, notices, news, open) {
 // Whether a step of a home that is not protected asks the same.
 function isStep(item) {
   const name = {TestAlert: "alerts", NoPreferredNetwork: "preferred"}[item.name];
-  return known.homes.some(home => home.name === item.home && home.steps.some(one => one.name === name && one.remedy));
+  return known.homes.some(home => home.name === item.home && lacks(home, name));
 }
 function show() {
   isDue = pressed !== 0;
@@ -556,7 +557,7 @@ function show() {
   const of = severity => alerts.filter(item => item.severity === severity && item.name !== "TestAlert");
   const named = (items, tone) => items.map(item => ({text: stop(item.summary), tone}));
   // The step has what is wrong with the search, and its remedy.
-  const isFirst = known.homes.some(home => home.steps.some(step => step.name === "routers" && step.remedy));
+  const isFirst = known.homes.some(home => lacks(home, "routers"));
   const broken = known.health.filter(item => item.state === "bad" && !(isFirst && item.name === "discovery"))
     .map(item => ({text: stop(parts[item.name] + ": " + item.text), tone: "bad"}));
   if (!byId("away").hidden) broken.unshift({text: "This page is not up to date.", tone: "bad"});
