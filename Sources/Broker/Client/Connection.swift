@@ -62,8 +62,9 @@ final class Connection {
     self.mailbox = mailbox
     self.isContested = isContested
     handle = try MosquittoHandle(configuration)
-    // The library wants a look "around once per second"; a long keep-alive can do with fewer.
-    tickInterval = .seconds(min(5, max(1, Int(configuration.keepAlive) / 10)))
+    // The library wants a look "around once per second", to send pings. The broker waits for half a keep-alive more
+    // (MQTT 5.0, 3.1.2.10), so a look in each quarter of one is enough.
+    tickInterval = .seconds(min(15, max(1, Int(configuration.keepAlive) / 4)))
   }
 
   var isAccepted: Bool { acceptedAt != nil }
