@@ -87,7 +87,11 @@ final class BridgeFollower: LoopFollower {
     parts.wake()
   }
 
-  func hasHandled() { requests.callers.wake() }
+  func hasHandled() {
+    requests.callers.wake()
+    // Of a request that has changed nothing, too.
+    if !requests.queue.isEmpty { state.withLock { $0.parts }?.wake() }
+  }
 
   /// Lets the homes handle what became of their answers, by one commit. What fails is due again, and what comes of it
   /// is due with the next tick.

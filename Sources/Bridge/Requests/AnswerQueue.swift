@@ -68,6 +68,8 @@ package final class AnswerQueue: Sendable {
 
   package init() {}
 
+  var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
+
   /// - Returns: what is dropped, because too many wait.
   package func add(_ messages: [WaitingMessage], at now: WireTime) -> Dropped {
     var dropped = Dropped()
