@@ -36,6 +36,9 @@ struct Outbox {
   /// Rows that the broker has not acknowledged.
   var waiting: Int { Int(last - published) }
 
+  /// Whether `next` may have one.
+  var hasMore: Bool { !loaded.isEmpty || read < last }
+
   /// Rows up to this one are on disk, and the states that come before them are noted.
   mutating func note(last: Int64, at now: WireTime) {
     guard last > self.last else { return }

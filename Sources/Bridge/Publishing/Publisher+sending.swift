@@ -6,6 +6,12 @@ import Synchronization
 
 /// What goes out next, and in which order: devices, what an event is about, the event, what can wait.
 extension Publisher.State {
+  /// Whether nothing waits to be handed out.
+  var isIdle: Bool {
+    urgent.isEmpty && ready.isEmpty && devices.first == nil && dirty.first == nil && removals.first == nil
+      && late.isEmpty && walk == nil && !outbox.hasMore
+  }
+
   mutating func fill(_ limit: Int, at now: WireTime) {
     while ready.count < limit {
       if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }

@@ -243,10 +243,15 @@ package final class Publisher: Sendable {
     }
   }
 
-  /// What is due by the clock; called once a second.
-  package func tick() {
+  /// What is due by the clock; called once a second, at rest less often.
+  ///
+  /// - Returns: whether the connection may have something to take.
+  @discardableResult package func tick() -> Bool {
     let now = now()
-    state.withLock { $0.tick(at: now) }
+    return state.withLock { state in
+      state.tick(at: now)
+      return !state.isIdle
+    }
   }
 
   /// What waits for a time by another clock waits no more.

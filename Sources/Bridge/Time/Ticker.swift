@@ -263,8 +263,8 @@ final class Ticker: Sendable {
     parts.publisher.setStoreProblem(monitor.snapshot.storeProblem?.reason)
     loop.homes.show(parts.publisher.storeAlert)
     parts.health.publish(at: now)
-    parts.publisher.tick()
+    let hasMore = parts.publisher.tick()
     parts.status.logNotices()
-    parts.wake()
+    if hasMore { parts.wake() }
   }
 }

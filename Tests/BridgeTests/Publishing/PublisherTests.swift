@@ -260,6 +260,17 @@ import ThreadDataset
     #expect(try !scene.pump().topics.contains("tk/bridge/info"))
   }
 
+  @Test("A tick says whether the connection may have something to take") func tickAtRest() throws {
+    let scene = try connected()
+    scene.tick()
+    _ = try scene.pump()
+    #expect(!scene.publisher.tick())
+    scene.announce(1)
+    #expect(scene.publisher.tick())
+    _ = try scene.pump()
+    #expect(!scene.publisher.tick())
+  }
+
   @Test("That the store cannot be used is an alert of the first home, which needs no store") func storeProblem() throws
   {
     let scene = try connected()
