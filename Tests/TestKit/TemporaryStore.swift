@@ -53,7 +53,7 @@ extension Keychain {
   /// A backup under its name.
   package func backup(
     to path: String, replacing isReplacing: Bool = false, with attachment: [UInt8] = [],
-    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+    progress: @escaping (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
     let draft = try BackupDraft(path, replacing: isReplacing)
     let trailer = try backup(into: draft, with: attachment, progress: progress)

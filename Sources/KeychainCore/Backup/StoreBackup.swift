@@ -18,7 +18,7 @@ extension Keychain {
   /// - Throws: `readOnly` for a store that is not what it should be; `param`, `diskFull`, `io`.
   package func backup(
     into draft: BackupDraft, with attachment: [UInt8] = [],
-    progress: (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
+    progress: @escaping (_ done: UInt64, _ total: UInt64) throws -> Void = { _, _ in }
   ) throws(KeychainError) -> BackupTrailer {
     guard attachment.count <= Self.longestAttachment else {
       throw KeychainError(.param, "more than \(Self.longestAttachment >> 10) KiB are to be given along with a backup")
