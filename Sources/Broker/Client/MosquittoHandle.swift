@@ -281,15 +281,19 @@ extension MosquittoHandle {
   }
 
   private func setTLS(_ tls: MosquittoConfiguration.TLS) throws(MosquittoError) {
-    let files = [
-      ("mqtt.tls.ca_file", tls.caFile), ("mqtt.tls.cert_file", tls.certificateFile), ("mqtt.tls.key_file", tls.keyFile),
-    ]
-    for case (let setting, let path?) in files where access(path, R_OK) != 0 { throw .unreadable(setting, path, errno) }
+    try Self.checkReadable(tls.caFile, of: "mqtt.tls.ca_file")
+    try Self.checkReadable(tls.certificateFile, of: "mqtt.tls.cert_file")
+    try Self.checkReadable(tls.keyFile, of: "mqtt.tls.key_file")
     try check(
       mosquitto_tls_set(
         pointer, tls.caFile, nil, tls.certificateFile, tls.keyFile,
         // A locked key file: no passphrase, instead of a question on the terminal.
         { _, _, _, _ in 0 }))
+  }
+
+  private static func checkReadable(_ path: String?, of setting: String) throws(MosquittoError) {
+    guard let path, access(path, R_OK) != 0 else { return }
+    throw .unreadable(setting, path, errno)
   }
 
   /// For calls that fail with nothing but their result, and with `errno`.
