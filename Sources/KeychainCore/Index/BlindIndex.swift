@@ -111,7 +111,7 @@ extension Keychain {
   }
 }
 
-/// How a query finds its rows: a statement, run with each of some keys. Its columns are the first eight of `ItemRow`.
+/// How a query finds its rows: a statement, run with each of some keys. Its columns are the first seven of `ItemRow`.
 struct SearchPlan {
   enum Key {
     case row(Int64)
@@ -123,7 +123,7 @@ struct SearchPlan {
   /// The most look-ups before a scan is as good.
   private static let limit = 32
   static let byRow: StaticString =
-    "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items WHERE id = ?"
+    "SELECT id, uuid, class, version, metadata, class_key, secret FROM items WHERE id = ?"
 
   let sql: StaticString
   let keys: [Key]
@@ -131,7 +131,7 @@ struct SearchPlan {
   private(set) var indexed: ItemAttribute?
 
   static let scan = SearchPlan(
-    "SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret FROM items ORDER BY id", [.all])
+    "SELECT id, uuid, class, version, metadata, class_key, secret FROM items ORDER BY id", [.all])
 
   private init(_ sql: StaticString, _ keys: [Key], by indexed: ItemAttribute? = nil) {
     (self.sql, self.keys, self.indexed) = (sql, keys, indexed)
@@ -146,7 +146,7 @@ struct SearchPlan {
       if let keys = try Self.primaryKeys(query, itemClass, indexes) {
         self.init(
           """
-          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          SELECT id, uuid, class, version, metadata, class_key, secret
           FROM items WHERE primary_index = ?
           """, keys)
         return
@@ -160,13 +160,13 @@ struct SearchPlan {
       if !firsts.isEmpty {
         self.init(
           """
-          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          SELECT id, uuid, class, version, metadata, class_key, secret
           FROM items WHERE index_1 = ? ORDER BY id
           """, firsts, by: first)
       } else if !seconds.isEmpty {
         self.init(
           """
-          SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret
+          SELECT id, uuid, class, version, metadata, class_key, secret
           FROM items WHERE index_2 = ? ORDER BY id
           """, seconds, by: second)
       }

@@ -33,7 +33,6 @@ extension Item {
   /// was written: so neither is ever paired with an older other.
   func binding(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Binding {
     var binding = SealedPart.Binding(role: part, store: store, subject: id)
-    guard part != .itemKey else { return binding }
     (binding.itemClass, binding.version) = (itemClass.rawValue, part == .secret ? secretVersion : version)
     return binding
   }

@@ -1,8 +1,8 @@
 import SQLiteDatabase
 import SodiumCrypto
 
-/// Opens rows of `items`: the metadata under the metadata key, the secret under the row's own key, which
-/// its class key wraps. Changes nothing; a row that does not open is reported to `StoreHealth`.
+/// Opens rows of `items`: the metadata under the metadata key, the secret under the key of its class. Changes nothing;
+/// a row that does not open is reported to `StoreHealth`.
 extension Keychain {
   /// Opens the metadata of the row that stands in the first columns of `ItemRow`.
   func item(from row: SQLiteRow, in tx: ReadTransaction) throws -> Item {
@@ -25,27 +25,6 @@ extension Keychain {
     return item
   }
 
-  /// Lends the item key of a row.
-  ///
-  /// - Parameters:
-  ///   - classKey: what the row says that wraps it.
-  ///   - known: the class key, where the keys in memory may lack it.
-  func withItemKey<R>(
-    _ wrapped: UnsafeRawBufferPointer, of item: Item, classKey: Int64, key known: GuardedKey? = nil,
-    in tx: ReadTransaction, _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R {
-    try SealedPart.open(wrapped, at: item.binding(of: .itemKey, storeID)) { id in
-      guard Int64(id.rawValue) == classKey, wrapped.count == SealedPart.overhead + KeyArena.keyLength else {
-        throw SodiumError.notAuthentic
-      }
-      return try known ?? keys.key(id, in: tx)
-    } damage: {
-      health.corrupt(row: item.rowID, "the key")
-    } _: {
-      try body($0)
-    }
-  }
-
   /// The secret of an item, as it is now (the item may have been changed since it was read).
   ///
   /// - Throws: `itemNotFound` when it is gone, `interactionNotAllowed` when its class is locked,
@@ -65,21 +44,25 @@ extension Keychain {
     }
   }
 
-  /// Opens the secret of the row that stands in the first eight columns of `ItemRow`.
-  func secret(of item: Item, from row: SQLiteRow, in tx: ReadTransaction) throws -> SecretBytes {
-    try row.withBlob(6) { wrapped in
-      try withItemKey(wrapped, of: item, classKey: row.integer(5), in: tx) { key in
-        try row.withBlob(7) { sealed in
-          do {
-            guard try SealedPart.keyID(of: sealed) == .none else { throw SodiumError.notAuthentic }
-            let binding = item.binding(of: .secret, storeID)
-            return try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
-              try SealedPart.open(sealed, at: binding, key: key, into: padded)
-              return try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: binding.role.block ?? 1)
-            }
-          } catch is SodiumError { throw health.corrupt(row: item.rowID, "the secret") }
+  /// Opens the secret of the row that stands in the first seven columns of `ItemRow`.
+  ///
+  /// - Parameter known: the class key, where the keys in memory may lack it.
+  func secret(of item: Item, from row: SQLiteRow, key known: GuardedKey? = nil, in tx: ReadTransaction) throws
+    -> SecretBytes
+  {
+    let classKey = row.integer(5)
+    return try row.withBlob(6) { sealed in
+      do {
+        let id = try SealedPart.keyID(of: sealed)
+        guard Int64(id.rawValue) == classKey else { throw SodiumError.notAuthentic }
+        let binding = item.binding(of: .secret, storeID)
+        return try (known ?? keys.key(id, in: tx)).withUnsafeBytes { key in
+          try SecretBytes(capacity: SealedPart.plaintextCount(sealed)) { padded in
+            try SealedPart.open(sealed, at: binding, key: key, into: padded)
+            return try Padding.unpaddedCount(UnsafeRawBufferPointer(padded), block: binding.role.block ?? 1)
+          }
         }
-      }
+      } catch let error where StoreHealth.isDamage(error) { throw health.corrupt(row: item.rowID, "the secret") }
     }
   }
 }

@@ -3,10 +3,9 @@ import SodiumCrypto
 
 /// A row of `items`, but for what is sealed in it:
 ///
-///     id | uuid | class | version | metadata | class_key | wrapped_key | secret
-///        | index_epoch | primary_index | index_1 | index_2
+///     id | uuid | class | version | metadata | class_key | secret | index_epoch | primary_index | index_1 | index_2
 ///
-/// That is the order in which columns are read: by who needs the metadata alone the first five, with the secret eight.
+/// That is the order in which columns are read: by who needs the metadata alone the first five, with the secret seven.
 package struct ItemRow {
   var rowID: Int64
   /// The byte of its class.
@@ -19,30 +18,28 @@ package struct ItemRow {
   var primaryIndex: ItemID?
   var index1: ItemID?
   var index2: ItemID?
+  /// What the secret is sealed by.
   var classKey = KeyID.none
-  var wrappedKeyTag = ItemID.zero
 }
 
 extension ItemRow {
   /// - Parameter health: learns of a row that cannot be read as one.
   init(_ row: SQLiteRow, _ health: StoreHealth) throws {
     guard let id = row.withBlob(1, { ItemID($0) }), let itemClass = UInt8(exactly: row.integer(2)),
-      let indexEpoch = UInt32(exactly: row.integer(8)), let classKey = UInt32(exactly: row.integer(5))
+      let indexEpoch = UInt32(exactly: row.integer(7)), let classKey = UInt32(exactly: row.integer(5))
     else { throw health.corrupt(row: row.integer(0), "what names it") }
     self.init(
       rowID: row.integer(0), itemClass: itemClass, id: id, version: row.integer(3), metadataTag: row.tag(4),
-      secretTag: row.tag(7), indexEpoch: indexEpoch, primaryIndex: row.withBlob(9) { ItemID($0) },
-      index1: row.isNull(10) ? nil : row.withBlob(10) { ItemID($0) },
-      index2: row.isNull(11) ? nil : row.withBlob(11) { ItemID($0) }, classKey: KeyID(rawValue: classKey),
-      wrappedKeyTag: row.tag(6))
+      secretTag: row.tag(6), indexEpoch: indexEpoch, primaryIndex: row.withBlob(8) { ItemID($0) },
+      index1: row.isNull(9) ? nil : row.withBlob(9) { ItemID($0) },
+      index2: row.isNull(10) ? nil : row.withBlob(10) { ItemID($0) }, classKey: KeyID(rawValue: classKey))
   }
 
   /// All of them.
   static func forEach(in tx: ReadTransaction, _ health: StoreHealth, _ body: (ItemRow) throws -> Void) throws {
     try tx.forEach(
       """
-      SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
-        index_2
+      SELECT id, uuid, class, version, metadata, class_key, secret, index_epoch, primary_index, index_1, index_2
       FROM items
       """, bound: []
     ) { row in
@@ -62,27 +59,22 @@ extension Keychain {
   func row<R>(_ rowID: Int64, in tx: ReadTransaction, _ body: (ItemRow, SQLiteRow) throws -> R) throws -> R? {
     try tx.first(
       """
-      SELECT id, uuid, class, version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
-        index_2
+      SELECT id, uuid, class, version, metadata, class_key, secret, index_epoch, primary_index, index_1, index_2
       FROM items WHERE id = ?
       """, .integer(rowID)
     ) { try body(ItemRow($0, health), $0) }
   }
-
-  /// A key of an item, and what wraps it.
-  typealias ItemKey = (bytes: UnsafeRawBufferPointer, wrapper: RootKeys.Root)
 
   /// Seals an item by the newest keys, with the indexes over the same attributes, and writes its row.
   ///
   /// - Parameters:
   ///   - item: gets the number of its row, where that is new.
   ///   - old: the row that it replaces; nil: a new one.
-  ///   - key: to be wrapped; nil: it stays.
-  ///   - secret: to be sealed by `key`; nil: it stays.
-  ///   - nonces: three, where they are drawn already.
+  ///   - secret: to be sealed by that key of a class; nil: it stays.
+  ///   - nonces: two, where they are drawn already.
   /// - Throws: `duplicateItem`, and then nothing has changed.
   func write(
-    _ item: inout Item, over old: ItemRow?, _ key: ItemKey?, _ secret: SecretBytes?,
+    _ item: inout Item, over old: ItemRow?, _ secret: (bytes: SecretBytes, classKey: RootKeys.Root)?,
     nonces: UnsafeRawBufferPointer? = nil, _ ledger: ChangeLedger, in tx: WriteTransaction
   ) throws {
     func nonce(_ number: Int) -> UnsafeRawBufferPointer? {
@@ -101,10 +93,9 @@ extension Keychain {
     let sides = item.itemClass.sideIndexes
     row.index1 = try index.side(sides.first, of: item.itemClass, item.attributes)
     row.index2 = try index.side(sides.second, of: item.itemClass, item.attributes)
-    (row.classKey, row.wrappedKeyTag) = (old?.classKey ?? .none, old?.wrappedKeyTag ?? .zero)
-    row.secretTag = old?.secretTag ?? .zero
+    (row.classKey, row.secretTag) = (old?.classKey ?? .none, old?.secretTag ?? .zero)
     // The sealed parts and four names, where SQLite takes them from.
-    let room = plaintext.count + (secret?.count ?? 0) + KeyArena.keyLength + 3 * (SealedPart.overhead + 64) + 4 * 16
+    let room = plaintext.count + (secret?.bytes.count ?? 0) + 2 * (SealedPart.overhead + 64) + 4 * 16
     try withUnsafeTemporaryAllocation(byteCount: room, alignment: 16) { memory in
       var free = memory[...]
       func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
@@ -112,12 +103,14 @@ extension Keychain {
         return UnsafeMutableRawBufferPointer(rebasing: free.prefix(count))
       }
       func seal(
-        _ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by keyID: KeyID, _ key: UnsafeRawBufferPointer,
-        _ number: Int, _ tag: inout ItemID
+        _ bytes: UnsafeRawBufferPointer, _ part: SealedPart.Role, by key: RootKeys.Root, _ number: Int,
+        _ tag: inout ItemID
       ) throws -> SQLiteLoan {
         let output = take(part.sealedCount(bytes.count))
-        try SealedPart.seal(
-          bytes, at: item.binding(of: part, storeID), by: keyID, key: key, nonce: nonce(number), into: output)
+        try key.key.withUnsafeBytes {
+          try SealedPart.seal(
+            bytes, at: item.binding(of: part, storeID), by: key.id, key: $0, nonce: nonce(number), into: output)
+        }
         tag = ItemID(tagOf: UnsafeRawBufferPointer(output))
         return .bytes(UnsafeRawBufferPointer(output))
       }
@@ -127,32 +120,23 @@ extension Keychain {
         name.withBytes { output.copyMemory(from: $0) }
         return .bytes(UnsafeRawBufferPointer(output))
       }
-      let metadata = try plaintext.withUnsafeBytes { plaintext in
-        try metadataKey.key.withUnsafeBytes {
-          try seal(plaintext, .metadata, by: metadataKey.id, $0, 0, &row.metadataTag)
-        }
-      }
-      var (wrapped, sealed) = (SQLiteLoan.null, SQLiteLoan.null)
-      if let key {
-        row.classKey = key.wrapper.id
-        wrapped = try key.wrapper.key.withUnsafeBytes {
-          try seal(key.bytes, .itemKey, by: key.wrapper.id, $0, 2, &row.wrappedKeyTag)
-        }
-        if let secret {
-          sealed = try secret.withUnsafeBytes { try seal($0, .secret, by: .none, key.bytes, 1, &row.secretTag) }
-        }
+      let metadata = try plaintext.withUnsafeBytes { try seal($0, .metadata, by: metadataKey, 0, &row.metadataTag) }
+      var sealed = SQLiteLoan.null
+      if let (bytes, classKey) = secret {
+        row.classKey = classKey.id
+        sealed = try bytes.withUnsafeBytes { try seal($0, .secret, by: classKey, 1, &row.secretTag) }
       }
       let values: [SQLiteLoan] = [
-        .integer(row.version), metadata, .integer(Int64(row.classKey.rawValue)), wrapped, sealed, .integer(row.rowID),
+        .integer(row.version), metadata, .integer(Int64(row.classKey.rawValue)), sealed, .integer(row.rowID),
         .integer(Int64(row.indexEpoch)), name(row.primaryIndex), name(row.index1), name(row.index2), name(row.id),
         .integer(Int64(row.itemClass)),
       ]
       guard let old else {
         try tx.execute(
           """
-          INSERT INTO items (version, metadata, class_key, wrapped_key, secret, index_epoch, primary_index, index_1,
-            index_2, uuid, class)
-          VALUES (?1, ?2, ?3, ?4, ?5, ?7, ?8, ?9, ?10, ?11, ?12)
+          INSERT INTO items (version, metadata, class_key, secret, index_epoch, primary_index, index_1, index_2, uuid,
+            class)
+          VALUES (?1, ?2, ?3, ?4, ?6, ?7, ?8, ?9, ?10, ?11)
           """, lending: values)
         row.rowID = tx.lastInsertedRowID
         item.rowID = row.rowID
@@ -162,17 +146,15 @@ extension Keychain {
         // SQLite would rewrite the indexes of whatever a statement names.
         try tx.execute(
           """
-          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
-            secret = coalesce(?5, secret)
-          WHERE id = ?6
-          """, lending: Array(values[..<6]))
+          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, secret = coalesce(?4, secret) WHERE id = ?5
+          """, lending: Array(values[..<5]))
       } else {
         try tx.execute(
           """
-          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, wrapped_key = coalesce(?4, wrapped_key),
-            secret = coalesce(?5, secret), index_epoch = ?7, primary_index = ?8, index_1 = ?9, index_2 = ?10
-          WHERE id = ?6
-          """, lending: Array(values[..<10]))
+          UPDATE items SET version = ?1, metadata = ?2, class_key = ?3, secret = coalesce(?4, secret),
+            index_epoch = ?6, primary_index = ?7, index_1 = ?8, index_2 = ?9
+          WHERE id = ?5
+          """, lending: Array(values[..<9]))
       }
       try ledger.remove(.item(old))
       try ledger.insert(.item(row))

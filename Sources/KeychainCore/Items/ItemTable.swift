@@ -17,15 +17,14 @@ extension Keychain {
       let now = options.now()
       if attributes[.creationDate] == nil { attributes[.creationDate] = .date(microseconds: now) }
       if attributes[.modificationDate] == nil { attributes[.modificationDate] = .date(microseconds: now) }
-      // The name, the key and three nonces at once: to draw them takes a system call each time.
-      return try withScratchMemory(16 + 32 + 3 * XChaCha20Poly1305.nonceLength) { random in
+      // The name and two nonces at once: to draw them takes a system call each time.
+      return try withScratchMemory(16 + 2 * XChaCha20Poly1305.nonceLength) { random in
         RandomBytes.fill(random)
         var drawn = RowReader(UnsafeRawBufferPointer(random))
         var item = Item(
           rowID: 0, id: try drawn.name(), itemClass: new.itemClass, accessible: new.accessible, attributes: attributes,
           version: 1)
-        let key = try (drawn.take(32), classKey)
-        try write(&item, over: nil, key, new.secret, nonces: drawn.rest, ledger, in: tx)
+        try write(&item, over: nil, (new.secret, classKey), nonces: drawn.rest, ledger, in: tx)
         auditLog.note(.added, item, ledger)
         return item
       }
@@ -110,7 +109,7 @@ extension Keychain {
   /// - Parameters:
   ///   - attributes: replace those of the same name; the others stay.
   ///   - removing: attributes that go.
-  ///   - accessible: with another class the item's key is re-wrapped.
+  ///   - accessible: by the key of another class the secret is sealed again.
   /// - Throws: `itemNotFound`, `duplicateItem` (nothing has changed then, and the transaction can
   ///   go on), `interactionNotAllowed` when the secret or the class changes and is locked.
   @discardableResult package func update(
@@ -120,51 +119,24 @@ extension Keychain {
     try health.checkWritable()
     return try KeychainError.wrap("changing an item") {
       guard secret?.count ?? 0 <= NewItem.secretLimit else { throw NewItem.tooLarge("secret") }
-      guard case (var now, let old, let wrapped)? = try stored(item.rowID, in: tx), old.id == item.id else {
-        throw KeychainError.noSuchItem()
-      }
+      let stored = try row(item.rowID, in: tx) { row, columns in (try self.item(from: columns, in: tx), row) }
+      guard case (let before, let old)? = stored, old.id == item.id else { throw KeychainError.noSuchItem() }
       let ledger = try ledger(tx)
-      let isMoved = accessible.map { $0 != now.accessible } ?? false
+      var now = before
       now.change(attributes ?? [:], removing: removing, now: options.now())
       now.accessible = accessible ?? now.accessible
       now.version += 1
-      if let secret {
-        // A new secret gets a new key: so the old one's is gone with its wrapping.
+      if secret != nil || now.accessible != before.accessible {
         now.secretVersion = now.version
         let classKey = try classKey(now.accessible, ledger, in: tx)
-        try withScratchMemory(KeyArena.keyLength) { key in
-          RandomBytes.fill(key)
-          try write(&now, over: old, (UnsafeRawBufferPointer(key), classKey), secret, ledger, in: tx)
-        }
-      } else if isMoved {
-        let classKey = try classKey(now.accessible, ledger, in: tx)
-        try rewrap(&now, over: old, wrapped, by: classKey, ledger, in: tx)
+        let secret = try secret ?? self.secret(of: before, in: tx)
+        try write(&now, over: old, (secret, classKey), ledger, in: tx)
+        ledger.owesErasure = true
       } else {
-        try write(&now, over: old, nil, nil, ledger, in: tx)
+        try write(&now, over: old, nil, ledger, in: tx)
       }
-      if secret != nil || isMoved { ledger.owesErasure = true }
       auditLog.note(secret == nil ? .changed : .secretChanged, now, ledger)
       return now
-    }
-  }
-
-  /// What a row says, and its key as it is wrapped; nil when there is no such row.
-  func stored(_ rowID: Int64, in tx: ReadTransaction) throws -> (item: Item, row: ItemRow, wrappedKey: [UInt8])? {
-    try row(rowID, in: tx) { row, columns in (try item(from: columns, in: tx), row, columns.blob(6)) }
-  }
-
-  /// Writes an item with its key wrapped again. The secret stays.
-  ///
-  /// - Parameter known: what has wrapped it, where the keys in memory may lack that.
-  func rewrap(
-    _ item: inout Item, over old: ItemRow, _ wrapped: [UInt8], from known: GuardedKey? = nil,
-    by classKey: RootKeys.Root, _ ledger: ChangeLedger, in tx: WriteTransaction
-  ) throws {
-    let read = item
-    try wrapped.withUnsafeBytes { wrapped in
-      try withItemKey(wrapped, of: read, classKey: Int64(old.classKey.rawValue), key: known, in: tx) {
-        try write(&item, over: old, ($0, classKey), nil, ledger, in: tx)
-      }
     }
   }
 }

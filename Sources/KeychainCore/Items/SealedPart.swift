@@ -18,7 +18,6 @@ package struct SealedPart {
   package enum Role: UInt8, Sendable {
     case metadata = 1
     case secret = 2
-    case itemKey = 3
     case keyRecord = 4
     case slot = 5
     case manifest = 6

@@ -5,14 +5,13 @@ import SodiumCrypto
 ///
 ///     item: 1 | class 1 | item 16 | version 8 | metadata tag 16 | secret tag 16
 ///           | index epoch 4 | primary index 16 | present 1 | index 1 16 | index 2 16 | row id 8
-///           | class key 4 | wrapped key tag 16
+///           | class key 4
 ///     slot: 2 | slot 16 | payload tag 16 | number 8 | its other columns
 ///     key:  3 | key id 4 | tag 16
 ///     last record of the audit: 4 | number 8 | tag 16
 ///     record: 5 | id 8 | home 8 | version 8 | version of the secret 8 | state tag 16 | secret tag 16
 ///
-/// A tag covers all that its part binds. Who renews a class key changes the element of every item
-/// that it wraps.
+/// A tag covers all that its part binds. Who renews a class key changes the element of every item of the class.
 package enum ManifestElement {
   case item(ItemRow)
   case slot(id: ItemID, number: Int64, tag: ItemID, columns: [UInt8])
@@ -35,7 +34,7 @@ package enum ManifestElement {
   }
 
   /// The most bytes that are hashed.
-  private var room: Int { if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 139 } }
+  private var room: Int { if case .slot(_, _, _, let columns) = self { 41 + columns.count } else { 123 } }
 
   private func write(to message: UnsafeMutableRawBufferPointer) -> Int {
     var writer = RowWriter(message)
@@ -55,7 +54,6 @@ package enum ManifestElement {
       writer.write(row.index2 ?? .zero)
       writer.write(row.rowID)
       writer.write(row.classKey.rawValue)
-      writer.write(row.wrappedKeyTag)
     case .slot(let id, let number, let tag, let columns):
       writer.write(2 as UInt8)
       writer.write(id)

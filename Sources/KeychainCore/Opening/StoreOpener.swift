@@ -292,12 +292,12 @@ extension Keychain {
   }
 }
 
-/// The tables of the store, format 2. Other components keep theirs in the same file.
+/// The tables of the store, format 3. Other components keep theirs in the same file.
 enum StoreSchema {
   /// "TKST", in the head of the SQLite file.
   static let applicationID: Int64 = 0x544B_5354
   /// The format of the store, as `user_version`.
-  static let format: Int64 = 2
+  static let format: Int64 = 3
 
   private static let statements: [StaticString] = [
     "CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), uuid BLOB NOT NULL) STRICT",
@@ -310,13 +310,13 @@ enum StoreSchema {
     """,
     // id: KeyID. wrapped: sealed by the key that its head names.
     "CREATE TABLE keys (id INTEGER PRIMARY KEY, wrapped BLOB NOT NULL) STRICT",
-    // class: ItemClass. class_key: KeyID, what wrapped_key is sealed by.
+    // class: ItemClass. class_key: KeyID, what secret is sealed by.
     """
     CREATE TABLE items (
       id INTEGER PRIMARY KEY, uuid BLOB NOT NULL, class INTEGER NOT NULL,
       version INTEGER NOT NULL, class_key INTEGER NOT NULL, index_epoch INTEGER NOT NULL,
-      primary_index BLOB NOT NULL, index_1 BLOB, index_2 BLOB, wrapped_key BLOB NOT NULL,
-      metadata BLOB NOT NULL, secret BLOB NOT NULL) STRICT
+      primary_index BLOB NOT NULL, index_1 BLOB, index_2 BLOB, metadata BLOB NOT NULL,
+      secret BLOB NOT NULL) STRICT
     """, "CREATE UNIQUE INDEX items_primary ON items (primary_index)",
     "CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
     "CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
@@ -336,7 +336,7 @@ enum StoreSchema {
   static func create(in tx: WriteTransaction) throws {
     // https://www.sqlite.org/pragma.html#pragma_application_id
     try tx.execute("PRAGMA application_id = 0x544B5354")
-    try tx.execute("PRAGMA user_version = 2")
+    try tx.execute("PRAGMA user_version = 3")
     for statement in statements { try tx.execute(statement) }
   }
 

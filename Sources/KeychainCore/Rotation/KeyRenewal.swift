@@ -100,12 +100,15 @@ struct KeyRenewal {
       let id = KeyID(rawValue: UInt32(truncatingIfNeeded: classKey))
       // With the metadata key all rows are renewed: one that is passed over would not open any more.
       guard purposes.contains(.metadata) || purposes.contains(id.purpose) else { return false }
-      guard let key = old[id], case (var item, let row, let wrapped)? = try keychain.stored(rowID, in: tx) else {
-        throw keychain.health.corrupt(row: rowID, "the key")
+      let stored = try keychain.row(rowID, in: tx) { row, columns in
+        guard let key = old[id] else { throw keychain.health.corrupt(row: rowID, "its class") }
+        let item = try keychain.item(from: columns, in: tx)
+        return (item, row, try keychain.secret(of: item, from: columns, key: key, in: tx))
       }
-      // The attributes are sealed and indexed again, the item key is wrapped again.
+      guard case (var item, let row, let secret)? = stored else { return false }
+      // The attributes are indexed again, too.
       let next = try keys.current(id.purpose, ledger, in: tx)
-      try keychain.rewrap(&item, over: row, wrapped, from: key, by: next, ledger, in: tx)
+      try keychain.write(&item, over: row, (secret, next), ledger, in: tx)
       return true
     }
   }

@@ -5,8 +5,6 @@ import SodiumCrypto
 /// transaction. A crash leaves the store as it was or as it is to be.
 ///
 /// The keys of before open nothing in the store afterwards but the audit's earlier records, which keep their key.
-/// The secrets themselves stay as they are: their item keys are wrapped again. Who has an older copy with its key
-/// has those secrets, and the item keys of those that have not changed since.
 extension Keychain {
   /// Seals the root keys into the slots that open with `secrets`; all other slots are removed. Others who
   /// write wait meanwhile, some 50 µs an item; readers go on.

@@ -15,8 +15,7 @@ extension Keychain {
   ///
   /// With the first passphrase, items "when unlocked" are out of reach of the key files; so the
   /// store must have been opened in a way that reaches them. Their classes get new keys, which an older copy of
-  /// the store does not have; their item keys stay. Then a device key that is in use and whose file is lost is
-  /// written again.
+  /// the store does not have. Then a device key that is in use and whose file is lost is written again.
   ///
   /// - Parameters:
   ///   - actor: for whom, in the audit; nil is the keychain's own auditor.

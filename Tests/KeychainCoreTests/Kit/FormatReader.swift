@@ -2,7 +2,7 @@ import CLibSodium
 import Foundation
 import Testing
 
-/// Reads a store of format 2 with plain SQLite and plain libsodium.
+/// Reads a store of format 3 with plain SQLite and plain libsodium.
 struct FormatReader {
   let raw: RawStore
   private let store: [UInt8]
@@ -64,13 +64,10 @@ struct FormatReader {
   }
 
   func secret(row: Int64, classByte: UInt8, version: Int64) throws -> [UInt8] {
-    let row = try raw.run("SELECT uuid, class_key, wrapped_key, secret FROM items WHERE id = \(row)")[0]
-    guard case .integer(let classKey) = row[1] else { throw Malformed() }
-    let itemKey = try Self.open(
-      Self.blob(row[2]), key: key(Int(classKey)), role: 3, store: store, subject: Self.blob(row[0]))
+    let row = try raw.run("SELECT uuid, class_key, secret FROM items WHERE id = \(row)")[0]
     return try Self.open(
-      Self.blob(row[3]), key: itemKey, role: 2, store: store, subject: Self.blob(row[0]), classByte: classByte,
-      version: version)
+      Self.blob(row[2]), key: key(Int(Self.number(row[1]))), role: 2, store: store, subject: Self.blob(row[0]),
+      classByte: classByte, version: version)
   }
 
   /// A part of a record: "state" or "secret".
@@ -111,7 +108,7 @@ struct FormatReader {
     var elements: [[UInt8]] = []
     for row in try raw.run(
       "SELECT id, class, uuid, version, metadata, secret, index_epoch, primary_index, index_1,"
-        + " index_2, class_key, wrapped_key FROM items")
+        + " index_2, class_key FROM items")
     {
       let indexes = row[8...9].map { value in if case .blob(let bytes) = value { bytes } else { none } }
       let present = 1 | (row[8] == .null ? 0 : 2) | (row[9] == .null ? 0 : 4)
@@ -120,8 +117,7 @@ struct FormatReader {
       element += try Self.blob(row[4]).suffix(16) + Self.blob(row[5]).suffix(16)
       element += Self.bytes(try Self.number(row[6]), 4) + (try Self.blob(row[7]))
       element += [UInt8(present)] + indexes[0] + indexes[1] + Self.bytes(try Self.number(row[0]), 8)
-      element += Self.bytes(try Self.number(row[10]), 4) + (try Self.blob(row[11])).suffix(16)
-      elements.append(element)
+      elements.append(element + Self.bytes(try Self.number(row[10]), 4))
     }
     for row in try raw.run("SELECT id, uuid, payload, kind, created, label, parameters FROM key_slots") {
       guard case .text(let label) = row[5] else { throw Malformed() }

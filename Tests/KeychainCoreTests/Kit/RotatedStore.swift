@@ -129,18 +129,21 @@ struct LeakedKeys {
 
   private func items(_ keychain: Keychain, in tx: ReadTransaction) throws -> [String] {
     var found: [String] = []
-    try tx.forEach("SELECT id, uuid, class, version, metadata, wrapped_key, index_epoch FROM items", bound: []) { row in
+    try tx.forEach("SELECT id, uuid, class, version, metadata, secret, index_epoch FROM items", bound: []) { row in
       guard let id = row.withBlob(1, { ItemID($0) }) else { return true }
-      let item = Item(
+      var item = Item(
         rowID: 0, id: id, itemClass: ItemClass(rawValue: UInt8(row.integer(2))) ?? .key, version: row.integer(3))
       let metadata = item.binding(of: .metadata, keychain.storeID)
       if keys(.metadata).contains(where: { opens(row.blob(4), metadata, $0.key) }) {
         found.append("attributes of row \(row.integer(0))")
       }
       let classes = Accessibility.allCases.flatMap { keys($0.keyPurpose) }
-      let itemKey = item.binding(of: .itemKey, keychain.storeID)
-      if classes.contains(where: { opens(row.blob(5), itemKey, $0.key) }) {
-        found.append("secret of row \(row.integer(0))")
+      for version in 1...max(row.integer(3), 1) {
+        item.secretVersion = version
+        let secret = item.binding(of: .secret, keychain.storeID)
+        if classes.contains(where: { opens(row.blob(5), secret, $0.key) }) {
+          found.append("secret of row \(row.integer(0))")
+        }
       }
       if keys(.blindIndex).contains(where: { Int64($0.id.epoch) == row.integer(6) }) {
         found.append("index of row \(row.integer(0))")

@@ -13,7 +13,7 @@ import Testing
     return .item(
       .init(
         rowID: number, itemClass: 1, id: id, version: version, metadataTag: id, secretTag: id, indexEpoch: 1,
-        primaryIndex: id, index1: nil, index2: nil, classKey: KeyID(rawValue: 17 << 24 | 1), wrappedKeyTag: id))
+        primaryIndex: id, index1: nil, index2: nil, classKey: KeyID(rawValue: 17 << 24 | 1)))
   }
 
   @Test func theSameRowTwiceIsNotTheSameAsNever() throws {

@@ -3,7 +3,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-/// Format 2, read by a program that shares nothing with the store but libsodium: whoever changes
+/// Format 3, read by a program that shares nothing with the store but libsodium: whoever changes
 /// the format breaks this, and has to think of the stores that exist.
 @Suite struct LayoutTests {
   private let store: TemporaryStore
@@ -51,7 +51,7 @@ import Testing
         "items: CREATE TABLE items ( id INTEGER PRIMARY KEY, uuid BLOB NOT NULL,"
           + " class INTEGER NOT NULL, version INTEGER NOT NULL, class_key INTEGER NOT NULL,"
           + " index_epoch INTEGER NOT NULL, primary_index BLOB NOT NULL, index_1 BLOB,"
-          + " index_2 BLOB, wrapped_key BLOB NOT NULL, metadata BLOB NOT NULL," + " secret BLOB NOT NULL) STRICT",
+          + " index_2 BLOB, metadata BLOB NOT NULL, secret BLOB NOT NULL) STRICT",
         "items_index_1: CREATE INDEX items_index_1 ON items (index_1) WHERE index_1 IS NOT NULL",
         "items_index_2: CREATE INDEX items_index_2 ON items (index_2) WHERE index_2 IS NOT NULL",
         "items_primary: CREATE UNIQUE INDEX items_primary ON items (primary_index)",
@@ -67,7 +67,7 @@ import Testing
         "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1)," + " uuid BLOB NOT NULL) STRICT",
       ])
     #expect(try reader.raw.run("PRAGMA application_id") == [[.integer(0x544B_5354)]])
-    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(2)]])
+    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(3)]])
   }
 
   @Test func theKeysAreThese() throws {
@@ -161,9 +161,9 @@ import Testing
         .genericPassword, attributes: attributes, secret: SecretBytes(random: count), accessible: .afterFirstUnlock))
     defer { try? keychain.delete(item) }
     let found = try keychain.database.read { tx in
-      try tx.first(
-        "SELECT length(secret), length(metadata), length(wrapped_key) FROM items WHERE id = ?", .integer(item.rowID)
-      ) { row in (0..<3).map { row.integer($0) } }
+      try tx.first("SELECT length(secret), length(metadata) FROM items WHERE id = ?", .integer(item.rowID)) { row in
+        (0..<2).map { row.integer($0) }
+      }
     }
     return try #require(found)
   }
@@ -194,6 +194,6 @@ import Testing
     // A home's credential with a 16-byte id and names of usual length fits into one step.
     let credential = Sample.credential("a1b2c3d4e5f60718a1b2c3d4e5f60718", team: "otbr-1")
     let sizes = try lengths(store, credential.attributes, secret: 110)
-    #expect(sizes == [173, 173, 77])
+    #expect(sizes == [173, 173])
   }
 }

@@ -105,7 +105,7 @@ import Testing
     let raw = try store.raw()
     // Purpose << 24 | epoch: the class is 16, the session key 2.
     let classKeys = try raw.run("SELECT class_key FROM items ORDER BY id").map { $0[0] }
-    // What was there before has been wrapped again.
+    // What was there before has been sealed again.
     #expect(classKeys == [2, 2, 2, 2].map { .integer(16 << 24 | $0) })
     #expect(old.keys[16 << 24 | 1] != nil && old.keys[16 << 24 | 2] == nil)
     let wrappers = try raw.run("SELECT substr(wrapped, 2, 4) FROM keys WHERE id >> 24 = 16")
