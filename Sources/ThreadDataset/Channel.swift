@@ -87,6 +87,9 @@ public struct ChannelMask: Sendable, Hashable {
   /// The numbers of the channels of page 0, rising.
   public var channels: [UInt16] { entries.filter { $0.page == 0 }.flatMap(\.channels) }
 
+  /// Whether page 0 has channels 11 to 26 alone.
+  var isAllowed: Bool { entries.allSatisfy { $0.page != 0 || UInt32(bigEndianBytes: $0.mask) & ~0x001F_FFE0 == 0 } }
+
   /// False when there is no entry, when one is cut off, or when one of page 0 has not 4 bytes.
   static func isSound(_ bytes: ArraySlice<UInt8>) -> Bool {
     var rest = bytes

@@ -113,7 +113,7 @@ extension TLVType {
     case .channelMask:
       if !ChannelMask.isSound(value) {
         "entries of page, length and mask; 4 bytes of mask on page 0"
-      } else if ChannelMask(bytes: value)?.channels.allSatisfy(Channel.numbersOfPage0.contains) != true {
+      } else if ChannelMask(bytes: value)?.isAllowed != true {
         "channels 11 to 26 on page 0, channel 0 in the highest bit: 001fffe0 for all of them"
       } else {
         nil

@@ -45,6 +45,7 @@ import ThreadDataset
     .init("a name with a control character of two bytes", "0303c28541", .badValue, 3, at: 0),
     .init("an Extended PAN ID of zeros", "02080000000000000000", .badValue, 2, at: 0),
     .init("a channel mask in reversed order", "3506000407fff800", .badValue, 53, at: 0),
+    .init("a channel mask with channel 10", "35060004003fffe0", .badValue, 53, at: 0),
     .init("a channel mask with channel 27", "35060004001ffff0", .badValue, 53, at: 0),
     .init("a channel mask with 3 bytes on page 0", "35050003001fff", .badValue, 53, at: 0),
     .init("a second mask entry cut off", "350900040" + "01fffe00204ff", .badValue, 53, at: 0),
