@@ -275,15 +275,18 @@ enum ProgramCode {
   static func segments(in maps: String) -> [Range<UInt>] {
     var found: [Range<UInt>] = []
     var candidate: Range<UInt>?
-    for line in maps.split(separator: "\n") {
-      let words = line.split(separator: " ")
+    // By bytes, and without the other lines of a mapping: else it takes longer than the rest of a start.
+    for line in maps.utf8.split(separator: UInt8(ascii: "\n")) {
+      let isField = line.first.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? false
+      guard !isField || line.starts(with: "Anonymous:".utf8) else { continue }
+      let words = line.split(separator: UInt8(ascii: " ")).map { Substring($0) }
       if words.first == "Anonymous:" {
         if let candidate, words.count > 1, words[1] == "0" { found.append(candidate) }
         candidate = nil
       } else if words.count >= 6, words[1] == "r-xp", words[5].hasPrefix("/") {
         let ends = words[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
         candidate = ends.count == 2 && ends[0] < ends[1] ? ends[0]..<ends[1] : nil
-      } else if words.first?.last != ":" {
+      } else {
         candidate = nil
       }
     }
