@@ -64,7 +64,7 @@ package final class Bridge: Service {
     let discovers = configuration.settings.discovery == .auto
     let callers = WaitingCallers()
     let homes = configuration.servedHomes(canSeal: { identity.keys != nil }, callers: callers)
-    var parts = RequestService.Parts { DatasetSummary($0, key: hashKey) }
+    var parts = RequestService.Parts(try DatasetReader(key: hashKey))
     parts.rules = configuration.requestRules
     parts.version = configuration.version
     parts.ways = configuration.remedyWays

@@ -92,11 +92,12 @@ extension Home {
     guard context.canReceiveSecrets else { throw .noKey }
     // What another team holds is not found: no answer reveals that it has it.
     let team = context.requester.team
-    let own = routers[agent].flatMap { $0.owner == team ? credentials(of: $0) : nil }
+    if let own = routers[agent].flatMap({ $0.owner == team ? credentials(of: $0) : nil }) { return .credentials([own]) }
     let shared = credentials(sharedBy: team).filter { $0.agent == agent }
-    let latest = shared.max { ($0.changedAt ?? now) < ($1.changedAt ?? now) }
-    guard let found = own ?? latest else { throw noCredentials(of: agent) }
-    return .credentials([found])
+    guard let latest = shared.max(by: { ($0.changedAt ?? now) < ($1.changedAt ?? now) }) else {
+      throw noCredentials(of: agent)
+    }
+    return .credentials([latest])
   }
 
   private func noCredentials(of agent: BorderAgentID) -> HomeRefusal {

@@ -32,6 +32,10 @@ public protocol WireObject {
   /// Each field once, in the order of the wire.
   mutating func fields<Coder: WireCoder>(_ c: inout Coder)
 
+  /// The message as it is published. A requirement, so that who has any message calls what the optimizer has made of it
+  /// in the module that declares it.
+  consuming func json(capacity: Int) -> [UInt8]
+
   /// Members of its schema that say what one field means for others.
   var rules: String { get }
 }
@@ -128,12 +132,13 @@ extension WireWriter {
 }
 
 extension WireObject {
-  /// The message as it is published.
-  @inlinable public consuming func json(capacity: Int = 1_024) -> [UInt8] {
+  @inlinable public consuming func json(capacity: Int) -> [UInt8] {
     var writer = WireWriter(JSONWriter(capacity: capacity))
     writer.write(&self)
     return writer.json.bytes
   }
+
+  @inlinable public consuming func json() -> [UInt8] { json(capacity: 1_024) }
 }
 
 extension WirePart {

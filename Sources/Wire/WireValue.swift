@@ -99,7 +99,7 @@ extension UInt32: WireReadable { public static var form: WireForm { WireForm("",
 extension UInt64: WireReadable {}
 
 extension Array: WireValue where Element: WireValue {
-  public func write(to json: inout JSONWriter) {
+  @inlinable public func write(to json: inout JSONWriter) {
     json.open("[")
     for element in self {
       json.separate()

@@ -19,10 +19,10 @@ package final class RequestService: Sendable {
     package var exchange: @Sendable () -> SealedExchange = { SealedExchange(nil) }
     /// Another client has altered a device with buttons a moment ago.
     package var buttonsAltered: @Sendable (WireTime) -> Bool = { _ in false }
-    package var summarize: @Sendable (OperationalDataset) -> DatasetSummary?
+    package var datasets: DatasetReader
     package var logger = Logger(label: "requests") { _ in SwiftLogNoOpLogHandler() }
 
-    package init(summarize: @escaping @Sendable (OperationalDataset) -> DatasetSummary?) { self.summarize = summarize }
+    package init(_ datasets: DatasetReader) { self.datasets = datasets }
   }
 
   /// What has become of requests since the start.
@@ -69,7 +69,7 @@ package final class RequestService: Sendable {
   }
 
   private func writer(_ home: String, _ state: Home, _ committed: CommittedHomes) -> AnswerWriter {
-    var writer = AnswerWriter(home: home, summarize: parts.summarize) { key in
+    var writer = AnswerWriter(home: home, datasets: parts.datasets) { key in
       try committed.withDataset(of: key, in: home) { try OperationalDataset(bytes: Array($0)) }
     }
     writer.namesHome = homes.count > 1
@@ -105,7 +105,7 @@ package final class RequestService: Sendable {
     let exchange = parts.exchange()
     let asked = parts.rules.read(
       inbound, in: state, team: arrived.home.rules.team(arrived.user), with: exchange, &requests,
-      buttonsAltered: parts.buttonsAltered(now), at: now, summarize: parts.summarize)
+      buttonsAltered: parts.buttonsAltered(now), at: now, summarize: parts.datasets.summarize)
     let answer: Result<AnswerData, AnswerFailure>
     do throws(AnswerFailure) {
       let step = try asked.step.get()
@@ -291,11 +291,11 @@ package final class RequestService: Sendable {
   ) {
     let (request, context) = (local.request, local.context)
     let name = try local.home(of: names) { homes[$0] == nil ? nil : loop.homes.home($0) }
-    guard let home = homes[name], let state = loop.homes.home(name) else {
+    guard let home = homes[name], var state = loop.homes.home(name) else {
       throw AnswerFailure(.invalidPayload, field: "home", "there is no such home")
     }
     let route = try parts.rules.route(
-      of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.summarize)
+      of: request, context, buttonsAltered: parts.buttonsAltered(now), summarize: parts.datasets.summarize)
     guard case .home(let input, let dataset) = route else {
       let data = try read(route, state, name, most: Home.mostListed, at: now)
       return (data ?? AnswerData(), nil)
@@ -308,8 +308,7 @@ package final class RequestService: Sendable {
         throw AnswerFailure(ofStore: error)
       }
     } else {
-      var copy = state
-      output = copy.handle(input, at: now, rules: home.rules)
+      output = state.handle(input, at: now, rules: home.rules)
     }
     guard let answer = output.answer else { return (AnswerData(), nil) }
     if case .waiting(let question) = answer { return (AnswerData(), (question, name)) }

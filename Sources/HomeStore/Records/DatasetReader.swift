@@ -27,13 +27,15 @@ package struct DatasetReader: Sendable {
   package mutating func summary(of dataset: [UInt8]) -> DatasetSummary? {
     let whole = hash(dataset, as: .dataset)
     if let known = summaries[whole] { return known }
-    let key = key
-    guard let read = try? OperationalDataset(bytes: dataset),
-      let new = DatasetSummary(read, hash: { Self.hash($0, $1, key) })
-    else { return nil }
+    guard let read = try? OperationalDataset(bytes: dataset), let new = summarize(read) else { return nil }
     if summaries.count >= Self.kept { summaries.removeAll() }
     summaries[whole] = new
     return new
+  }
+
+  /// The same, for who has a dataset and no message: a call.
+  package func summarize(_ dataset: OperationalDataset) -> DatasetSummary? {
+    DatasetSummary(dataset) { Self.hash($0, $1, key) }
   }
 
   package func hash(_ bytes: [UInt8], as subject: Subject) -> Hash128 {
@@ -57,13 +59,11 @@ package struct DatasetReader: Sendable {
 }
 
 extension DatasetSummary {
-  /// For who has a dataset and no message: a call.
-  ///
   /// - Parameter key: as the loop's.
   /// - Returns: nil for what is no active dataset with which a Matter device can attach, and for a key of another
   ///   length.
   package init?(_ dataset: OperationalDataset, key: SecretBytes) {
-    guard var reader = try? DatasetReader(key: key), let summary = reader.summary(of: dataset.bytes) else { return nil }
+    guard let summary = try? DatasetReader(key: key).summarize(dataset) else { return nil }
     self = summary
   }
 }

@@ -18,15 +18,12 @@ package struct AnswerWriter {
   package var isSecondLook = false
   /// The dataset that lies under a record. Only lent: it is in memory while the answer is made.
   private let dataset: (RecordKey) throws -> OperationalDataset?
-  private let summarize: (OperationalDataset) -> DatasetSummary?
+  private let datasets: DatasetReader
 
-  /// - Parameter summarize: with the hashes of the home's own summaries.
-  package init(
-    home: String, summarize: @escaping (OperationalDataset) -> DatasetSummary?,
-    dataset: @escaping (RecordKey) throws -> OperationalDataset?
-  ) {
+  /// - Parameter datasets: with the hashes of the home's own summaries.
+  package init(home: String, datasets: DatasetReader, dataset: @escaping (RecordKey) throws -> OperationalDataset?) {
     self.home = home
-    self.summarize = summarize
+    self.datasets = datasets
     self.dataset = dataset
   }
 
@@ -115,7 +112,7 @@ package struct AnswerWriter {
       throw AnswerFailure(.store, error.message)
     } catch { found = nil }
     if let found {
-      guard let whole = agreed.parameters?.whole, summarize(found)?.parameters?.whole == whole else {
+      guard agreed.parameters?.whole == datasets.hash(found.bytes, as: .dataset) else {
         throw AnswerFailure(.changed, to: nil)
       }
       return found

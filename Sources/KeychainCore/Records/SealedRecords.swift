@@ -29,7 +29,7 @@ package final class SealedRecords: RecordStore {
   }
 
   package func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
-    try keychain.read { try keychain.recordSecret(of: id, in: $0) }?.withUnsafeBytes(body)
+    try keychain.look { try keychain.recordSecret(of: id, in: $0) }?.withUnsafeBytes(body)
   }
 
   package func unreadable() throws -> [DamagedRecord] {

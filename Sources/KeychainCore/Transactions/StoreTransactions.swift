@@ -110,6 +110,12 @@ extension Keychain {
     }
   }
 
+  /// The same for a body of one statement, which sees a snapshot of its own.
+  func look<R>(_ body: (ReadTransaction) throws -> R) throws(KeychainError) -> R {
+    guard access == .readWrite else { return try read(body) }
+    return try KeychainError.wrap("reading") { try database.look(body) }
+  }
+
   /// Runs `body` in one transaction, and in a shared store in its turn.
   ///
   /// - Throws: what `body` throws, and then nothing has changed; `notAvailable` when another process

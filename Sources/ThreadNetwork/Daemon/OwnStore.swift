@@ -89,9 +89,9 @@ struct OwnStore: Sendable {
     if command.writes, !command.needsConsent { try keychain.checkWritable() }
     // Without a daemon nobody listens to border routers: none is active.
     if command == .listActiveCredentials || command == .nearbyNetworks { return .data(AnswerData(credentials: [])) }
-    let key = try records.hashKey()
-    let summarize = { DatasetSummary($0, key: key) }
-    let route = try RequestRules().route(of: call.request, context, buttonsAltered: false, summarize: summarize)
+    let datasets = try DatasetReader(key: records.hashKey())
+    let route = try RequestRules().route(
+      of: call.request, context, buttonsAltered: false, summarize: datasets.summarize)
     guard case .home(let input, let dataset) = route else {
       throw AnswerFailure(.unsupported, "no daemon runs that could answer this")
     }
@@ -105,7 +105,7 @@ struct OwnStore: Sendable {
       let decision = ConsentDecision(.approve(id, .once), by: .program(user: call.user))
       output = stored.handle(.decision(decision), actor: context.actor, at: now)
     }
-    let writer = AnswerWriter(home: home, summarize: summarize) { key in
+    let writer = AnswerWriter(home: home, datasets: datasets) { key in
       try before.withDataset(of: key, in: records) { try OperationalDataset(bytes: Array($0)) }
     }
     let answer = output.settled.first?.answer ?? output.answer

@@ -31,7 +31,7 @@ import ThreadRequests
   }
 
   @Test("Of what does not open it is said what deletes it") func damaged() throws {
-    let writer = AnswerWriter(home: "home", summarize: { _ in nil }) { _ in nil }
+    let writer = AnswerWriter(home: "home", datasets: try DatasetReader(key: LoopKit.hashKey)) { _ in nil }
     let summary = try #require(DatasetSummary(.of(1), key: LoopKit.hashKey))
     let parts: [(RecordKey, String)] = [
       (.home, "the stored preferred network is damaged"),
@@ -193,7 +193,7 @@ import ThreadRequests
   }
 
   @Test("A command names its home only where there are several") func home() throws {
-    var writer = AnswerWriter(home: "attic", summarize: { _ in nil }, dataset: { _ in nil })
+    var writer = AnswerWriter(home: "attic", datasets: try DatasetReader(key: LoopKit.hashKey)) { _ in nil }
     func message() -> String? {
       do throws(AnswerFailure) {
         _ = try writer.data(of: .refused(.ofAnotherTeam(Self.agent)))

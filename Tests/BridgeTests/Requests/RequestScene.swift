@@ -55,7 +55,7 @@ final class RequestScene {
     let surroundings = Surroundings(daemon)
     self.surroundings = surroundings
     let key = LoopKit.hashKey
-    var parts = RequestService.Parts(summarize: { DatasetSummary($0, key: key) })
+    var parts = RequestService.Parts(try DatasetReader(key: key))
     change(&parts.rules)
     rules = parts.rules
     parts.version = "1.0"

@@ -88,7 +88,8 @@ package final class VarlinkCaller: Sendable {
 
   /// - Returns: false at the end.
   private func read(into frames: inout VarlinkFrames) throws(SocketError) -> Bool {
-    try withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { room throws(SocketError) -> Bool in
+    // As much as lies on the stack: more would be made in the heap, and zeroed, for each of many short calls.
+    try withUnsafeTemporaryAllocation(byteCount: 1 << 10, alignment: 1) { room throws(SocketError) -> Bool in
       // Without room for open files, so none of them gets a number here: the kernel closes them.
       let count = recv(socket, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
       if count < 0 {
