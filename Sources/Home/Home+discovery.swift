@@ -216,7 +216,7 @@ extension Home {
     router.isKnown = stored != nil || isFirstLook && preferred != nil && advertisement.network == preferred
     router.take(advertisement, at: now)
     let former = formerRows(of: router)
-    router.resetFrom = former.lazy.compactMap(\.asReset).first
+    router.extras.resetFrom = former.lazy.compactMap(\.asReset).first
     var event = RouterEvent(.discovered, router.agent)
     event.network = advertisement.network.map { .init($0, advertisement.networkName) }
     step.needsHomeCheck = true

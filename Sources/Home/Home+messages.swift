@@ -257,12 +257,12 @@ extension Home {
         || router.user != nil && router.isAdvertised
     else { return drop(router) }
     var absent = Router(router.agent, at: now)
-    (absent.ownName, absent.givenName) = (router.ownName, router.givenName)
+    (absent.ownName, absent.extras.givenName) = (router.ownName, router.givenName)
     absent.user = router.user
     absent.owner = router.owner
     absent.team = router.owner ?? router.team
-    absent.formerKey = router.formerKey
-    absent.credentialsGoneAt = router.dataset == nil ? router.credentialsGoneAt ?? now : nil
+    absent.extras.formerKey = router.formerKey
+    absent.extras.credentialsGoneAt = router.dataset == nil ? router.credentialsGoneAt ?? now : nil
     absent.dataset = router.dataset
     absent.credential = CredentialState(router.dataset)
     absent.credentialCreatedAt = router.credentialCreatedAt
@@ -313,7 +313,7 @@ extension Home {
     guard stored.ssid.map(isOther) != false else { return }
     var router = stored
     let previous = [message.previousSSID, stored.ssid].compactMap(\.self).first(where: isOther)
-    router.ssid = ssid
+    router.extras.ssid = ssid
     var event = RouterEvent()
     if let previous {
       event.types.insert(.ssidChanged)
@@ -352,16 +352,19 @@ extension Router {
       // What its record says is not what its login says.
       source = .mqtt
       currentNetwork = nil
-      advertised = nil
     }
     isKnown = true
-    resetFrom = nil
     ownName = message.name ?? ownName
     vendor = message.vendor ?? vendor
     model = message.model ?? model
     extendedAddress = message.extendedAddress ?? extendedAddress
-    accessPoint = message.accessPoint ?? accessPoint
-    lacks = message.lacks
+    if hasExtras || message.accessPoint != nil || !message.lacks.isEmpty {
+      var extras = extras
+      (extras.advertised, extras.resetFrom) = (nil, nil)
+      extras.accessPoint = message.accessPoint ?? accessPoint
+      extras.lacks = message.lacks
+      self.extras = extras
+    }
     isPresent = true
     takeThreadReport(message.thread, isWhole: true, bringsDataset: message.dataset != nil, at: now)
   }

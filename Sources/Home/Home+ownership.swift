@@ -124,7 +124,7 @@ extension Home {
     // Its former record may be there for a while.
     if let former = stored.resetFrom?.agent { discovery.removed[former] = now }
     router.endReset()
-    if let network = router.network, accepted.contains(network) { router.acceptedOn = network }
+    if let network = router.network, accepted.contains(network) { router.extras.acceptedOn = network }
     write(router, before: stored, RouterEvent(), trigger: .accepted)
     return .accepted(isChange: true, isKnown: true)
   }
@@ -134,7 +134,7 @@ extension Home {
     guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
     guard stored.givenName != name else { return .accepted(isChange: false, isKnown: true) }
     var router = stored
-    router.givenName = name
+    router.extras.givenName = name
     write(router, before: stored, RouterEvent(), trigger: .request)
     return .accepted(isChange: true, isKnown: true)
   }
@@ -143,7 +143,7 @@ extension Home {
   mutating func expectCredentialSharing(of agent: BorderAgentID, minutes: Int) -> HomeAnswer {
     guard let stored = routers[agent], stored.isPresent else { return .refused(.unknownRouter(agent)) }
     var router = stored
-    router.askedCodeEndsAt = now.adding(seconds: minutes * 60)
+    router.extras.askedCodeEndsAt = now.adding(seconds: minutes * 60)
     router.isOpenForCode = false
     write(router, before: stored, RouterEvent(), trigger: .request)
     return .accepted(isChange: true, isKnown: true)
@@ -164,7 +164,7 @@ extension Home {
     guard isNew || !moved.isEmpty else { return false }
     if isAccepted { accepted.insert(network) } else { accepted.remove(network) }
     for var router in moved {
-      router.acceptedOn = network
+      router.extras.acceptedOn = network
       put(router)
     }
     noteRecord(.home)

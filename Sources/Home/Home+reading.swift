@@ -266,7 +266,7 @@ extension Home {
       }
     case .failed(let problem): note.problem = problem
     }
-    router.reading = note == ReadingNote() ? nil : note
+    router.extras.reading = note == ReadingNote() ? nil : note
     if router != stored { write(router, before: stored, event, trigger: .mdns) }
   }
 
@@ -283,8 +283,8 @@ extension Home {
   mutating func endReadings() {
     for stored in routers.filter({ $0.reading?.endsAt.map { $0 <= now } == true }) {
       var router = stored
-      router.reading?.end(at: now)
-      if router.reading == ReadingNote() { router.reading = nil }
+      router.extras.reading?.end(at: now)
+      if router.reading == ReadingNote() { router.extras.reading = nil }
       write(router, before: stored, RouterEvent(), trigger: .mdns)
     }
   }

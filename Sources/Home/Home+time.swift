@@ -133,10 +133,10 @@ extension Home {
       var router = stored
       router.threadStateSince = router.threadStateSince.map { min($0, now) }
       router.threadStateReportedAt = router.threadStateReportedAt.map { min($0, now) }
-      router.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
+      router.extras.credentialsGoneAt = router.credentialsGoneAt.map { min($0, now) }
       router.awaySince = router.awaySince.map { min($0, now) }
-      router.reading?.followClock(by: jump, now)
-      if let former = router.formerKey { router.formerKey?.until = min(former.until, now) }
+      router.extras.reading?.followClock(by: jump, now)
+      if let former = router.formerKey { router.extras.formerKey?.until = min(former.until, now) }
       if !router.isPresent { router.firstSeenAt = min(router.firstSeenAt, now) }
       router.past.followClock(now)
       if router != stored { put(router) }

@@ -4,6 +4,8 @@ import ThreadDataset
 package struct Router: Hashable, Sendable {
   package internal(set) var agent: BorderAgentID
 
+  // Small fields stand behind a time or an id that may be absent: the room is there.
+
   // MARK: Whose it is
 
   /// The login that published for it last; nil where none did.
@@ -13,53 +15,14 @@ package struct Router: Hashable, Sendable {
   package var owner: ExactName?
   /// The team that the id counts for in its limit: the owner, or else that of the login that announced it.
   var team: ExactName?
-  /// The Network Key that it had before those that it has now. Nil while it has had no other one.
-  @Boxed var formerKey: FormerKey?
-  /// When its credentials went; nil while it has some.
-  @Boxed var credentialsGoneAt: WireTime?
 
   // MARK: How it describes itself
 
   /// What it calls itself.
   package var ownName: String?
-  /// The name that a person has given it, or has let it keep after a reset.
-  @Boxed package var givenName: String?
-  /// Where its record was last on the local network.
-  var endpoint: String?
   package var vendor: String?
   package var model: String?
   package var extendedAddress: UInt64?
-  package var accessPoint: String?
-  package var ssid: String?
-
-  // MARK: What it runs on
-
-  /// What is stored for it; its secrets lie in the store under the router's record.
-  package var dataset: DatasetSummary?
-  package var credential = CredentialState.missing
-  /// In what the dataset differs that it reported last, where that is a conflict, or older.
-  package var reportDiffers: DatasetDifferences = []
-  /// What the dataset lacks that it announced itself with last. It is stored where a Matter device can attach with it,
-  /// and no complete one is stored.
-  package var lacks: [TLVType] = []
-  var credentialCreatedAt: WireTime?
-  var credentialChangedAt: WireTime?
-  package var datasetChangedAt: WireTime?
-  /// What is known of it by reading it.
-  @Boxed package var reading: ReadingNote?
-  /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
-  /// Extended PAN ID since. Only such a router can move the preferred network.
-  var followsPreferred = false
-  /// The preferred network that it was on last.
-  var memberOf: ExtendedPANID?
-  /// The network that a person has accepted it on last, though it was on the preferred one before.
-  @Boxed var acceptedOn: ExtendedPANID?
-  /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
-  package var currentNetwork: ExtendedPANID?
-  package var threadState: ThreadState?
-  var threadStateSince: WireTime?
-  /// When it reported that last: heartbeats may come without it.
-  var threadStateReportedAt: WireTime?
 
   // MARK: Whether it is there
 
@@ -70,45 +33,91 @@ package struct Router: Hashable, Sendable {
   var beats = false
   /// Nil while it is online, and where it is not known.
   package var offlineReason: OfflineReason?
-  /// What its REST interface answered, where that is why it is offline.
-  package var httpStatus: UInt16?
   package var source = RouterSource.mqtt
-  package var firstSeenAt: WireTime
   /// Whether its record is on the local network now.
   package var isAdvertised = false
-  /// The login that sees it, where the daemon does not.
-  @Boxed package var reporter: ExactName?
   /// Its agent sends heartbeats, and at the last look no record of it was on the local network.
   var isUnadvertised = false
-  /// What its record said of its network last, where only that says it.
-  @Boxed var advertised: Advertised?
-  /// The partition that it is in, by its record; nil where that does not say, or there is none.
-  var partition: UInt32?
-  /// The same as its login reports it, which wins.
-  var reportedPartition: UInt32?
-  /// Its record has gone since its login published last.
-  var isRecordGone = false
+  package var firstSeenAt: WireTime
   /// Since when it is away; nil while it is not.
   @Boxed var awaySince: WireTime?
-  /// As `1.3.0`.
-  package var threadVersion: String?
-  /// What its record says now of its off-mesh routable prefix, and of whether it can share by a code.
-  package var offMeshPrefix: UInt64?
-  package var sharesByCode: Bool?
+  var past = RouterPast()
+  /// Its record has gone since its login published last.
+  var isRecordGone = false
   /// Whether it was on the preferred network before, has a login, or was accepted by a person.
   package var isKnown = true
   /// Whether a code opens it that nobody has asked for here.
   var isOpenForCode = false
-  /// Until when one is valid that somebody has asked for here.
-  @Boxed var askedCodeEndsAt: WireTime?
-  /// What it was before it was reset, until a person has said that it is the same.
-  @Boxed package var resetFrom: FormerRouter?
-  var past = RouterPast()
+
+  // MARK: What it runs on
+
+  /// What is stored for it; its secrets lie in the store under the router's record.
+  package var dataset: DatasetSummary?
+  var credentialCreatedAt: WireTime?
+  package var credential = CredentialState.missing
+  /// In what the dataset differs that it reported last, where that is a conflict, or older.
+  package var reportDiffers: DatasetDifferences = []
+  var credentialChangedAt: WireTime?
+  package var datasetChangedAt: WireTime?
+  /// The preferred network that it was on last.
+  var memberOf: ExtendedPANID?
+  /// Whether it was seen on the preferred network with the preferred network's own keys, and has stayed on that
+  /// Extended PAN ID since. Only such a router can move the preferred network.
+  var followsPreferred = false
+  /// The network that it reports to be on, whatever its dataset; nil where it does not report that.
+  package var currentNetwork: ExtendedPANID?
+  package var threadState: ThreadState?
+  var threadStateSince: WireTime?
+  /// When it reported that last: heartbeats may come without it.
+  var threadStateReportedAt: WireTime?
+  /// The partition that it is in, as its login reports it.
+  var reportedPartition: UInt32?
 
   // MARK: What is under way
 
   @Boxed package var adoption: Adoption?
   var order = SequenceWindow()
+
+  /// Nil where it has none of it.
+  @Boxed var storedExtras: Extras?
+
+  /// What most routers of a large home have none of. It lies apart: a router is small without it, and copied fast.
+  package struct Extras: Hashable, Sendable {
+    /// The Network Key that it had before those that it has now. Nil while it has had no other one.
+    @Boxed var formerKey: FormerKey?
+    /// When its credentials went; nil while it has some.
+    var credentialsGoneAt: WireTime?
+    /// The name that a person has given it, or has let it keep after a reset.
+    package var givenName: String?
+    /// Where its record was last on the local network.
+    var endpoint: String?
+    package var accessPoint: String?
+    package var ssid: String?
+    /// What the dataset lacks that it announced itself with last. It is stored where a Matter device can attach with
+    /// it, and no complete one is stored.
+    var lacks: [TLVType] = []
+    /// What is known of it by reading it.
+    @Boxed package var reading: ReadingNote?
+    /// The network that a person has accepted it on last, though it was on the preferred one before.
+    var acceptedOn: ExtendedPANID?
+    /// What its REST interface answered, where that is why it is offline.
+    var httpStatus: UInt16?
+    /// The login that sees it, where the daemon does not.
+    var reporter: ExactName?
+    /// What its record said of its network last, where only that says it.
+    @Boxed var advertised: Advertised?
+    /// The partition that it is in, by its record; nil where that does not say, or there is none.
+    var partition: UInt32?
+    /// As `1.3.0`.
+    package var threadVersion: String?
+    /// What its record says now of its off-mesh routable prefix, and of whether it can share by a code.
+    package var offMeshPrefix: UInt64?
+    package var sharesByCode: Bool?
+    /// Until when a code is valid that somebody has asked for here.
+    var askedCodeEndsAt: WireTime?
+    /// What it was before it was reset, until a person has said that it is the same.
+    @Boxed var resetFrom: FormerRouter?
+  }
 
   /// What its record on the local network says of its network.
   struct Advertised: Hashable, Sendable {
@@ -132,6 +141,34 @@ package struct Router: Hashable, Sendable {
 }
 
 extension Router {
+  package var extras: Extras {
+    get { storedExtras ?? Extras() }
+    set { storedExtras = newValue == Extras() ? nil : newValue }
+  }
+
+  var hasExtras: Bool { !_storedExtras.isAbsent }
+
+  var formerKey: FormerKey? { storedExtras?.formerKey }
+  var credentialsGoneAt: WireTime? { storedExtras?.credentialsGoneAt }
+  var givenName: String? { storedExtras?.givenName }
+  var endpoint: String? { storedExtras?.endpoint }
+  package var accessPoint: String? { storedExtras?.accessPoint }
+  package var ssid: String? { storedExtras?.ssid }
+  package var lacks: [TLVType] { storedExtras?.lacks ?? [] }
+  package var reading: ReadingNote? { storedExtras?.reading }
+  var acceptedOn: ExtendedPANID? { storedExtras?.acceptedOn }
+  package var reporter: ExactName? { storedExtras?.reporter }
+  var advertised: Advertised? { storedExtras?.advertised }
+  var partition: UInt32? { storedExtras?.partition }
+  package var threadVersion: String? { storedExtras?.threadVersion }
+  package var offMeshPrefix: UInt64? { storedExtras?.offMeshPrefix }
+  package var sharesByCode: Bool? { storedExtras?.sharesByCode }
+  package var resetFrom: FormerRouter? { storedExtras?.resetFrom }
+  package internal(set) var httpStatus: UInt16? {
+    get { storedExtras?.httpStatus }
+    set { if newValue != httpStatus { extras.httpStatus = newValue } }
+  }
+
   /// By which it is shown everywhere.
   package var name: String? { givenName ?? ownName }
 
@@ -292,8 +329,7 @@ extension Router {
     self.dataset = dataset
     followsPreferred = follows
     credentialChangedAt = now
-    credentialsGoneAt = nil
-    reading?.forgetDataset()
+    noteCredentials(goneAt: nil)
   }
 
   /// Whether a router without credentials of its own is on a network whose credentials are here all the same.
@@ -309,13 +345,19 @@ extension Router {
   /// - Parameter preferred: as that of `store`.
   mutating func dropCredentials(preferred: Hash128?, at now: WireTime) {
     noteFormerKey(next: nil, preferred: preferred, at: now)
-    credentialsGoneAt = now
+    noteCredentials(goneAt: now)
     dataset = nil
     credential = .missing
     credentialCreatedAt = nil
     credentialChangedAt = nil
     followsPreferred = false
-    reading?.forgetDataset()
+  }
+
+  /// - Parameter time: nil: they have come.
+  private mutating func noteCredentials(goneAt time: WireTime?) {
+    if time == nil, !hasExtras { return }
+    extras.credentialsGoneAt = time
+    extras.reading?.forgetDataset()
   }
 }
 
@@ -341,10 +383,10 @@ extension Router {
       next?.network != dataset.network || next?.parameters?.networkKey != key
     else { return }
     guard key != preferred, let former = formerKey, former.key == preferred else {
-      formerKey = FormerKey(key: key, until: now)
+      extras.formerKey = FormerKey(key: key, until: now)
       return
     }
-    if followsPreferred { formerKey?.until = now }
+    if followsPreferred { extras.formerKey?.until = now }
   }
 }
 
@@ -380,17 +422,14 @@ extension Router {
   /// login has announced everything that its events describe.
   mutating func take(_ advertisement: Advertisement, at now: WireTime) {
     isAdvertised = true
-    reporter = advertisement.reporter
     isRecordGone = false
-    endpoint = advertisement.endpoint ?? endpoint
+    extras.take(advertisement)
     // What it refused was the PSKc of another network.
-    if source == .mdns, advertisement.network != actualNetwork { reading?.refusals = nil }
+    if source == .mdns, advertisement.network != actualNetwork { extras.reading?.refusals = nil }
     // A code is valid for ten minutes at most.
-    let isAskedFor = askedCodeEndsAt.map { now < $0 && $0 <= now.adding(seconds: 600) } ?? false
+    let isAskedFor = extras.askedCodeEndsAt.map { now < $0 && $0 <= now.adding(seconds: 600) } ?? false
     isOpenForCode = advertisement.codePort != nil && !isAskedFor
     isUnadvertised = false
-    threadVersion = advertisement.threadVersion ?? threadVersion
-    (offMeshPrefix, sharesByCode) = (advertisement.offMeshPrefix, advertisement.sharesByCode)
     switch source {
     case .mdns:
       ownName = advertisement.name ?? ownName
@@ -420,7 +459,7 @@ extension Router {
       if isAgentSilent { currentNetwork = advertisement.isThreadActive ? advertisement.network ?? currentNetwork : nil }
     }
     let isThere = advertisement.isThreadActive && advertisement.network == currentNetwork ?? network
-    partition = isThere ? advertisement.partition : nil
+    extras.partition = isThere ? advertisement.partition : nil
   }
 
   private mutating func takeNetwork(of advertisement: Advertisement, at now: WireTime) {
@@ -430,7 +469,9 @@ extension Router {
       advertisement.activeSeconds ?? (advertisement.network == before?.network ? before?.activeSeconds : nil)
     // Thread that is off is on no network.
     let network = advertisement.isThreadActive ? advertisement.network : nil
-    advertised = network.map { Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds) }
+    extras.advertised = network.map {
+      Advertised(network: $0, networkName: advertisement.networkName, activeSeconds: seconds)
+    }
     if advertised?.network != before?.network || advertised?.activeSeconds != before?.activeSeconds {
       datasetChangedAt = now
     }
@@ -448,19 +489,31 @@ extension Router {
   /// A person says that it is the router that was reset: it keeps its name.
   mutating func endReset() {
     guard let former = resetFrom else { return }
-    resetFrom = nil
-    if givenName == nil, former.name != ownName { givenName = former.name }
+    extras.resetFrom = nil
+    if givenName == nil, former.name != ownName { extras.givenName = former.name }
     memberOf = memberOf ?? former.memberOf
   }
 
   /// Nothing is known of its record any more.
   mutating func withdrawAdvertisement() {
     isAdvertised = false
-    reporter = nil
     isRecordGone = false
     isOpenForCode = false
     isUnadvertised = false
-    (partition, offMeshPrefix, sharesByCode) = (nil, nil, nil)
+    extras.withdrawAdvertisement()
     if isAgentSilent { currentNetwork = nil }
+  }
+}
+
+extension Router.Extras {
+  fileprivate mutating func take(_ advertisement: Advertisement) {
+    reporter = advertisement.reporter
+    endpoint = advertisement.endpoint ?? endpoint
+    threadVersion = advertisement.threadVersion ?? threadVersion
+    (offMeshPrefix, sharesByCode) = (advertisement.offMeshPrefix, advertisement.sharesByCode)
+  }
+
+  fileprivate mutating func withdrawAdvertisement() {
+    (reporter, partition, offMeshPrefix, sharesByCode) = (nil, nil, nil, nil)
   }
 }

@@ -20,8 +20,8 @@ package struct RouterPast: Hashable, Sendable {
   /// Of at most 4 bytes each in a record.
   static let most = 500
 
-  private var current = Standing.unknown
   private var before: [UInt32] = []
+  private var current = Standing.unknown
 
   private static func entry(_ standing: Standing, until hour: UInt32) -> UInt32 {
     hour << 2 | UInt32(standing.rawValue)
@@ -146,9 +146,9 @@ extension Home {
 
 extension RouterPast.Standing: Recorded {}
 
-extension RouterPast: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in
-    try Self(current: coder(value?.current), before: coder(value?.before))
+extension RouterPast: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    try Self(before: coder(value?.before), current: coder(value?.current))
   }
 }
 

@@ -101,15 +101,17 @@ import ThreadDataset
       router.source = index % 3 == 0 ? .mdns : .mqtt
       router.dataset = [nil, .of(7, at: 5, name: awkward), .of(8, channel: 26)][index % 3]
       if index % 6 == 3 {
-        router.advertised = .init(network: ExtendedPANID(number: 8), networkName: "net-8", activeSeconds: 3)
+        router.extras.advertised = .init(network: ExtendedPANID(number: 8), networkName: "net-8", activeSeconds: 3)
       }
       router.currentNetwork = index % 4 == 0 ? ExtendedPANID(number: 10) : nil
       router.adoption = Adoption(adoption)
       (router.ownName, router.vendor, router.model) = (awkward, awkward, "M\(index)")
       (router.extendedAddress, router.user) = (UInt64.max - UInt64(index), "otbr")
-      router.givenName = index == 1 ? "Attic" : nil
-      (router.accessPoint, router.ssid, router.threadVersion) = ("ap", awkward, "1.4.0")
-      (router.offMeshPrefix, router.sharesByCode) = (0xFD97_FF26_5534_0001 + UInt64(index), index % 2 == 1)
+      router.extras.givenName = index == 1 ? "Attic" : nil
+      (router.extras.accessPoint, router.extras.ssid) = ("ap", awkward)
+      router.extras.threadVersion = "1.4.0"
+      router.extras.offMeshPrefix = 0xFD97_FF26_5534_0001 + UInt64(index)
+      router.extras.sharesByCode = index % 2 == 1
       router.datasetChangedAt = now.adding(seconds: index)
       scene.home.routers.set(router, firstSeen: now)
     }
@@ -118,9 +120,9 @@ import ThreadDataset
       (router.isPresent, router.isOnline, router.source) = (true, true, .mdns)
       router.dataset = .of(7, at: 5, name: awkward)
       router.credential = .stored
-      router.reading = ReadingNote(readAt: now, problem: problem)
+      router.extras.reading = ReadingNote(readAt: now, problem: problem)
       if problem == nil {
-        router.reading?.change = .init(
+        router.extras.reading?.change = .init(
           of: ExtendedPANID(number: 7), at: now.adding(seconds: 58), differs: [.channel, .networkName], channel: 25,
           networkName: awkward)
       }
