@@ -387,6 +387,8 @@ extension Home {
   ) -> Bool {
     let stored = router.dataset
     let before = preferred?.dataset
+    // Most routers have the preferred dataset. It takes room once.
+    let incoming = before.flatMap { $0 == incoming ? $0 : nil } ?? incoming
     let wasMember =
       team == nil
       // What it has said before makes it no member again, after a person has decided.

@@ -5,16 +5,16 @@ import ThreadkeeperSupport
 struct SeenName: Comparable, Sendable {
   let look: String
   /// Of the look: one number is compared where the looks differ.
-  private let hash: Int
+  private let hash: UInt32
+  /// How many call it so.
+  fileprivate var sources: Int32 = 1
   /// Of a border agent id or an Extended PAN ID.
   let id: (high: UInt64, low: UInt64)
-  /// How many call it so.
-  fileprivate var sources = 1
 
   /// - Returns: nil where nothing of the name is seen.
   private init?(_ name: String?, _ id: (high: UInt64, low: UInt64)) {
     guard let look = name.map(ShownName.cleaned), !look.isEmpty else { return nil }
-    (self.look, hash, self.id) = (look, look.hashValue, id)
+    (self.look, hash, self.id) = (look, UInt32(truncatingIfNeeded: look.hashValue), id)
   }
 
   init?(_ name: String?, _ agent: BorderAgentID) { self.init(name, agent.numbers) }
@@ -42,7 +42,7 @@ extension SortedList<SeenName> {
     return went || came
   }
 
-  private mutating func count(_ change: Int, _ name: SeenName) -> Bool {
+  private mutating func count(_ change: Int32, _ name: SeenName) -> Bool {
     let before = entry(name)
     var after = before ?? name
     after.sources = (before?.sources ?? 0) + change

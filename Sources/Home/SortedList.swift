@@ -2,6 +2,8 @@
 /// that a change of what a snapshot shares copies one of them, and the list of pieces.
 struct SortedList<Element: Comparable & Sendable>: Sendable {
   private static var most: Int { 128 }
+  /// Of a piece that is full.
+  private static var room: Int { 16 }
 
   /// None is empty.
   private var pieces: [[Element]] = []
@@ -31,6 +33,8 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
       pieces[piece] = Array(pieces[piece][..<half])
       if index > half { (piece, index) = (piece + 1, index - half) }
     }
+    // An array that grows by itself has twice the room.
+    if pieces[piece].count == pieces[piece].capacity { pieces[piece].reserveCapacity(pieces[piece].count + Self.room) }
     pieces[piece].insert(new, at: index)
   }
 
@@ -48,10 +52,15 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
     if let new { insert(new) }
   }
 
+  /// From a place in the order on.
+  func elements(after isBefore: (Element) -> Bool) -> Elements {
+    let (piece, index) = position(isBefore)
+    return Elements(list: self, piece: piece, index: index)
+  }
+
   /// The first ones from a place in the order on, as long as a condition holds.
   func first(_ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool) -> [Element] {
-    let (piece, index) = position(isBefore)
-    var (found, rest) = ([Element](), Elements(list: self, piece: piece, index: index))
+    var (found, rest) = ([Element](), elements(after: isBefore))
     while found.count < most, let next = rest.next(), isWanted(next) { found.append(next) }
     return found
   }
