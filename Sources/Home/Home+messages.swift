@@ -40,8 +40,8 @@ extension Home {
       }
       takeSSID(message, stored)
     case .announce, .dataset:
-      guard var router = try order(message, stored, agent, user) else { return }
-      try announce(message, from: user, &router, stored)
+      guard let router = try order(message, stored, agent, user) else { return }
+      try announce(message, from: user, consume router, stored)
     case .leave:
       guard let router = try order(message, stored, agent, user) else { return }
       leave(stored, ordered: router)
@@ -49,7 +49,7 @@ extension Home {
     case .heartbeat, .offline:
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
       guard let router = try order(message, stored, agent, user) else { return }
-      takePresence(message, router, stored)
+      takePresence(message, consume router, stored)
     }
   }
 
@@ -60,27 +60,27 @@ extension Home {
   mutating func takeSignOfLife(_ message: RouterMessage, from user: ExactName) -> Bool {
     guard case .router(let agent) = message.subject,
       message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset, message.signature == nil,
-      message.adoptionFailure == nil, message.thread.state != .leader, clients[user]?.trust != .signed
+      message.adoptionFailure == nil, message.thread.state != .leader, clients[user]?.trust != .signed,
+      let router = routers[agent], router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil,
+      router.user == user, router.threadState != .disabled, router.order.rises(with: message.order)
     else { return false }
-    let isWhole = message.kind != .heartbeat
-    if isWhole {
+    let team = team(of: user)
+    guard router.owner == nil || router.owner == team else { return false }
+    if message.kind == .heartbeat {
+      guard router.beats, message.thread.isNoNews(of: router) else { return false }
+    } else {
       // Without a preferred network, or its keys, a repeated report may make one.
       guard preferred?.dataset.hasCredentials == true else { return false }
       if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) { return false }
-    }
-    let (team, preferred, now) = (team(of: user), preferred?.dataset, now)
-    return routers.see(agent, at: now, message.order) { router in
-      guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil, router.user == user,
-        router.threadState != .disabled, router.order.rises(with: message.order),
-        router.owner == nil || router.owner == team
-      else { return false }
-      guard isWhole else { return router.beats && message.thread.isNoNews(of: router) }
       var described = router
       described.take(message, team: team, at: now)
-      return described.looksTheSame(as: router) && router.credential == CredentialState(router.dataset)
-        && (message.dataset == nil
-          || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred))
+      guard (consume described).looksTheSame(as: router), router.credential == CredentialState(router.dataset),
+        message.dataset == nil
+          || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred?.dataset)
+      else { return false }
     }
+    routers.see(agent, at: now, message.order)
+    return true
   }
 
   /// Whether a dataset is the one that is stored, and nobody disputes about it.
@@ -150,7 +150,7 @@ extension Home {
   // MARK: The router is here, and this is what it runs on
 
   private mutating func announce(
-    _ message: RouterMessage, from user: ExactName, _ router: inout Router, _ stored: Router?
+    _ message: RouterMessage, from user: ExactName, _ router: consuming Router, _ stored: Router?
   ) throws(HomeRejection) {
     let team = team(of: user)
     switch makeRoom(for: team, stored) {

@@ -27,6 +27,9 @@ struct SeenName: Comparable, Sendable {
 
   func looksLike(_ other: Self) -> Bool { hash == other.hash && look == other.look }
 
+  /// Whether it is the same name of the same, however many call it so.
+  fileprivate func isSame(as other: Self) -> Bool { id == other.id && looksLike(other) }
+
   /// Before all that look like another one.
   fileprivate func comesBefore(_ other: Self) -> Bool { hash == other.hash ? look < other.look : hash < other.hash }
 }
@@ -43,27 +46,30 @@ extension SortedList<SeenName> {
   }
 
   private mutating func count(_ change: Int32, _ name: SeenName) -> Bool {
-    let before = entry(name)
-    var after = before ?? name
-    after.sources = (before?.sources ?? 0) + change
-    replace(before, after.sources > 0 ? after : nil)
-    return before == nil || after.sources == 0
+    let counted = self.change(after: { $0 < name }, where: { $0.isSame(as: name) }) { $0.sources += change }
+    guard let counted else {
+      if change > 0 { insert(name) }
+      return true
+    }
+    if counted.sources == 0 { remove(counted) }
+    return counted.sources == 0
   }
 
-  /// What is counted of it.
-  private func entry(_ name: SeenName) -> SeenName? {
-    first(1, after: { $0 < name }, while: { $0.id == name.id && $0.looksLike(name) }).first
+  /// Whether any source calls it so.
+  fileprivate func has(_ one: SeenName) -> Bool {
+    var rest = elements(after: { $0 < one })
+    return rest.next()?.isSame(as: one) == true
   }
 
   /// The first one that looks so named and is another one.
-  fileprivate func other(than one: SeenName) -> SeenName? { alike(one, atMost: 2).first { $0.id != one.id } }
+  fileprivate func other(than one: SeenName) -> SeenName? { others(than: one, atMost: 1).first }
 
-  /// Whether any source calls it so.
-  fileprivate func has(_ one: SeenName) -> Bool { entry(one) != nil }
-
-  /// The first ones that look so named.
-  fileprivate func alike(_ one: SeenName, atMost most: Int) -> [SeenName] {
-    first(most, after: { $0.comesBefore(one) }, while: { $0.looksLike(one) })
+  fileprivate func others(than one: SeenName, atMost most: Int) -> [SeenName] {
+    var (found, rest) = ([SeenName](), elements(after: { $0.comesBefore(one) }))
+    while found.count < most, let next = rest.next(), next.looksLike(one) {
+      if next.id != one.id { found.append(next) }
+    }
+    return found
   }
 }
 
@@ -98,8 +104,10 @@ extension Home {
   /// Whether another network does: of routers, of logins that share one, or one that is or was preferred.
   package func hasNamesake(_ network: ExtendedPANID, _ name: String) -> Bool {
     guard let one = SeenName(name, network) else { return false }
-    let preferred = ([preferred?.dataset] + former.map(\.dataset)).compactMap(\.self)
-    return preferred.contains { $0.network != network && ShownName.cleaned($0.name) == one.look }
+    func isOther(_ dataset: DatasetSummary) -> Bool {
+      dataset.network != network && ShownName.cleaned(dataset.name) == one.look
+    }
+    return preferred.map { isOther($0.dataset) } == true || former.contains { isOther($0.dataset) }
       || routers.counts.networkNames.other(than: one) != nil || sharedNames.other(than: one) != nil
   }
 
@@ -137,9 +145,9 @@ extension Home {
   /// A router that has left under this id is there under another one: its login publishes for one of the same name.
   func successor(of left: Router) -> Router? {
     guard !left.isPresent, let user = left.user, let one = SeenName(left.ownName, left.agent) else { return nil }
-    return routers.counts.names.alike(one, atMost: 8).lazy.compactMap {
+    return routers.counts.names.others(than: one, atMost: 8).lazy.compactMap {
       routers[BorderAgentID(high: $0.id.high, low: $0.id.low)]
-    }.first { $0.user == user && $0.agent != left.agent }
+    }.first { $0.user == user }
   }
 
   // MARK: What another name means for others
@@ -167,23 +175,23 @@ extension Home {
   ///
   /// - Parameter isNetworkNews: whether a network has a name that it had not, or the other way round.
   mutating func noteNames(_ old: RouterNames?, _ new: RouterNames?, isNetworkNews: Bool) {
-    if isNetworkNews {
-      for one in [old, new].compactMap(\.self) {
-        if let network = one.network, hasNamesake(network, one.networkName ?? "") { needs.nameCheck = true }
+    let isRenamed = old?.name != new?.name
+    func note(_ one: RouterNames) {
+      if isNetworkNews, let network = one.network, hasNamesake(network, one.networkName ?? "") {
+        needs.nameCheck = true
       }
-    }
-    if old?.name == new?.name { return }
-    for one in [old, new].compactMap(\.self) {
-      guard let name = SeenName(one.name, one.agent) else { continue }
+      guard isRenamed, let name = SeenName(one.name, one.agent) else { return }
       // One that is alone now, or was until now, is shown otherwise.
-      let others = routers.counts.names.alike(name, atMost: 3).map { BorderAgentID(high: $0.id.high, low: $0.id.low) }
-        .filter { $0 != one.agent }
-      if others.count == 1 { step.namesakes.formUnion(others) }
+      let others = routers.counts.names.others(than: name, atMost: 2)
+      if others.count == 1 { step.namesakes.insert(BorderAgentID(high: others[0].id.high, low: others[0].id.low)) }
     }
+    if let old { note(old) }
+    if let new { note(new) }
   }
 
   /// Alerts and devices of routers that are alone with their names now, or not any more.
   mutating func nameAgain() {
+    if step.namesakes.isEmpty { return }
     for agent in step.namesakes.sorted() {
       changes.routers.insert(agent)
       discovery.needsSplitCheck = true

@@ -21,7 +21,14 @@ extension Home {
       return Self.bytes(
         .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode,
         unwatched)
-    case .router(let agent): return routers.lend(agent) { Self.bytes(.router, $0, $1) }
+    case .router(let agent):
+      // Not as parts, which are copied.
+      return routers.lend(agent) { router, seen in
+        var coder = Self.coder(.router)
+        _ = try? Router.coded(&coder, copy router)
+        _ = try? coder(seen)
+        return coder.bytes
+      }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
     case .alert(let key): return alerts[key].map { Self.bytes(.alert, key, $0) }
     case .question(let id): return questions.first { $0.id == id }.map { Self.bytes(.question, $0) }
@@ -36,12 +43,17 @@ extension Home {
   }
 
   private static func bytes<each Part: Recorded>(_ kind: Kind, _ parts: repeat each Part) -> [UInt8] {
+    var coder = coder(kind)
+    _ = (repeat try? coder(each parts))
+    return coder.bytes
+  }
+
+  private static func coder(_ kind: Kind) -> RecordCoder {
     var coder = RecordCoder()
     // Writing does not fail.
     _ = try? coder.byte(kind.rawValue)
     _ = try? coder.byte(form)
-    _ = (repeat try? coder(each parts))
-    return coder.bytes
+    return coder
   }
 
   /// Takes a record that was read. Kinds come in any order. Within a kind the order is that in which the records were
@@ -162,14 +174,14 @@ extension FormerNetwork: RecordedByForm {
   }
 }
 
-extension DatasetSummary: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in
+extension DatasetSummary: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     try Self(network: coder(value?.network), name: coder(value?.name), parameters: coder.maybe(value?.parameters))
   }
 }
 
-extension DatasetSummary.Parameters: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in
+extension DatasetSummary.Parameters: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     try Self(
       whole: coder(value?.whole), networkKey: coder(value?.networkKey), pskc: coder.maybe(value?.pskc),
       activeTimestamp: coder.maybe(value?.activeTimestamp), channel: coder(value?.channel), panID: coder(value?.panID),

@@ -366,7 +366,7 @@ extension Home {
       }
     }
     if !event.types.isEmpty { emit(.router(event)) }
-    put(&router)
+    put(&router, before)
     noteKeys(router.dataset)
     if router.network != before?.network || router.networkName != before?.networkName
       || router.isOnline != before?.isOnline
@@ -382,11 +382,13 @@ extension Home {
   }
 
   /// Puts a router into the table, and notes what of it is to be written and published.
-  mutating func put(_ router: consuming Router) { put(&router) }
-
-  private mutating func put(_ router: inout Router) {
-    notePast(of: &router)
+  mutating func put(_ router: consuming Router) {
     let before = routers[router.agent]
+    put(&router, before)
+  }
+
+  private mutating func put(_ router: inout Router, _ before: Router?) {
+    notePast(of: &router)
     noteNetworks(router, before)
     let (old, new) = (before.flatMap { RouterNames($0) }, RouterNames(router))
     if old != new { noteNewName(of: router) }

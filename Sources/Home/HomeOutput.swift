@@ -58,6 +58,14 @@ package enum RecordKey: Hashable, Sendable {
   case shared(ExactName, ExtendedPANID)
   /// A program of a user, by its name.
   indirect case agent(ExactName, ExactName)
+
+  /// For tables in memory: most are of routers.
+  package func _rawHashValue(seed: Int) -> Int {
+    if case .router(let agent) = self { return agent._rawHashValue(seed: seed) }
+    var hasher = Hasher()
+    hash(into: &hasher)
+    return TableHash.mix(UInt64(truncatingIfNeeded: hasher.finalize()), 0, seed: seed)
+  }
 }
 
 /// Records, each once, in the order in which they were noted first.

@@ -49,7 +49,7 @@ struct RecordCoder {
     return rest
   }
 
-  mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
+  @inline(__always) mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
     if let value {
       bytes.append(value)
       return value
@@ -178,7 +178,7 @@ extension Int: Recorded {
 }
 
 extension Bool: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Bool?) throws(RecordError) -> Bool {
+  @inline(__always) static func coded(_ coder: inout RecordCoder, _ value: Bool?) throws(RecordError) -> Bool {
     let read = try coder.byte(value.map { $0 ? 1 : 0 })
     guard read < 2 else { throw RecordError() }
     return read == 1
@@ -252,12 +252,14 @@ extension WireTime: Recorded {
   }
 }
 
-extension ExactName: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in try Self(coder(value?.text)) }
+extension ExactName: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    try Self(coder(value?.text))
+  }
 }
 
-extension Hash128: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in
+extension Hash128: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     try Self(high: coder.fixed(value?.high), low: coder.fixed(value?.low))
   }
 }
@@ -273,8 +275,10 @@ extension BorderAgentID: Recorded {
   }
 }
 
-extension ExtendedPANID: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in try Self(number: coder.fixed(value?.number)) }
+extension ExtendedPANID: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    try Self(number: coder.fixed(value?.number))
+  }
 }
 
 extension Timestamp: Recorded {
@@ -286,12 +290,14 @@ extension Timestamp: Recorded {
   }
 }
 
-extension DatasetDifferences: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in try Self(rawValue: coder(value?.rawValue)) }
+extension DatasetDifferences: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    try Self(rawValue: coder(value?.rawValue))
+  }
 }
 
-extension SequenceWindow: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in
+extension SequenceWindow: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
     try Self(high: coder.maybe(value?.high), seen: coder(value?.seen), identifiers: coder(value?.identifiers))
   }
 }

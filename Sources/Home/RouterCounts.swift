@@ -7,13 +7,13 @@ struct RouterCounts: Equatable, Sendable {
   struct Members: Equatable {
     fileprivate(set) var routers = 0
     fileprivate(set) var online = 0
-    /// How many are each team's.
-    fileprivate(set) var teams: [ExactName?: Int] = [:]
+    /// How many are each team's; of none, under no name.
+    fileprivate(set) var teams: [ExactName: Int] = [:]
 
     fileprivate mutating func add(_ change: Int, _ router: Counted) {
       routers += change
       if router.isOnline { online += change }
-      RouterCounts.add(change, &teams, router.team)
+      RouterCounts.add(change, &teams, router.team ?? "")
     }
   }
 

@@ -10,7 +10,7 @@ package struct RouterTable: Sendable {
   /// Immutable, so that snapshots can be read by other threads.
   private final class Box: Sendable {
     let router: Router
-    init(_ router: Router) { self.router = router }
+    init(_ router: consuming Router) { self.router = router }
   }
 
   private struct Slot {
@@ -33,7 +33,10 @@ package struct RouterTable: Sendable {
 
   package var totals: RouterTotals { counts.totals }
 
-  package subscript(agent: BorderAgentID) -> Router? { index[agent].flatMap { self[slot: Int($0)].box?.router } }
+  package subscript(agent: BorderAgentID) -> Router? {
+    guard let slot = index[agent], let box = self[slot: Int(slot)].box else { return nil }
+    return box.router
+  }
 
   private subscript(slot slot: Int) -> Slot {
     get { pages[slot / Self.page][slot % Self.page] }
@@ -46,7 +49,7 @@ package struct RouterTable: Sendable {
   }
 
   /// Lends a router with when it was seen last, by one look-up.
-  func lend<R>(_ agent: BorderAgentID, to body: (_ router: Router, _ seen: WireTime) -> R) -> R? {
+  func lend<R>(_ agent: BorderAgentID, to body: (_ router: borrowing Router, _ seen: WireTime) -> R) -> R? {
     guard let slot = index[agent].map({ self[slot: Int($0)] }), let box = slot.box else { return nil }
     return body(box.router, slot.seen)
   }
@@ -54,9 +57,9 @@ package struct RouterTable: Sendable {
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
   ///
   /// - Returns: whether a network has a name that it had not, or the other way round.
-  @discardableResult mutating func set(_ router: Router, firstSeen now: WireTime) -> Bool {
-    let next = RouterCounts.Counted(router)
-    if let slot = index[router.agent].map(Int.init) {
+  @discardableResult mutating func set(_ router: consuming Router, firstSeen now: WireTime) -> Bool {
+    let (agent, next) = (router.agent, RouterCounts.Counted(router))
+    if let slot = index[agent].map(Int.init) {
       let isNetworkNews = counts.note(counted(in: slot), next)
       self[slot: slot].box = Box(router)
       return isNetworkNews
@@ -64,11 +67,11 @@ package struct RouterTable: Sendable {
     let isNetworkNews = counts.note(.nothing, next)
     let new = Slot(box: Box(router), seen: now)
     if let slot = free.popLast() {
-      index[router.agent] = slot
+      index[agent] = slot
       self[slot: Int(slot)] = new
       return isNetworkNews
     }
-    index[router.agent] = Int32(slots)
+    index[agent] = Int32(slots)
     if slots % Self.page == 0 {
       pages.append([])
       // A home of a few routers does not pay for a page.
@@ -84,25 +87,13 @@ package struct RouterTable: Sendable {
     self[slot: slot].box.map { RouterCounts.Counted($0.router) } ?? .nothing
   }
 
-  mutating func see(_ agent: BorderAgentID, at now: WireTime) {
-    if let slot = index[agent] { self[slot: Int(slot)].seen = now }
-  }
-
-  /// Notes that a router was seen, and the number of its message, where that is all that there is to note.
-  ///
-  /// - Parameter isAll: whether it is, by the router.
-  mutating func see(
-    _ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order, where isAll: (Router) -> Bool
-  ) -> Bool {
-    guard let slot = index[agent].map(Int.init), var router = self[slot: slot].box?.router, isAll(router) else {
-      return false
-    }
+  /// Notes that a router was seen, and the number of its message.
+  mutating func see(_ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order = .none) {
+    guard let slot = index[agent].map(Int.init) else { return }
     self[slot: slot].seen = now
-    if order != .none {
-      _ = router.order.take(order)
-      self[slot: slot].box = Box(router)
-    }
-    return true
+    guard order != .none, var router = self[slot: slot].box?.router else { return }
+    _ = router.order.take(order)
+    self[slot: slot].box = Box(router)
   }
 
   /// The clock was set back: nothing was seen later than now.

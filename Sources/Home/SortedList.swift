@@ -52,6 +52,18 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
     if let new { insert(new) }
   }
 
+  /// Changes one in its place, where it is there: its order stays.
+  ///
+  /// - Returns: what it is then; nil where it is not there.
+  mutating func change(
+    after isBefore: (Element) -> Bool, where isMeant: (Element) -> Bool, _ body: (inout Element) -> Void
+  ) -> Element? {
+    let (piece, index) = position(isBefore)
+    guard piece < pieces.count, isMeant(pieces[piece][index]) else { return nil }
+    body(&pieces[piece][index])
+    return pieces[piece][index]
+  }
+
   /// From a place in the order on.
   func elements(after isBefore: (Element) -> Bool) -> Elements {
     let (piece, index) = position(isBefore)

@@ -30,8 +30,15 @@ package struct StoredEvents: Equatable, Sendable {
   }
 }
 
-extension HomeEvent: RecordedByForm {
-  static let form = choice(
+extension HomeEvent: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    // Most are these, and a choice copies them several times.
+    guard let value, case .router(let event) = value else { return try form(&coder, value) }
+    _ = (try coder.byte(1), try coder(event))
+    return value
+  }
+
+  private static let form = choice(
     .init(1, Self.router) { if case .router(let event) = $0 { event } else { nil } },
     .init(2, { Self.alert($0, $1, $2, previousSeverity: $3) }) {
       if case .alert(let key, let alert, let news, let severity) = $0 { (key, alert, news, severity) } else { nil }
@@ -69,8 +76,10 @@ extension RouterEvent: Recorded {
   }
 }
 
-extension RouterEvent.Types: RecordedByForm {
-  static let form: RecordForm<Self> = { coder, value in try Self(rawValue: coder(value?.rawValue)) }
+extension RouterEvent.Types: Recorded {
+  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    try Self(rawValue: coder(value?.rawValue))
+  }
 }
 
 extension PreferredCheck: RecordedByForm {

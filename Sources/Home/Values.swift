@@ -86,6 +86,8 @@ package struct Hash128: Hashable, Sendable {
     self.high = high
     self.low = low
   }
+
+  package func _rawHashValue(seed: Int) -> Int { TableHash.mix(high, low, seed: seed) }
 }
 
 /// Why a border router is offline.
