@@ -182,12 +182,19 @@ extension DatasetSummary: Recorded {
 
 extension DatasetSummary.Parameters: Recorded {
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    try Self(
-      whole: coder(value?.whole), networkKey: coder(value?.networkKey), pskc: coder.maybe(value?.pskc),
-      activeTimestamp: coder.maybe(value?.activeTimestamp), channel: coder(value?.channel), panID: coder(value?.panID),
-      meshLocalPrefix: coder.maybe(value?.meshLocalPrefix), securityPolicy: coder.maybe(value?.securityPolicy),
-      domainName: coder.maybe(value?.domainName), hasChannelMask: coder(value?.hasChannelMask),
-      isKeyWellKnown: coder(value?.isKeyWellKnown))
+    var parameters = value ?? Self(whole: Hash128(), networkKey: Hash128(), channel: 0, panID: 0, isKeyWellKnown: false)
+    try coder(&parameters.whole)
+    try coder(&parameters.networkKey)
+    try coder(&parameters.pskc)
+    try coder(&parameters.activeTimestamp)
+    try coder(&parameters.channel)
+    try coder(&parameters.panID)
+    try coder(&parameters.meshLocalPrefix)
+    try coder(&parameters.securityPolicy)
+    try coder(&parameters.domainName)
+    try coder(&parameters.hasChannelMask)
+    try coder(&parameters.isKeyWellKnown)
+    return parameters
   }
 }
 

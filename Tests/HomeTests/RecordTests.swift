@@ -127,6 +127,15 @@ import Testing
     }
   }
 
+  @Test("A router that has lost its extras is one that never had any") func extras() {
+    let before = Router(7, at: WireTime(milliseconds: 0))
+    var router = before
+    router.extras.ssid = "ssid"
+    #expect(router != before && router.hasExtras && router.ssid == "ssid")
+    router.extras.ssid = nil
+    #expect(router == before && !router.hasExtras)
+  }
+
   @Test("Shared credentials come back with all their fields") func shared() throws {
     let key = RecordKey.shared("ha", 2)
     let bytes = try #require(Self.home.record(key))
