@@ -23,6 +23,12 @@ package struct HomeOutput: Equatable, Sendable {
   @Boxed package var sightings: [Advertisement]?
 
   package init() {}
+
+  /// Whether nothing follows from the input but that it was received.
+  package var isQuiet: Bool {
+    events.isEmpty && rejection == nil && _answer.isAbsent && settled.isEmpty && orders.isEmpty && audit.isEmpty
+      && secrets.isEmpty && _sightings.isAbsent
+  }
 }
 
 /// A dataset that is sealed under a record, whose secret it replaces.

@@ -45,10 +45,10 @@ package enum ReadRequest: Sendable {
 
 /// A message, after everything that can be found out without its home.
 enum ReadMessage {
-  case event(HomeInput, [UInt8]?, MessageArrival)
-  case sealed(SealedMessage, MessageArrival)
-  case request(command: String, MessageArrival)
-  case rejected(Rejection, MessageArrival)
+  case event(HomeInput, [UInt8]?, IntakeTopic)
+  case sealed(SealedMessage, IntakeTopic)
+  case request(command: String, IntakeTopic)
+  case rejected(Rejection, IntakeTopic)
   /// Of a login that publishes too many, and whose rejection was published before.
   case dropped
   /// To a home that is not in this shard.
@@ -145,10 +145,9 @@ struct MessageReader {
   mutating func read(_ message: IncomingMessage, _ limits: inout TokenBuckets, at now: WireTime) -> ReadMessage {
     // A retained topic is cleared, as the daemon asks for.
     if message.isRetained, message.payload.isEmpty { return .skipped }
-    guard let arrival = arrival(of: message) else {
+    guard let topic = topic(of: message) else {
       return isOfShard && !ProbeTopic.isInbound(message.topic) ? .misplaced : .skipped
     }
-    let topic = arrival.topic
     do throws(Rejection) {
       if message.isRetained || !topic.isRequest {
         switch limits.judge(topic.user, at: now) {
@@ -161,41 +160,42 @@ struct MessageReader {
       switch try topic.read.get().purpose {
       case .probe: return .skipped
       case .request(let command):
-        return ProbeTopic.isPayload(message.payload) ? .skipped : .request(command: command, arrival)
+        return ProbeTopic.isPayload(message.payload) ? .skipped : .request(command: command, topic)
       case .event(let kind):
-        let event = try InboundEvent(reading: message.payload, as: kind)
+        var event = InboundEvent(kind)
+        try event.read(message.payload)
         guard event.isSealed else {
           let (input, dataset) = try input(event, topic.user)
-          return .event(input, dataset, arrival)
+          return .event(input, dataset, topic)
         }
         guard let envelope = UntrustedJSON.value(of: "sealed", in: message.payload, depth: InboundLimits.nesting) else {
           throw Rejection(EnvelopeRefusal.notAnEnvelope)
         }
-        return .sealed(SealedMessage(kind: kind, envelope: envelope), arrival)
+        return .sealed(SealedMessage(kind: kind, envelope: envelope), topic)
       }
-    } catch { return .rejected(error, arrival) }
+    } catch { return .rejected(error, topic) }
   }
 
   /// What an envelope holds, of the user on whose topic it came.
   ///
   /// - Parameter client: as the user is enrolled in the home.
-  mutating func open(_ sealed: SealedMessage, _ arrival: MessageArrival, _ client: EnrolledClient?, at now: WireTime)
-    throws(Rejection) -> (HomeInput, [UInt8]?)
-  {
+  mutating func open(
+    _ sealed: SealedMessage, _ message: IncomingMessage, _ user: ExactName, _ client: EnrolledClient?, at now: WireTime
+  ) throws(Rejection) -> (HomeInput, [UInt8]?) {
     guard let client, !client.isRevoked else { throw .clientNotEnrolled }
     guard let identity = identity() else { throw .noKeys }
     guard let (keys, issuer) = keys(of: client) else { throw .damagedEnrolment }
     let opened: OpenedEnvelope
     do throws(EnvelopeRefusal) {
       opened = try Envelope.open(
-        sealed.envelope, with: identity, from: [keys], topic: arrival.message.topic, now: now.milliseconds / 1000)
+        sealed.envelope, with: identity, from: [keys], topic: message.topic, now: now.milliseconds / 1000)
     } catch { throw Rejection(error) }
     guard case .sequence(let number) = opened.order else { throw .needsSequence }
     var body = opened.body
     defer { wipe(&body) }
-    var event = try InboundEvent(reading: body, sealedIn: arrival.message.payload, as: sealed.kind, sequence: number)
+    var event = try InboundEvent(reading: body, sealedIn: message.payload, as: sealed.kind, sequence: number)
     event.message.signature = RouterMessage.Signature(issuer: issuer, number: number)
-    return try input(event, arrival.topic.user)
+    return try input(event, user)
   }
 
   private mutating func input(_ event: consuming InboundEvent, _ user: ExactName) throws(Rejection) -> (
@@ -222,16 +222,16 @@ struct MessageReader {
 
 extension MessageReader {
   /// - Returns: nil below no base topic.
-  mutating func arrival(of message: IncomingMessage) -> MessageArrival? {
+  mutating func topic(of message: IncomingMessage) -> IntakeTopic? {
     let name = ExactName(message.topic)
-    if let known = topics[name] { return MessageArrival(message: message, topic: known) }
+    if let known = topics[name] { return known }
     guard let (home, rest) = split(message.topic) else { return nil }
     let topic = IntakeTopic(home: home, rest)
     if case .success = topic.read, message.topic.utf8.count <= Self.topicBytesKept {
       if topics.count >= Self.topicsKept { forgetTopics() }
       topics[name] = topic
     }
-    return MessageArrival(message: message, topic: topic)
+    return topic
   }
 
   /// Half of them, in no order: a login that uses many cannot make all others' be read again each time.

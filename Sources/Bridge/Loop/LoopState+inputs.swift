@@ -15,7 +15,7 @@ extension LoopState {
     let started = ContinuousClock.now
     let most = trials > 0 ? 1 : messages.count
     if trials > 0, try isFatal(messages[first]) {
-      if let arrival = reader.arrival(of: messages[first]) { reject(.ended(MessageTrial.limit), arrival) }
+      if let topic = reader.topic(of: messages[first]) { reject(.ended(MessageTrial.limit), messages[first], topic) }
       batch.outcome.received += 1
       try commit()
       trials -= 1
@@ -45,23 +45,23 @@ extension LoopState {
     case .dropped: batch.outcome.dropped += 1
     case .misplaced where message.isRetained: batch.outcome.misplacedRetained += 1
     case .misplaced: batch.outcome.misplaced.noteMisplaced(message)
-    case .rejected(let rejection, let arrival): reject(rejection, arrival)
-    case .event(let event, let dataset, let arrival):
-      handle(event, in: arrival.topic.home, dataset: dataset, from: arrival)
-    case .sealed(let sealed, let arrival):
-      let place = arrival.topic.home
-      let client = homes[place].home.clients[arrival.topic.user]
+    case .rejected(let rejection, let topic): reject(rejection, message, topic)
+    case .event(let event, let dataset, let topic):
+      handle(event, in: topic.home, dataset: dataset, from: MessageArrival(message: message, topic: topic))
+    case .sealed(let sealed, let topic):
+      let client = homes[topic.home].home.clients[topic.user]
       do throws(Rejection) {
-        let (event, dataset) = try reader.open(sealed, arrival, client, at: now)
-        handle(event, in: place, dataset: dataset, from: arrival)
-      } catch { reject(error, arrival) }
-    case .request(let command, var arrival):
-      let place = arrival.topic.home
+        let (event, dataset) = try reader.open(sealed, message, topic.user, client, at: now)
+        handle(event, in: topic.home, dataset: dataset, from: MessageArrival(message: message, topic: topic))
+      } catch { reject(error, message, topic) }
+    case .request(let command, let topic):
+      let place = topic.home
       let request = ArrivedRequest(
-        message: message, command: command, user: arrival.topic.user, home: homes[place].settings,
-        state: homes[place].home, time: now)
+        message: message, command: command, user: topic.user, home: homes[place].settings, state: homes[place].home,
+        time: now)
       switch readRequest(request, &records.sealed) {
       case .input(let input, let dataset, let asked):
+        var arrival = MessageArrival(message: message, topic: topic)
         arrival.asked = asked
         handle(input, in: place, dataset: dataset?.bytes, from: arrival)
       case .other(let follow): batch.following.append(follow)
@@ -71,12 +71,10 @@ extension LoopState {
     }
   }
 
-  private mutating func reject(_ rejection: Rejection, _ arrival: MessageArrival) {
-    let place = arrival.topic.home
-    let settings = homes[place].settings
-    var outcome = LoopOutcome(home: settings.name, origin: arrival.origin(below: settings.base))
-    outcome.rejection = rejection
-    add(outcome, in: place)
+  private mutating func reject(_ rejection: Rejection, _ message: IncomingMessage, _ topic: IntakeTopic) {
+    let settings = homes[topic.home].settings
+    let arrival = MessageArrival(message: message, topic: topic)
+    add(LoopOutcome(home: settings.name, origin: arrival.origin(below: settings.base), rejection: rejection))
   }
 
   /// Notes on disk which message is tried.

@@ -19,6 +19,17 @@ struct LoopState {
     var isTouched = false
     /// Something was received since signs of life were saved.
     var hasSigns = false
+
+    // These change it, or the list that it is in would lend a copy: that of a home takes as long as a heartbeat.
+
+    /// - Returns: also what the home has looked at beside what the input names.
+    mutating func handle(_ input: HomeInput, at now: WireTime) -> (output: HomeOutput, work: Int) {
+      (home.handle(input, at: now, rules: rules), home.work)
+    }
+
+    mutating func add(_ notes: [AuditNote], by actor: String?, to lines: inout [RecordChanges.AuditLine]) {
+      for note in notes { lines.append(note.line(by: actor, in: settings.name, home)) }
+    }
   }
 
   /// What is collected until the commit.
@@ -120,11 +131,10 @@ struct LoopState {
     actor: String? = nil
   ) -> HomeOutput {
     touch(place)
-    let output = homes[place].home.handle(input, at: now, rules: homes[place].rules)
+    let (output, work) = homes[place].handle(input, at: now)
     if output.isDuplicate { batch.outcome.duplicates += 1 }
-    if case .message(_, let user) = input {
-      let work = homes[place].home.work / Self.lookedAtOfToken
-      if work > 0 { limits.charge(user, work: work) }
+    if work >= Self.lookedAtOfToken, case .message(_, let user) = input {
+      limits.charge(user, work: work / Self.lookedAtOfToken)
     }
     // Most messages are signs of life.
     if output.isQuiet, arrival?.mayBeAnswered != true { return output }
@@ -135,22 +145,20 @@ struct LoopState {
       }
     }
     if !output.audit.isEmpty {
-      let actor = actor ?? origin?.user.map { "mqtt user \($0)" }
-      for note in output.audit {
-        batch.audit.append(note.line(by: actor, in: homes[place].settings.name, homes[place].home))
-      }
+      homes[place].add(output.audit, by: actor ?? origin?.user.map { "mqtt user " + $0 }, to: &batch.audit)
     }
-    var outcome = LoopOutcome(home: homes[place].settings.name, origin: origin, output: output)
-    if let rejection = output.rejection {
-      outcome.rejection = Rejection(rejection, home: homes.count > 1 ? homes[place].settings.name : nil)
-      if case .message(let message, _) = input, case .router(let agent) = message.subject { outcome.router = agent }
+    let name = homes[place].settings.name
+    var (rejection, router): (Rejection?, BorderAgentID?)
+    if let reason = output.rejection {
+      rejection = Rejection(reason, home: homes.count > 1 ? name : nil)
+      if case .message(let message, _) = input, case .router(let agent) = message.subject { router = agent }
     }
-    add(outcome, in: place)
+    add(LoopOutcome(home: name, origin: origin, output: output, rejection: rejection, router: router))
     return output
   }
 
   /// Notes what follows from an input that no home has handled.
-  mutating func add(_ outcome: LoopOutcome, in place: Int) {
+  mutating func add(_ outcome: consuming LoopOutcome) {
     if !outcome.output.events.isEmpty || outcome.rejection != nil {
       for message in follower.messages(of: outcome, at: now) {
         batch.bytes += message.count
@@ -331,11 +339,3 @@ struct LoopRecords {
 
 /// Up to which message the broker has acknowledged all, as its connection finds out.
 final class Acknowledged: Sendable { let upTo = Atomic<Int64>(0) }
-
-extension HomeOutput {
-  /// Whether nothing follows from the input but that it was received.
-  fileprivate var isQuiet: Bool {
-    events.isEmpty && rejection == nil && answer == nil && settled.isEmpty && orders.isEmpty && audit.isEmpty
-      && secrets.isEmpty && sightings == nil
-  }
-}

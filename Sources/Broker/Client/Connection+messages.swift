@@ -90,7 +90,7 @@ struct IntakeBatch {
   var isEmpty: Bool { messages.isEmpty }
   var isFull: Bool { messages.count >= maximumMessages || bytes >= maximumBytes }
 
-  mutating func append(_ message: IncomingMessage) {
+  mutating func append(_ message: consuming IncomingMessage) {
     bytes += message.bytes
     messages.append(message)
   }

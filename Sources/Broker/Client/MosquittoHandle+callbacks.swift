@@ -61,17 +61,17 @@ extension HandleRecord {
   fileprivate func append(_ message: mosquitto_message, _ properties: OpaquePointer?) {
     packets += 1
     guard let topic = message.topic else { return }
-    var incoming = IncomingMessage(
-      topic: String(cString: topic),
-      payload: [UInt8](
-        UnsafeRawBufferPointer(start: message.payload, count: message.payload == nil ? 0 : Int(message.payloadlen))),
-      qos: message.qos == 0 ? .atMostOnce : .atLeastOnce, isRetained: message.retain)
-    if properties != nil {
-      incoming.responseTopic = PropertyList.string(properties, MQTT_PROP_RESPONSE_TOPIC)
-      incoming.correlationData = PropertyList.bytes(properties, MQTT_PROP_CORRELATION_DATA)
-      incoming.messageExpiry = PropertyList.uint32(properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL)
-    }
-    batch.append(incoming)
+    let payload = UnsafeRawBufferPointer(
+      start: message.payload, count: message.payload == nil ? 0 : Int(message.payloadlen))
+    let hasProperties = properties != nil
+    // At once: one that is changed afterwards is copied.
+    batch.append(
+      IncomingMessage(
+        topic: String(cString: topic), payload: [UInt8](payload), qos: message.qos == 0 ? .atMostOnce : .atLeastOnce,
+        isRetained: message.retain,
+        responseTopic: hasProperties ? PropertyList.string(properties, MQTT_PROP_RESPONSE_TOPIC) : nil,
+        correlationData: hasProperties ? PropertyList.bytes(properties, MQTT_PROP_CORRELATION_DATA) : nil,
+        messageExpiry: hasProperties ? PropertyList.uint32(properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL) : nil))
   }
 }
 

@@ -136,7 +136,7 @@ import ThreadDataset
   {
     var reader = try MessageReader(["tk/home"], IntakeReading(hashKey: LoopKit.hashKey))
     func remembered(_ topic: String) -> Int {
-      _ = reader.arrival(of: .of(topic))
+      _ = reader.topic(of: .of(topic))
       return reader.topics.count
     }
     #expect(remembered("tk/home/in/otbr/announce") == 1)

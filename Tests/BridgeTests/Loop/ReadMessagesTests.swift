@@ -209,9 +209,9 @@ import ThreadRequests
       var read = "nothing"
       let message = IncomingMessage(topic: topic, payload: payload)
       switch reader.read(message, &limits, at: Self.now) {
-      case .sealed(let sealed, let arrival):
+      case .sealed(let sealed, let topic):
         do throws(Rejection) {
-          let (input, dataset) = try reader.open(sealed, arrival, client, at: Self.now)
+          let (input, dataset) = try reader.open(sealed, message, topic.user, client, at: Self.now)
           read = Self.described(input, dataset)
         } catch { read = Self.described(error) }
       case .rejected(let rejection, _): read = Self.described(rejection)

@@ -24,15 +24,6 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   package private(set) var isSealed = false
   private var isOfProgram: Bool
 
-  /// Without any field, to be filled and written.
-  ///
-  /// - Parameter program: that reports itself, in place of a router.
-  package init(_ kind: RouterMessage.Kind, of program: String? = nil) {
-    message = RouterMessage(kind, .router(BorderAgentID(high: 0, low: 0)))
-    self.program = program
-    isOfProgram = program != nil || kind == .sightings
-  }
-
   package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     let kind = message.kind
     let (isOfStore, isAnnounced) = (kind == .credentials, kind == .announce || kind == .dataset)
@@ -82,6 +73,17 @@ package struct InboundEvent: WireObject, Hashable, Sendable {
   private var offlineReason: WireReported<OfflineReason>? {
     get { message.offlineReason.map { WireReported($0) } }
     set { message.offlineReason = newValue?.value }
+  }
+}
+
+extension InboundEvent {
+  /// Without any field, to be filled and written.
+  ///
+  /// - Parameter program: that reports itself, in place of a router.
+  package init(_ kind: RouterMessage.Kind, of program: String? = nil) {
+    self.init(
+      message: RouterMessage(kind, .router(BorderAgentID(high: 0, low: 0))), program: program,
+      isOfProgram: program != nil || kind == .sightings)
   }
 }
 
@@ -199,6 +201,11 @@ extension InboundEvent {
   /// - Throws: a `Rejection` that names the code, the field and the offset.
   package init(reading payload: [UInt8], as kind: RouterMessage.Kind) throws(Rejection) {
     self.init(kind)
+    try read(payload)
+  }
+
+  /// Reads the fields of a new event, where it lies: one that is returned is copied.
+  package mutating func read(_ payload: [UInt8]) throws(Rejection) {
     try Self.read(payload) { reader throws(Rejection) in
       try take(&reader)
       guard isSealed else { return try check(reader) }
