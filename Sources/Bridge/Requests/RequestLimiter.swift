@@ -104,9 +104,23 @@ struct TokenBuckets: Sendable {
     }
   }
 
-  private var buckets: [ExactName: Bucket] = [:]
-  /// Those that were used since `keep`, as they were then; nil: nothing is put back.
-  private var before: [ExactName: Bucket?]?
+  private struct Account {
+    var bucket: Bucket
+    /// As it was when the period began in which it was last used; nil: there was none.
+    var before: Bucket?
+    var period: Int
+
+    mutating func judge(price: Int64, work: Int64, at now: WireTime, rate: Int64, burst: Int64, in current: Int)
+      -> RequestLimiter.Verdict
+    {
+      if period != current { (before, period) = (bucket, current) }
+      return bucket.judge(price: price, work: work, at: now, rate: rate, burst: burst)
+    }
+  }
+
+  private var accounts: [ExactName: Account] = [:]
+  /// How often what was taken was kept.
+  private var period = 0
   private let rate: Int64
   private let burst: Int64
 
@@ -117,33 +131,35 @@ struct TokenBuckets: Sendable {
 
   /// - Parameters: as those of `RequestLimiter.judge`.
   mutating func judge(_ user: ExactName, price: Int = 1, work: Int = 0, at now: WireTime) -> RequestLimiter.Verdict {
-    let price = Int64(price) * 1_000
-    if buckets.count >= Self.users, buckets[user] == nil { forget(now) }
-    if before != nil, before?[user] == nil { before?[user] = .some(buckets[user]) }
-    return buckets[user, default: Bucket(level: burst * 1_000, seen: now)].judge(
-      price: price, work: Int64(work) * 1_000, at: now, rate: rate, burst: burst)
+    if accounts.count >= Self.users, accounts[user] == nil { forget(now) }
+    let new = Account(bucket: Bucket(level: burst * 1_000, seen: now), before: nil, period: period)
+    return accounts[user, default: new].judge(
+      price: Int64(price) * 1_000, work: Int64(work) * 1_000, at: now, rate: rate, burst: burst, in: period)
   }
 
   /// Takes what an event has cost beside its own token, which is known when it was handled. The bucket may owe it.
-  mutating func charge(_ user: ExactName, work: Int) { buckets[user]?.take(Int64(work) * 1_000) }
+  mutating func charge(_ user: ExactName, work: Int) { accounts[user]?.bucket.take(Int64(work) * 1_000) }
 
   /// What was taken is not put back any more.
-  mutating func keep() { before = [:] }
+  mutating func keep() { period += 1 }
 
   /// Puts back what was taken since `keep`.
   mutating func putBack() {
-    for (user, bucket) in before ?? [:] { buckets[user] = bucket }
+    accounts = accounts.compactMapValues { account in
+      guard account.period == period else { return account }
+      return account.before.map { Account(bucket: $0, before: $0, period: period) }
+    }
     keep()
   }
 
   /// Those whose buckets are full again are as good as new. If none is, all restart: memory has its limit, and so many
   /// users at once are no home's.
   private mutating func forget(_ now: WireTime) {
-    buckets = buckets.filter {
-      var bucket = $0.value
+    accounts = accounts.filter {
+      var bucket = $0.value.bucket
       bucket.refill(now, rate: rate, burst: burst)
       return bucket.level < burst * 1_000
     }
-    if buckets.count >= Self.users { buckets.removeAll() }
+    if accounts.count >= Self.users { accounts.removeAll() }
   }
 }

@@ -130,6 +130,14 @@ import ThreadDataset
     #expect(kit.home.routers.count == 20)
     try kit.receive(.announce(20))
     #expect(kit.rejected == ["rate_limited"])
+    // Nor one that has published before.
+    kit.time.advance(seconds: 1)
+    let later = (30..<40).map { IncomingMessage.announce($0) }
+    for _ in 0..<3 { kit.memory.refuses { try kit.loop.received(later) } }
+    try kit.loop.received(later)
+    #expect(kit.home.routers.count == 30)
+    try kit.receive(.announce(40))
+    #expect(kit.rejected == ["rate_limited", "rate_limited"])
   }
 
   @Test("Topics that are wrong or long are not remembered, and of the others a limited number is") func topics() throws
