@@ -175,7 +175,9 @@ public struct WireHex: WireReadable, Hashable, Sendable {
 
   public static func read(_ member: JSONMember, _ form: WireForm?) -> WireHex? {
     guard case .string(let string) = member.value else { return nil }
-    guard string.hasEscapes else { return string.bytes.count == 16 ? string.hex(at: 0).map { WireHex($0) } : nil }
+    guard string.hasEscapes else {
+      return string.bytes.count == 16 ? Hexadecimal.number(string.bytes, at: 0).map { WireHex($0) } : nil
+    }
     guard let bytes = string.text.flatMap({ Hexadecimal.decode($0) }), bytes.count == 8 else { return nil }
     return WireHex(bytes.reduce(0) { $0 << 8 | UInt64($1) })
   }
@@ -241,7 +243,8 @@ extension BorderAgentID: WireReadable {
     guard case .string(let string) = member.value else { return nil }
     if string.hasEscapes { return string.text.flatMap { Self(hex: $0) } }
     let count = string.bytes.count
-    guard count == 16 || count == 32, let high = string.hex(at: 0), let low = count == 32 ? string.hex(at: 16) : 0
+    guard count == 16 || count == 32, let high = Hexadecimal.number(string.bytes, at: 0),
+      let low = count == 32 ? Hexadecimal.number(string.bytes, at: 16) : 0
     else { return nil }
     let agent = BorderAgentID(high: high, low: low)
     return agent.isZero ? nil : agent

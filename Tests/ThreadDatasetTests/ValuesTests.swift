@@ -191,6 +191,23 @@ import Testing
     }
     #expect(Hexadecimal.decode("") == [])
     #expect(Hexadecimal.decode("0") == nil)
+    // Eight are looked at together.
+    let text = Array("09afAF5a6BcDe8F7".utf8)
+    #expect(
+      Hexadecimal.decode(String(decoding: text, as: UTF8.self)) == [0x09, 0xAF, 0xAF, 0x5A, 0x6B, 0xCD, 0xE8, 0xF7])
+    #expect(text.withUnsafeBufferPointer { Hexadecimal.number($0, at: 0) } == 0x09AF_AF5A_6BCD_E8F7)
+    #expect(text.withUnsafeBufferPointer { Hexadecimal.number($0, at: 1) } == nil)
+    for place in text.indices {
+      for byte in UInt8.min ... .max {
+        var other = text
+        other[place] = byte
+        let isDigit = "0123456789abcdefABCDEF".utf8.contains(byte)
+        other.withUnsafeBufferPointer { other in
+          #expect((Hexadecimal.decode(other) != nil) == isDigit, "\(byte) at \(place)")
+          #expect((Hexadecimal.number(other, at: 0) != nil) == isDigit, "\(byte) at \(place)")
+        }
+      }
+    }
     #expect(Hexadecimal.decode(" 00") == nil)
     #expect(Hexadecimal.decode("０0") == nil)
   }

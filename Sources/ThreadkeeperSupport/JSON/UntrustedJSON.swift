@@ -46,7 +46,8 @@ public enum UntrustedJSON {
   /// - Returns: nil when the outermost value is not an object.
   public static func members(of bytes: UnsafeBufferPointer<UInt8>, depth: Int) throws(JSONFlaw) -> [JSONMember]? {
     var members: [JSONMember] = []
-    members.reserveCapacity(16)
+    // As many as most messages have.
+    members.reserveCapacity(8)
     let isObject = try readMembers(of: bytes, depth: depth, skipsByteOrderMark: true) { members.append($0) }
     return isObject ? members : nil
   }
@@ -126,8 +127,8 @@ struct JSONReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let depth: Int
   private var offset = 0
-  /// All bytes of strings, or-ed: under 0x80 there is nothing to check as UTF-8.
-  private var seen: UInt8 = 0
+  /// All bytes of strings, or-ed, eight beside each other: under 0x80 there is nothing to check as UTF-8.
+  private var seen: UInt64 = 0
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, depth: Int, skipsByteOrderMark: Bool) {
     self.bytes = bytes
@@ -159,7 +160,7 @@ struct JSONReader {
   private mutating func end() throws(JSONFlaw) {
     skipSpace()
     guard offset == bytes.count else { throw syntax }
-    if seen >= 0x80, let flaw = JSONUTF8.flaw(in: bytes) { throw flaw }
+    if !seen.isASCII, let flaw = JSONUTF8.flaw(in: bytes) { throw flaw }
   }
 
   private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
@@ -234,13 +235,20 @@ struct JSONReader {
   private mutating func string() throws(JSONFlaw) -> JSONString {
     try need(UInt8(ascii: "\""))
     let start = offset
-    var (all, hasEscapes): (UInt8, Bool) = (0, false)
+    var (all, hasEscapes): (UInt64, Bool) = (0, false)
     while true {
       var end = offset
+      while end + 8 <= bytes.count,
+        case let word = UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: end, as: UInt64.self),
+        !word.hasEndOfText
+      {
+        all |= word
+        end += 8
+      }
       while end < bytes.count, case let byte = bytes[end], byte >= 0x20, byte != UInt8(ascii: "\""),
         byte != UInt8(ascii: "\\")
       {
-        all |= byte
+        all |= UInt64(byte)
         end += 1
       }
       offset = end
@@ -249,7 +257,7 @@ struct JSONReader {
       if byte == UInt8(ascii: "\"") {
         seen |= all
         return JSONString(
-          bytes: UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: all < 0x80, hasEscapes: hasEscapes)
+          bytes: UnsafeBufferPointer(rebasing: bytes[start..<end]), isASCII: all.isASCII, hasEscapes: hasEscapes)
       }
       hasEscapes = true
       try escape()
@@ -304,6 +312,23 @@ struct JSONReader {
   }
 }
 
+/// Eight bytes of a text.
+extension UInt64 {
+  private static var ones: UInt64 { 0x0101_0101_0101_0101 }
+  private static var highBits: UInt64 { 0x8080_8080_8080_8080 }
+
+  fileprivate var isASCII: Bool { self & Self.highBits == 0 }
+
+  /// Whether one of them is a quote, a backslash or a control character. In `word - n & ~word` a high bit is set where
+  /// a byte is below `n`, and then none is that is not, but for those above it.
+  fileprivate var hasEndOfText: Bool {
+    func below(_ limit: UInt64, _ word: UInt64) -> UInt64 { (word &- Self.ones &* limit) & ~word }
+    let quote = below(1, self ^ Self.ones &* UInt64(UInt8(ascii: "\"")))
+    let backslash = below(1, self ^ Self.ones &* UInt64(UInt8(ascii: "\\")))
+    return (below(0x20, self) | quote | backslash) & Self.highBits != 0
+  }
+}
+
 /// A string as it is written, between its quotes.
 public struct JSONString {
   public let bytes: UnsafeBufferPointer<UInt8>
@@ -330,19 +355,6 @@ public struct JSONString {
     guard string.bytes.count == count else { return false }
     for index in 0..<count where string.bytes[index] != name.utf8Start[index] { return false }
     return true
-  }
-
-  /// The number that 16 hexadecimal digits are; nil where one of them is none, or written as an escape.
-  public func hex(at offset: Int) -> UInt64? {
-    guard bytes.count >= offset + 16 else { return nil }
-    var (value, wrong): (UInt64, UInt8) = (0, 0)
-    for byte in bytes[offset..<offset + 16] {
-      let (decimal, letter) = (byte &- 0x30, (byte | 0x20) &- 0x61)
-      let digit = decimal < 10 ? decimal : (letter < 6 ? letter &+ 10 : 0xFF)
-      wrong |= digit
-      value = value << 4 | UInt64(digit & 15)
-    }
-    return wrong > 15 ? nil : value
   }
 
   private func unescaped() -> [UInt8]? {

@@ -58,6 +58,19 @@ import ThreadkeeperSupport
     #expect(flaw(Array(#"[""#.utf8) + [0xC3, 0x28] + Array(#""]"#.utf8))?.offset == 2)
   }
 
+  @Test("A text ends at its quote, and is flawed at a control character, however long it is", arguments: 0..<20)
+  func ends(count: Int) {
+    for plain in ["~", "!", "#", "[", "]", "\u{7F}"].map({ String(repeating: $0, count: count) }) {
+      for text in ["\"\(plain)\"", "\"\(plain)\\\"\(plain)\"", "\"\(plain)é\(plain)\""] {
+        #expect(value("a", #"{"a":\#(text),"b":1}"#) == text)
+      }
+      for control in ["\u{0}", "\n", "\u{1F}"] {
+        #expect(flaw("\"\(plain)\(control)~~~~~~~~\"") == JSONFlaw(reason: .syntax, offset: count + 1))
+      }
+      #expect(flaw(Array("\"\(plain)".utf8) + [0xC3] + Array("~~~~~~~~\"".utf8))?.reason == .notUTF8)
+    }
+  }
+
   @Test("A byte order mark is skipped only where it is allowed") func byteOrderMark() throws {
     let text = Array("\u{FEFF}{}".utf8)
     #expect(flaw(text) == JSONFlaw(reason: .syntax, offset: 0))
