@@ -28,6 +28,18 @@ struct RetainedPlace: Hashable {
   let home: Int
   let subject: Subject
 
+  /// Most are of routers, and looked up with each change of one.
+  func _rawHashValue(seed: Int) -> Int {
+    let subject =
+      switch subject {
+      case .router(let agent): agent._rawHashValue(seed: 1)
+      case .availability(let agent): agent._rawHashValue(seed: 2)
+      case .routerDevice(let agent): agent._rawHashValue(seed: 3)
+      default: subject.hashValue
+      }
+    return TableHash.mix(UInt64(home), UInt64(truncatingIfNeeded: subject), seed: seed)
+  }
+
   var isDevice: Bool {
     switch subject {
     case .homeDevice, .routerDevice, .questionDevice, .choiceDevice, .disputeDevice: true
