@@ -30,16 +30,18 @@ package struct StoredEvents: Equatable, Sendable {
   }
 }
 
-extension HomeEvent: Recorded {
+extension HomeEvent: RecordedByForm {
+  private static let router: UInt8 = 1
+
+  /// Most are of routers, and are written without a look at the other cases.
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    // Most are these, and a choice copies them several times.
-    guard let value, case .router(let event) = value else { return try form(&coder, value) }
-    _ = (try coder.byte(1), try coder(event))
-    return value
+    guard case .router(let event)? = value else { return try form(&coder, value) }
+    _ = try coder.byte(router)
+    return .router(try coder(event))
   }
 
-  private static let form = choice(
-    .init(1, Self.router) { if case .router(let event) = $0 { event } else { nil } },
+  static let form = choice(
+    .init(router, Self.router) { if case .router(let event) = $0 { event } else { nil } },
     .init(2, { Self.alert($0, $1, $2, previousSeverity: $3) }) {
       if case .alert(let key, let alert, let news, let severity) = $0 { (key, alert, news, severity) } else { nil }
     }, .init(3, Self.asked) { if case .asked(let question) = $0 { question } else { nil } },

@@ -26,10 +26,12 @@ package struct EventWriter: Sendable {
 
   /// What is stored of an output of a home: mostly no row or one.
   package func rows(of output: HomeOutput, at now: WireTime) -> [[UInt8]] {
-    let events = output.events.filter(\.isPublished)
-    return stride(from: 0, to: events.count, by: Self.rowEvents).map { start in
-      let part = Array(events[start..<min(start + Self.rowEvents, events.count)])
-      return OutboxRow.events(StoredEvents(part, in: home, at: now)).bytes
+    func row(_ events: [HomeEvent]) -> [UInt8] { OutboxRow.events(StoredEvents(events, in: home, at: now)).bytes }
+    let events = output.events
+    if events.count <= Self.rowEvents, events.allSatisfy(\.isPublished) { return events.isEmpty ? [] : [row(events)] }
+    let published = events.filter(\.isPublished)
+    return stride(from: 0, to: published.count, by: Self.rowEvents).map { start in
+      row(Array(published[start..<min(start + Self.rowEvents, published.count)]))
     }
   }
 
@@ -52,11 +54,11 @@ package struct EventWriter: Sendable {
 
   /// The rows that an input causes: that it was rejected, or what has happened.
   package func rows(of outcome: LoopOutcome, at now: WireTime) -> [[UInt8]] {
-    var rows: [[UInt8]] = []
+    var rows = self.rows(of: outcome.output, at: now)
     if let rejection = outcome.rejection, let origin = outcome.origin {
-      rows.append(row(rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now))
+      rows.insert(row(rejection, topic: origin.topic, user: origin.user, agent: outcome.router, at: now), at: 0)
     }
-    return rows + self.rows(of: outcome.output, at: now)
+    return rows
   }
 
   /// The messages of stored events of this home, in order.
