@@ -77,8 +77,10 @@ final class BridgeFollower: LoopFollower {
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
     news.note(batch)
     if let (intake, home) = parts.discovery {
-      for outcome in batch.outcomes where outcome.home == home {
-        guard let seen = outcome.output.sightings, let user = outcome.origin?.user else { continue }
+      // By place: a loop over the values would copy each.
+      let outcomes = batch.outcomes
+      for place in outcomes.indices where outcomes[place].home == home {
+        guard let seen = outcomes[place].output.sightings, let user = outcomes[place].origin?.user else { continue }
         intake.receive(seen, of: user)
       }
     }

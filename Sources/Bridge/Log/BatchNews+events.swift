@@ -12,10 +12,12 @@ extension BatchNews {
   ///   - home: one of them by its name.
   init(_ batch: CommittedBatch, ways: RemedyWays, home: (String) -> Home?) {
     var forgotten = 0
-    for outcome in batch.outcomes {
-      for event in outcome.output.events {
+    // By place: a loop over the values would copy each.
+    let outcomes = batch.outcomes
+    for place in outcomes.indices {
+      for event in outcomes[place].output.events {
         if case .forgotten = event { forgotten += 1 }
-        add(event, of: outcome.home, ways: ways, home: home)
+        add(event, of: outcomes[place].home, ways: ways, home: home)
       }
     }
     if forgotten > 0, hasRoom(.routers) {

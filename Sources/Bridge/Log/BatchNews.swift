@@ -20,7 +20,7 @@ package struct BatchNews: Sendable {
   }
 
   /// What a line is about: each has lines of its own.
-  enum Matter: CaseIterable, Sendable {
+  enum Matter: Int, CaseIterable, Sendable {
     case routers
     /// A flood of announcements must not keep what is wrong out of the log.
     case alerts
@@ -37,18 +37,19 @@ package struct BatchNews: Sendable {
   }
 
   private var kept: [Line] = []
-  private var taken: [Matter: Int] = [:]
-  private var more: [Matter: Int] = [:]
+  /// Of each matter. A batch can have thousands of lines.
+  private var taken = InlineArray<3, Int>(repeating: 0)
+  private var more = InlineArray<3, Int>(repeating: 0)
 
   /// Counts a line.
   ///
   /// - Returns: whether it is to be made: a batch can have thousands.
   mutating func hasRoom(_ matter: Matter) -> Bool {
-    if taken[matter, default: 0] < matter.lines {
-      taken[matter, default: 0] += 1
+    if taken[matter.rawValue] < matter.lines {
+      taken[matter.rawValue] += 1
       return true
     }
-    more[matter, default: 0] += 1
+    more[matter.rawValue] += 1
     return false
   }
 
@@ -75,7 +76,7 @@ package struct BatchNews: Sendable {
     var left: [Matter: Int] = [:]
     var skipped = 0
     for matter in Matter.allCases {
-      let more = more[matter, default: 0]
+      let more = more[matter.rawValue]
       let count = kept.count { $0.matter == matter }
       let (lines, all) = pace.take(count, of: matter, counting: count + more, atMost: matter.lines, at: now)
       left[matter] = lines

@@ -130,7 +130,9 @@ package final class RequestService: Sendable {
     var owed: [OwedInput] = []
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
-    for outcome in batch.outcomes {
+    let outcomes = batch.outcomes
+    for index in outcomes.indices where outcomes[index].mayBeAnswered {
+      let outcome = outcomes[index]
       if outcome.origin?.asked == nil, let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
         messages.append(answer)
       }
@@ -326,6 +328,9 @@ package final class RequestService: Sendable {
 }
 
 extension LoopOutcome {
+  /// Most are not, and are spared a copy.
+  fileprivate var mayBeAnswered: Bool { origin?.reply != nil || hasAnswers }
+
   /// Whether somebody waits for what its home has to say.
   fileprivate var hasAnswers: Bool {
     origin?.asked != nil && output.answer != nil || !output.settled.isEmpty || !output.orders.isEmpty

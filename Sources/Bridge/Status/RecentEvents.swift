@@ -44,15 +44,30 @@ package struct RecentEvents: Hashable, Sendable {
   }
 
   var record: [UInt8] {
-    func number(_ value: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: value.littleEndian) { Array($0) } }
-    return events.reduce(into: Self.kind) { record, event in
-      let (severity, text) = (event.severity.utf8.prefix(255), event.text.utf8.prefix(65_535))
-      let router = event.router?.bytes ?? []
-      record += number(event.at.milliseconds) + number(event.since?.milliseconds ?? 0)
-      record += number(UInt8(router.count)) + router
-      record += number(UInt8(severity.count)) + severity
-      record += number(UInt16(text.count)) + text
+    var record = Self.kind
+    // Written with all that happens: room for all, and no arrays on the way.
+    record.reserveCapacity(events.count * 128)
+    func add(_ number: some FixedWidthInteger) {
+      withUnsafeBytes(of: number.littleEndian) { record.append(contentsOf: $0) }
     }
+    func add<Count: FixedWidthInteger>(_ text: String, countedBy _: Count.Type) {
+      var text = text
+      text.withUTF8 { bytes in
+        let bytes = bytes.prefix(Int(Count.max))
+        add(Count(bytes.count))
+        record.append(contentsOf: UnsafeBufferPointer(rebasing: bytes))
+      }
+    }
+    for event in events {
+      add(event.at.milliseconds)
+      add(event.since?.milliseconds ?? 0)
+      let router = event.router?.bytes ?? []
+      add(UInt8(router.count))
+      record += router
+      add(event.severity, countedBy: UInt8.self)
+      add(event.text, countedBy: UInt16.self)
+    }
+    return record
   }
 
   /// - Returns: nil for what this version cannot have written.
