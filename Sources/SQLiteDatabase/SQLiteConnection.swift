@@ -15,6 +15,8 @@ final class SQLiteConnection: @unchecked Sendable {
   var knownVersion: Int64?
   /// By the address of the SQL: a StaticString lies at one place for the life of the process.
   private var statements: [UnsafePointer<UInt8>: PreparedStatement] = [:]
+  /// The one that was used last: of many rows it is used again and again.
+  private var last: (sql: UnsafePointer<UInt8>, statement: PreparedStatement)?
 
   init(path: String, flags: Int32, options: SQLiteDatabase.Options) throws(SQLiteError) {
     var opened: OpaquePointer?
@@ -33,7 +35,7 @@ final class SQLiteConnection: @unchecked Sendable {
   deinit { close() }
 
   func close() {
-    statements = [:]
+    (statements, last) = ([:], nil)
     // v2 waits for nothing: it is what is left if a statement were still out.
     if let handle { sqlite3_close_v2(handle) }
     handle = nil
@@ -101,9 +103,10 @@ final class SQLiteConnection: @unchecked Sendable {
   private func take(_ sql: StaticString) throws(SQLiteError) -> PreparedStatement {
     guard let handle else { throw .misuse("the database is closed", statement: "\(sql)") }
     guard sql.hasPointerRepresentation else { throw .misuse("not a statement") }
-    let cached = statements[sql.utf8Start]
+    let cached = last?.sql == sql.utf8Start ? last?.statement : statements[sql.utf8Start]
     if let cached, !cached.isInUse {
       cached.isInUse = true
+      last = (sql.utf8Start, cached)
       return cached
     }
     let prepared = try PreparedStatement(sql, on: handle)

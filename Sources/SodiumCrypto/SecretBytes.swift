@@ -27,9 +27,11 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
   }
 
   /// Copies `bytes`. The original stays where it is: zeroing that is the caller's part.
-  package convenience init(copying bytes: some Collection<UInt8>) {
+  @inlinable package convenience init(copying bytes: some Collection<UInt8>) {
     self.init(capacity: bytes.count) { memory in
-      memory.copyBytes(from: bytes)
+      // At once where they lie together: otherwise each is a call.
+      let copied: Void? = bytes.withContiguousStorageIfAvailable { memory.copyMemory(from: UnsafeRawBufferPointer($0)) }
+      if copied == nil { memory.copyBytes(from: bytes) }
       return memory.count
     }
   }

@@ -116,20 +116,16 @@ package enum AuditSubject: Hashable, Sendable {
 package struct AuditDraft {
   /// For whom the changes from here on are made; nil: the keychain's own auditor.
   var actor: String?
-  private(set) var lines: [(actor: String?, line: AuditRecord.Line)] = []
+  private(set) var lines: [RecordChanges.AuditLine] = []
 
   package init() {}
 
   package var isEmpty: Bool { lines.isEmpty }
 
   /// Adds lines of several actors.
-  package mutating func add(_ new: [RecordChanges.AuditLine]) {
-    lines += new.map { ($0.actor, AuditRecord.Line(action: $0.action, what: $0.what)) }
-  }
+  package mutating func add(_ new: [RecordChanges.AuditLine]) { lines += new }
 
-  mutating func add(_ action: AuditAction, _ subject: String) {
-    lines.append((actor, AuditRecord.Line(action: action, what: .text(subject))))
-  }
+  mutating func add(_ action: AuditAction, _ subject: String) { lines.append(.init(actor: actor, action, subject)) }
 
   /// Where a savepoint comes back to. The lines are not copied: a batch has a savepoint a message.
   var mark: (actor: String?, count: Int) { (actor, lines.count) }
@@ -141,14 +137,20 @@ package struct AuditDraft {
 
   /// By who did it, in the order of who came first.
   func byActor(_ own: String) -> [(actor: String, lines: [AuditRecord.Line])] {
-    var order: [String] = []
-    var found: [String: [AuditRecord.Line]] = [:]
-    for (actor, line) in lines {
-      let actor = actor ?? own
-      if found[actor] == nil { order.append(actor) }
-      found[actor, default: []].append(line)
+    var parts: [(actor: String, lines: [AuditRecord.Line])] = []
+    var places: [String: Int] = [:]
+    // Most lines are of the actor of the line before.
+    var last = 0
+    for line in lines {
+      let actor = line.actor ?? own
+      if parts.isEmpty || parts[last].actor != actor {
+        last = places[actor] ?? parts.count
+        places[actor] = last
+        if last == parts.count { parts.append((actor, [])) }
+      }
+      parts[last].lines.append(.init(action: line.action, what: line.what))
     }
-    return order.map { ($0, found[$0] ?? []) }
+    return parts
   }
 
   /// What is to be written after `last`: sealed, and each linked to the one before it.

@@ -94,18 +94,19 @@ package struct SealedPart {
     head.write(keyID.rawValue)
     let nonce = UnsafeMutableRawBufferPointer(rebasing: output[head.count..<headLength])
     if let drawn { nonce.copyMemory(from: drawn) } else { RandomBytes.fill(nonce) }
-    func seal(_ message: UnsafeRawBufferPointer) throws {
-      try withAdditionalData(of: binding, by: keyID, format: format) { additionalData in
+    let isPadded = binding.role.block != nil
+    try withAdditionalData(of: binding, by: keyID, format: format) { additionalData in
+      func seal(_ message: UnsafeRawBufferPointer) throws {
         try XChaCha20Poly1305.seal(
           message, additionalData: additionalData, nonce: UnsafeRawBufferPointer(nonce), key: key,
           into: UnsafeMutableRawBufferPointer(rebasing: output[headLength...]))
       }
-    }
-    guard binding.role.block != nil else { return try seal(plaintext) }
-    try withScratchMemory(output.count - overhead) { padded in
-      padded.copyMemory(from: plaintext)
-      Padding.pad(padded, count: plaintext.count)
-      try seal(UnsafeRawBufferPointer(padded))
+      guard isPadded else { return try seal(plaintext) }
+      try withScratchMemory(output.count - overhead) { padded in
+        padded.copyMemory(from: plaintext)
+        Padding.pad(padded, count: plaintext.count)
+        try seal(UnsafeRawBufferPointer(padded))
+      }
     }
   }
 
