@@ -54,8 +54,8 @@ package enum Padding {
 
   /// Pads the first `count` bytes of `buffer`, which must be as long as `paddedCount` says.
   package static func pad(_ buffer: UnsafeMutableRawBufferPointer, count: Int) {
+    UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).initializeMemory(as: UInt8.self, repeating: 0)
     buffer[count] = 0x80
-    for index in (count + 1)..<max(buffer.count, count + 1) { buffer[index] = 0 }
   }
 
   /// The number of bytes before the padding, found in constant time.
