@@ -25,9 +25,10 @@ public struct JSONWriter {
   public mutating func escaped(_ text: String) {
     var text = text
     text.withUTF8 { source in
-      var special = false
-      for byte in source { special = special || byte < 0x20 || byte == 0x22 || byte == 0x5C }
-      if special { for byte in source { escape(byte) } } else { bytes.append(contentsOf: source) }
+      // Without a branch for each byte, so that the compiler looks at several at once.
+      var special: UInt8 = 0
+      for byte in source { special |= (byte < 0x20 ? 1 : 0) | (byte == 0x22 ? 1 : 0) | (byte == 0x5C ? 1 : 0) }
+      if special != 0 { for byte in source { escape(byte) } } else { bytes.append(contentsOf: source) }
     }
   }
 
@@ -65,24 +66,18 @@ public struct JSONWriter {
 
   /// 16 hexadecimal digits in lower case.
   public mutating func hex(_ value: UInt64) {
-    hex(UInt32(truncatingIfNeeded: value >> 32))
-    hex(UInt32(truncatingIfNeeded: value))
+    let (high, low) = (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
+    withUnsafeBytes(of: (Self.hex(high).bigEndian, Self.hex(low).bigEndian)) { bytes.append(contentsOf: $0) }
   }
 
   /// 8 digits, all at once: one in each byte of a word.
-  private mutating func hex(_ value: UInt32) {
+  private static func hex(_ value: UInt32) -> UInt64 {
     var digits = UInt64(value)
     digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
     digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
     digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
     let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-    digits += 0x3030_3030_3030_3030 + letters * 0x27
-    withUnsafeBytes(of: digits.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  private mutating func two(_ value: Int64) {
-    bytes.append(0x30 + UInt8(truncatingIfNeeded: value / 10 % 10))
-    bytes.append(0x30 + UInt8(truncatingIfNeeded: value % 10))
+    return digits + 0x3030_3030_3030_3030 + letters * 0x27
   }
 
   /// RFC 3339 in UTC, to the second, without quotes. The date by arithmetic: H. Hinnant, "chrono-Compatible Low-Level
@@ -101,19 +96,23 @@ public struct JSONWriter {
     let monthFromMarch = (5 * dayOfYear + 2) / 153
     let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
     let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    two(year / 100)
-    two(year % 100)
-    bytes.append(0x2D)
-    two(month)
-    bytes.append(0x2D)
-    two(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
-    bytes.append(0x54)
-    two(rest / 3_600)
-    bytes.append(0x3A)
-    two(rest / 60 % 60)
-    bytes.append(0x3A)
-    two(rest % 60)
-    bytes.append(0x5A)
+    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
+      func put(_ value: Int64, at place: Int, then mark: UInt8) {
+        text[place] = 0x30 + UInt8(truncatingIfNeeded: value / 10 % 10)
+        text[place + 1] = 0x30 + UInt8(truncatingIfNeeded: value % 10)
+        text[place + 2] = mark
+      }
+      // The mark of the century is overwritten.
+      put(year / 100, at: 0, then: 0)
+      put(year % 100, at: 2, then: 0x2D)
+      put(month, at: 5, then: 0x2D)
+      put(day, at: 8, then: 0x54)
+      put(rest / 3_600, at: 11, then: 0x3A)
+      put(rest / 60 % 60, at: 14, then: 0x3A)
+      put(rest % 60, at: 17, then: 0x5A)
+      bytes.append(contentsOf: UnsafeBufferPointer(text))
+    }
   }
 
   // MARK: Objects and lists
@@ -131,17 +130,14 @@ public struct JSONWriter {
   ///
   /// - Parameter name: needs no escapes.
   public mutating func name(_ name: StaticString) {
-    let count = name.utf8CodeUnitCount
+    let isFirst = bytes.last == 0x7B
     // At once: appending byte after byte takes twice as long.
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count + 4) { member in
-      let isFirst = bytes.last == 0x7B
-      member[0] = 0x2C
-      member[1] = 0x22
-      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(member)[2...]).copyMemory(
-        from: UnsafeRawBufferPointer(start: name.utf8Start, count: count))
-      member[count + 2] = 0x22
-      member[count + 3] = 0x3A
-      bytes.append(contentsOf: member[(isFirst ? 1 : 0)...])
+    bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { member in
+      if !isFirst { member.append(0x2C) }
+      member.append(0x22)
+      for place in 0..<name.utf8CodeUnitCount { member.append(name.utf8Start[place]) }
+      member.append(0x22)
+      member.append(0x3A)
     }
   }
 
