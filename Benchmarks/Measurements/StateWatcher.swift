@@ -101,7 +101,7 @@ private final class StateWatcher: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {}
 
   func disconnected(_ event: MosquittoDisconnection) { Progress.say("disconnected: \(event.error)") }
 

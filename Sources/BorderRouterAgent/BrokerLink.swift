@@ -108,9 +108,9 @@ final class BrokerLink: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  func acknowledged(_ sent: SentPublication, _ outcome: PublicationOutcome) {
     let (client, publication) = state.withLock { state -> (MosquittoClient?, Publication?) in
-      guard let index = state.pending.firstIndex(where: { $0.token == token }) else { return (nil, nil) }
+      guard let index = state.pending.firstIndex(where: { $0.token == sent.token }) else { return (nil, nil) }
       if index < state.sent { state.sent -= 1 }
       return (state.client, state.pending.remove(at: index))
     }

@@ -74,10 +74,10 @@ package final class Load<Contents: LoadContents>: MosquittoHandler {
     }
   }
 
-  package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  package func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     state.withLock { state in
       if outcome != .delivered { state.refused += 1 }
-      state.acknowledged.insert(token)
+      state.acknowledged.insert(publication.token)
       while state.acknowledged.remove(state.oldest) != nil { state.oldest += 1 }
     }
   }

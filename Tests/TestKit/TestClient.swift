@@ -125,9 +125,9 @@ package final class RecordingHandler: MosquittoHandler {
     }
   }
 
-  package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  package func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     state.withLock {
-      $0.acknowledged.append((token, outcome))
+      $0.acknowledged.append((publication.token, outcome))
       $0.underWay -= 1
     }
   }

@@ -83,7 +83,7 @@ final class IntakeConnection: MosquittoHandler {
 
   func publications(upTo limit: Int) -> [Publication] { [] }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {}
 
   func sessionRegained() {
     monitor.regained(.intake)

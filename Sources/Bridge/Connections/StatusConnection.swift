@@ -9,6 +9,8 @@ import Synchronization
 /// needs no write to the store, so it can publish why the intake has stopped.
 final class StatusConnection: MosquittoHandler {
   static let droppedMessages = "$SYS/broker/publish/messages/dropped"
+  /// Of greetings. Those of the outbox count from 1, those of adoptions from 1 << 62.
+  private static let firstToken: UInt64 = 1 << 63
 
   private let publisher: Publisher
   private let requests: RequestService
@@ -112,14 +114,15 @@ final class StatusConnection: MosquittoHandler {
     switch look.withLock({ $0 }) {
     case .waits, .asks: return []
     case .isDue:
-      let greetings = refusals.send(publisher.greetings())
+      var greetings = publisher.greetings()
+      for place in greetings.indices { greetings[place].token = Self.firstToken + UInt64(place) }
       look.withLock { $0 = .asks(Set(greetings.map(\.token))) }
       return greetings
     case .isDone: break
     }
     // Somebody waits for them. Where another daemon is, it answers.
-    let answers = requests.queue.next(limit, connection: monitor.snapshot.statusConnections, at: clock.now()).filter {
-      publication in
+    let connection = monitor.update { $0.statusConnections }
+    let answers = requests.queue.next(limit, connection: connection, at: clock.now()).filter { publication in
       guard publisher.isHeld(publication.topic) else { return true }
       _ = requests.queue.settled(publication.token, isDelivered: false)
       return false
@@ -133,18 +136,21 @@ final class StatusConnection: MosquittoHandler {
     } else {
       monitor.readWorks()
     }
-    return refusals.send(publications)
+    return publications
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     defer { activity.note() }
-    noteLook(token)
-    publisher.acknowledged(token, outcome)
-    if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
-      _ = try? loop.perform(.delivered(message: order.message), in: order.home)
+    let token = publication.token
+    // As nearly all are.
+    if !publisher.acknowledged(token, outcome) {
+      noteLook(token)
+      if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
+        _ = try? loop.perform(.delivered(message: order.message), in: order.home)
+      }
     }
     // Once the broker's access list is corrected, all that the daemon has is published there.
-    guard refusals.acknowledged(token, outcome) else { return }
+    guard refusals.acknowledged(publication, outcome) else { return }
     publisher.accessRegained()
     health.restart()
     for home in loop.homes.snapshot.homes.keys { _ = try? loop.perform(.deliveriesAreDue, in: home) }

@@ -46,7 +46,7 @@ package final class AnswerQueue: Sendable {
   /// Messages, and bytes of them, that wait at most.
   static let most = 4_000
   static let mostBytes = 4 << 20
-  /// Those of the outbox count from 1, those without a name from 1 << 63.
+  /// Those of the outbox count from 1, those of greetings from 1 << 63.
   private static let firstToken: UInt64 = 1 << 62
 
   package struct Dropped: Equatable, Sendable {

@@ -64,9 +64,6 @@ final class RefusedPublications: Sendable {
     /// Topics that are remembered; a broker that refuses more refuses enough.
     private static let most = 1_000
 
-    var underWay: [UInt64: (topic: String, isEmpty: Bool)] = [:]
-    /// For publications without a name. Those of the outbox count from 1.
-    var nextToken: UInt64 = 1 << 63
     private var topics: [String: MosquittoError] = [:]
     /// One of them.
     private var last: String?
@@ -89,7 +86,7 @@ final class RefusedPublications: Sendable {
     }
 
     /// Another connection: the broker may have another mind.
-    mutating func restart() { (underWay, topics, last, devices) = ([:], [:], nil, nil) }
+    mutating func restart() { (topics, last, devices) = ([:], nil, nil) }
 
     /// - Returns: it, where the log has not named it yet.
     mutating func refuse(_ topic: String, _ kind: Refusal.Kind, _ error: MosquittoError) -> Refusal? {
@@ -143,40 +140,22 @@ final class RefusedPublications: Sendable {
     return result
   }
 
-  /// Notes what is on its way.
-  ///
-  /// - Returns: the same, each with a token.
-  func send(_ publications: [Publication]) -> [Publication] {
-    state.withLock { state in
-      var publications = publications
-      for place in publications.indices {
-        if publications[place].token == 0 {
-          publications[place].token = state.nextToken
-          state.nextToken += 1
-        }
-        state.underWay[publications[place].token] = (publications[place].topic, publications[place].payload.isEmpty)
-      }
-      return publications
-    }
-  }
-
-  private func kind(of topic: String, isEmpty: Bool) -> Refusal.Kind {
-    guard devices.contains(where: { topic.utf8.starts(with: $0.utf8) }) else { return .topic }
-    return isEmpty ? .removal : .device
+  private func kind(of publication: SentPublication) -> Refusal.Kind {
+    guard devices.contains(where: { publication.topic.utf8.starts(with: $0.utf8) }) else { return .topic }
+    return publication.isEmpty ? .removal : .device
   }
 
   /// - Returns: whether the access list lets the daemon do what it did not before: then all is to be published again.
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
-    if case .refused = outcome { monitor.update { $0.publicationsRefused += 1 } }
-    let (sent, takesAll) = state.withLock { ($0.underWay.removeValue(forKey: token), $0.takesAll) }
-    guard let (topic, isEmpty) = sent, !takesAll || outcome != .delivered else { return false }
-    let kind = kind(of: topic, isEmpty: isEmpty)
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) -> Bool {
     switch outcome {
     case .refused(let error):
-      if let refusal = change({ $0.refuse(topic, kind, error) }) { log(refusal) }
+      monitor.update { $0.publicationsRefused += 1 }
+      if let refusal = change({ $0.refuse(publication.topic, kind(of: publication), error) }) { log(refusal) }
       return false
     case .delivered:
-      guard change({ $0.take(topic, kind) }) else { return false }
+      guard !state.withLock({ $0.takesAll }) else { return false }
+      let kind = kind(of: publication)
+      guard change({ $0.take(publication.topic, kind) }) else { return false }
       let words: Logger.Message =
         switch kind {
         case .topic: "the broker takes again what it has refused"

@@ -123,29 +123,29 @@ extension Connection {
     do throws(MosquittoError) {
       window.add(publication, identifier: try handle.publish(publication), at: now)
       queued += 1
-    } catch { handler.acknowledged(publication.token, .refused(error)) }
+    } catch { handler.acknowledged(SentPublication(publication), .refused(error)) }
   }
 
   /// Reports to the handler what has been acknowledged, written or refused.
   func reportOutcomes() {
     guard !record.published.isEmpty else { return }
-    let published = record.published
-    record.published.removeAll(keepingCapacity: true)
-    for one in published {
-      let entry = one.wasWritten ? window.written(one.identifier) : window.acknowledge(one.identifier)
-      guard let entry else { continue }
+    // Nothing is added meanwhile: only the library's functions do that.
+    for one in record.published {
+      let sent = one.wasWritten ? window.written(one.identifier) : window.acknowledge(one.identifier)
+      guard let sent else { continue }
       // Below 0x80 is success: 0x10 says that nobody has subscribed.
       let outcome: PublicationOutcome =
-        one.code < 0x80 ? .delivered : .refused(MosquittoError(puback: one.code, topic: entry.topic, configuration))
-      handler.acknowledged(entry.token, outcome)
+        one.code < 0x80 ? .delivered : .refused(MosquittoError(puback: one.code, topic: sent.topic, configuration))
+      handler.acknowledged(sent, outcome)
     }
+    record.published.removeAll(keepingCapacity: true)
     answeredAt = .now
     needsPublish = true
   }
 }
 
-/// The publications under way: what they are called here (token) and at the broker (packet
-/// identifier). A pure value.
+/// The publications under way: what they are here, and what they are called at the broker (packet identifier). A pure
+/// value.
 ///
 /// Only QoS 1 counts against the broker's receive maximum (MQTT 5.0, section 4.9). The library must
 /// never have to hold one back: it would send it from inside the handling of an acknowledgement.
@@ -157,11 +157,6 @@ extension Connection {
 /// … unused │ waiting acknowledged unused waiting waiting │ unused …
 /// ```
 struct PublishWindow {
-  struct Entry {
-    var token: UInt64 = 0
-    var topic = ""
-  }
-
   private struct Place {
     enum State {
       case unused
@@ -171,7 +166,7 @@ struct PublishWindow {
     }
 
     var state = State.unused
-    var entry = Entry()
+    var sent = SentPublication()
     /// From `start`. The compiler knows the size of this, and not that of an instant, which would make all of it slow.
     var sentAt = Duration.zero
   }
@@ -187,7 +182,7 @@ struct PublishWindow {
   private var waiting = 0
   /// Places that are `acknowledged`.
   private var early = 0
-  private var writing: [UInt16: Entry] = [:]
+  private var writing: [UInt16: SentPublication] = [:]
 
   init(maximum: Int) { self.maximum = maximum }
 
@@ -202,9 +197,9 @@ struct PublishWindow {
   var oldest: ContinuousClock.Instant? { span > 0 ? start + ring[place(of: first)].sentAt : nil }
 
   mutating func add(_ publication: Publication, identifier: UInt16, at now: ContinuousClock.Instant = .now) {
-    let entry = Entry(token: publication.token, topic: publication.topic)
+    let sent = SentPublication(publication)
     guard publication.qos == .atLeastOnce else {
-      writing[identifier] = entry
+      writing[identifier] = sent
       return
     }
     // All other identifiers were used while the oldest waited, and it is its turn again.
@@ -212,25 +207,25 @@ struct PublishWindow {
     if span == 0 { first = identifier }
     let distance = Int(identifier &- first)
     if distance >= ring.count { grow(beyond: distance) }
-    ring[place(of: identifier)] = Place(state: .waiting, entry: entry, sentAt: start.duration(to: now))
+    ring[place(of: identifier)] = Place(state: .waiting, sent: sent, sentAt: start.duration(to: now))
     span = distance + 1
     waiting += 1
   }
 
-  mutating func acknowledge(_ identifier: UInt16) -> Entry? {
+  mutating func acknowledge(_ identifier: UInt16) -> SentPublication? {
     guard Int(identifier &- first) < span else { return nil }
     let place = place(of: identifier)
     guard ring[place].state == .waiting else { return nil }
-    var entry = Entry()
-    swap(&entry, &ring[place].entry)
+    var sent = SentPublication()
+    swap(&sent, &ring[place].sent)
     ring[place].state = .acknowledged
     waiting -= 1
     early += 1
     skipAcknowledged()
-    return entry
+    return sent
   }
 
-  mutating func written(_ identifier: UInt16) -> Entry? { writing.removeValue(forKey: identifier) }
+  mutating func written(_ identifier: UInt16) -> SentPublication? { writing.removeValue(forKey: identifier) }
 
   private func place(of identifier: UInt16) -> Int { Int(identifier) & (ring.count - 1) }
 

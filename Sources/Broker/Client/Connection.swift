@@ -286,7 +286,7 @@ private final class NoHandler: MosquittoHandler {
   /// What nobody keeps is not acknowledged.
   func received(_ batch: [IncomingMessage]) throws { throw CancellationError() }
   func publications(upTo limit: Int) -> [Publication] { [] }
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {}
   func disconnected(_ event: MosquittoDisconnection) {}
 }
 

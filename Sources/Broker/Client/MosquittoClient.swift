@@ -137,7 +137,7 @@ package protocol MosquittoHandler: AnyObject, Sendable {
 
   /// A publication has been acknowledged by the broker (QoS 1) or written to the socket (QoS 0),
   /// or it was refused.
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome)
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome)
 
   /// The session, which another client had taken over, has been this client's own for longer than
   /// `MosquittoConfiguration.Backoff.uncontestedAfter`.

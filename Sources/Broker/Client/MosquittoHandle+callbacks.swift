@@ -141,13 +141,17 @@ extension MosquittoHandle {
     guard !publication.topic.hasZeroByte, let length = Int32(exactly: publication.payload.count) else {
       throw MosquittoError(publish: MOSQ_ERR_INVAL.rawValue, topic: publication.topic, bytes: publication.payload.count)
     }
-    var properties = configuration.protocolVersion == .v5 ? PropertyList(publication) : PropertyList()
+    var properties = PropertyList()
+    if configuration.protocolVersion == .v5 { properties.add(publication) }
     defer { properties.free() }
     var identifier: Int32 = 0
     let result = buffered {
-      mosquitto_publish_v5(
-        pointer, &identifier, publication.topic, length, publication.payload, Int32(publication.qos.rawValue),
-        publication.retain, properties.head)
+      // Passed as it is, a text would be copied.
+      publication.topic.withCString { topic in
+        mosquitto_publish_v5(
+          pointer, &identifier, topic, length, publication.payload, Int32(publication.qos.rawValue), publication.retain,
+          properties.head)
+      }
     }
     guard result == MOSQ_ERR_SUCCESS.rawValue || result == MOSQ_ERR_NO_CONN.rawValue else {
       throw MosquittoError(publish: result, topic: publication.topic, bytes: publication.payload.count)

@@ -272,7 +272,8 @@ extension MosquittoHandle {
   }
 
   private func setLastWill(_ will: Publication) throws(MosquittoError) {
-    var properties = configuration.protocolVersion == .v5 ? PropertyList(will) : PropertyList()
+    var properties = PropertyList()
+    if configuration.protocolVersion == .v5 { properties.add(will) }
     let result = mosquitto_will_set_v5(
       pointer, will.topic, Int32(will.payload.count), will.payload, Int32(will.qos.rawValue), will.retain,
       properties.head)

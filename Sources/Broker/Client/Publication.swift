@@ -17,7 +17,7 @@ package struct Publication: Sendable, Equatable {
   package var correlationData: [UInt8]?
   /// Where an answer to this is wanted (MQTT 5 only).
   package var responseTopic: String?
-  /// The caller's name for it: `MosquittoHandler.acknowledged` gets the same number.
+  /// The caller's name for it: `MosquittoHandler.acknowledged` gets it again.
   package var token: UInt64
 
   package init(
@@ -47,6 +47,21 @@ extension Publication {
 extension Publication: CustomStringConvertible {
   /// Topic and size; a payload may be sealed or private and is never shown.
   package var description: String { "\(topic) (\(payload.count) bytes\(retain ? ", retained" : ""))" }
+}
+
+/// What its sender knows of a publication that was handed over.
+package struct SentPublication: Sendable, Equatable {
+  /// That of the publication.
+  package var token: UInt64 = 0
+  package var topic = ""
+  /// Whether it had no payload.
+  package var isEmpty = false
+
+  init() {}
+
+  package init(_ publication: Publication) {
+    (token, topic, isEmpty) = (publication.token, publication.topic, publication.payload.isEmpty)
+  }
 }
 
 /// What became of a publication.
@@ -121,14 +136,12 @@ struct PropertyList {
   }
 
   /// Everything that a PUBLISH or a last will can carry.
-  init(_ publication: Publication) {
+  mutating func add(_ publication: Publication) {
     if let expiry = publication.messageExpiry { add(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL, expiry) }
     if let type = publication.contentType { add(MQTT_PROP_CONTENT_TYPE, type) }
     if let topic = publication.responseTopic { add(MQTT_PROP_RESPONSE_TOPIC, topic) }
     if let data = publication.correlationData { add(MQTT_PROP_CORRELATION_DATA, data) }
   }
-
-  init() {}
 
   mutating func free() { mosquitto_property_free_all(&head) }
 

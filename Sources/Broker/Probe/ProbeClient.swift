@@ -162,7 +162,9 @@ final class ProbeClient: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) { state.withLock { $0.outcomes[token] = outcome } }
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
+    state.withLock { $0.outcomes[publication.token] = outcome }
+  }
 
   /// There is one attempt.
   func disconnected(_ event: MosquittoDisconnection) {

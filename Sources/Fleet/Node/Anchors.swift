@@ -102,7 +102,7 @@ final class Anchors: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     if case .refused(let error) = outcome { changed(error.message) }
   }
 

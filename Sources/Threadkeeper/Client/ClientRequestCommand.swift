@@ -295,7 +295,7 @@ final class RequestExchange: MosquittoHandler {
     for message in batch where !message.isRetained && isAnswer(message) { return end(.success(message.payload)) }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     if case .refused(let error) = outcome { end(.failure(error)) }
   }
 

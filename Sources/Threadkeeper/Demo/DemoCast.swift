@@ -64,7 +64,7 @@ final class DemoClient: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) {}
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {}
 
   func disconnected(_ event: MosquittoDisconnection) {}
 }

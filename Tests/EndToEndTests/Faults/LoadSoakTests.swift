@@ -178,7 +178,9 @@ private final class FloodingLogin: MosquittoHandler {
     }
   }
 
-  func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) { state.withLock { $0.acknowledged += 1 } }
+  func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
+    state.withLock { $0.acknowledged += 1 }
+  }
 
   func disconnected(_ event: MosquittoDisconnection) {}
 }
