@@ -103,9 +103,10 @@ struct IntakeBatch {
 }
 
 extension Connection {
-  /// Whether a publication handed over now could leave soon: the broker's window has room, and the
-  /// socket takes what is written.
-  var canPublish: Bool { window.room > 0 && !isBlocked && disconnect == nil }
+  /// Whether publications handed over now could leave soon: the broker's window has room, and the socket takes what is
+  /// written. A full window waits until a quarter is free: the broker acknowledges one by one, and each publication that
+  /// took its place at once would be a turn of its own, with two system calls.
+  var canPublish: Bool { window.room >= max(1, window.maximum / 4) && !isBlocked && disconnect == nil }
 
   /// Asks the handler for as many publications as there is room for.
   func publish() {
@@ -140,7 +141,8 @@ extension Connection {
     }
     record.published.removeAll(keepingCapacity: true)
     answeredAt = .now
-    needsPublish = true
+    // Acknowledgements come one by one. Where there was more than the window had room for, it is asked for anyway.
+    if window.isEmpty { needsPublish = true }
   }
 }
 

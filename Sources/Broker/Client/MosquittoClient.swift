@@ -129,7 +129,7 @@ package protocol MosquittoHandler: AnyObject, Sendable {
   var batchLimit: Int { get }
 
   /// Asks for what is to be published, at most `limit`; fewer means that there is no more now, and
-  /// the client asks again after `MosquittoClient.wake()`, an acknowledgement, a batch or `subscribed`.
+  /// the client asks again after `MosquittoClient.wake()`, when all are acknowledged, and after a batch or `subscribed`.
   ///
   /// The client keeps no outbox. What was handed over and not acknowledged when a connection ends
   /// is forgotten: the handler offers it again after the next `connected`.

@@ -73,6 +73,21 @@ import Testing
     try await eventually { client.record.acknowledged.count == 30 }
   }
 
+  @Test("A full window is filled again when a quarter of it is free") func refill() async throws {
+    let (fake, client) = try FakeBroker.withClient(broker: {
+      $0.receiveMaximum = 8
+      $0.acknowledges = false
+    })
+    try await client.ready()
+    client.publish((1...20).map { Publication(topic: "t/\($0)", payload: [1], token: $0) })
+    for acknowledged in 0..<20 {
+      try await eventually("after \(acknowledged)") { fake.published.count == min(20, 8 + acknowledged / 2 * 2) }
+      fake.send([0x40, 2, 0, UInt8(fake.published[acknowledged])])
+      try await eventually { client.record.acknowledged.count == acknowledged + 1 }
+    }
+    #expect(client.record.acknowledged.map(\.token) == Array(1...20))
+  }
+
   @Test("A publication that the access list denies is an outcome, and the connection lives on") func denied()
     async throws
   {
