@@ -49,7 +49,9 @@ package struct RouterTable: Sendable {
   }
 
   /// Lends a router with when it was seen last, by one look-up.
-  func lend<R>(_ agent: BorderAgentID, to body: (_ router: borrowing Router, _ seen: WireTime) -> R) -> R? {
+  @discardableResult package func lend<R>(
+    _ agent: BorderAgentID, to body: (_ router: borrowing Router, _ seen: WireTime) -> R
+  ) -> R? {
     guard let slot = index[agent].map({ self[slot: Int($0)] }), let box = slot.box else { return nil }
     return body(box.router, slot.seen)
   }

@@ -1,37 +1,30 @@
 /// Retained topics whose states have changed, each once, in the order in which they began to differ: ten changes in a
 /// row are one state.
 struct DirtyPlaces {
-  struct Entry {
-    let place: RetainedPlace
-    /// Its place among the stored messages: where it changed first, and last.
-    let row: Int64
-    var lastRow: Int64
-  }
-
   /// So many are moved up together, and have room while nothing waits.
   private static let piece = 1_024
 
-  private var entries: [Entry] = []
+  /// With its place among the stored messages, where it changed first.
+  private var entries: [(place: RetainedPlace, row: Int64)] = []
   private var head = 0
+  /// Where it changed last.
   private var lastRows: [RetainedPlace: Int64] = [:]
 
-  var first: Entry? {
-    guard head < entries.count else { return nil }
-    var entry = entries[head]
-    entry.lastRow = lastRows[entry.place] ?? entry.row
-    return entry
-  }
+  var first: (place: RetainedPlace, row: Int64)? { head < entries.count ? entries[head] : nil }
+
+  func lastRow(of place: RetainedPlace) -> Int64 { lastRows[place] ?? 0 }
 
   mutating func add(_ place: RetainedPlace, row: Int64) {
     if let last = lastRows.updateValue(row, forKey: place) {
       lastRows[place] = max(last, row)
     } else {
-      entries.append(Entry(place: place, row: row, lastRow: row))
+      entries.append((place, row))
     }
   }
 
-  mutating func removeFirst() {
-    lastRows[entries[head].place] = nil
+  /// - Returns: where it changed last.
+  @discardableResult mutating func removeFirst() -> Int64 {
+    let last = lastRows.removeValue(forKey: entries[head].place) ?? 0
     head += 1
     if head == entries.count, lastRows.capacity > Self.piece {
       // After a burst both would keep the room that it needed.
@@ -40,14 +33,15 @@ struct DirtyPlaces {
       entries.removeFirst(head)
       head = 0
     }
+    return last
   }
 
   /// Puts them before all others.
   mutating func addFirst(_ places: [RetainedPlace]) {
-    var first: [Entry] = []
+    var first: [(place: RetainedPlace, row: Int64)] = []
     for place in places where lastRows[place] == nil {
       lastRows[place] = 0
-      first.append(Entry(place: place, row: 0, lastRow: 0))
+      first.append((place, 0))
     }
     entries = first + entries[head...]
     head = 0

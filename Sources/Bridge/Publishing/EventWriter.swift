@@ -61,11 +61,9 @@ package struct EventWriter: Sendable {
     return rows
   }
 
-  /// The messages of stored events of this home, in order.
-  func publications(_ stored: StoredEvents) -> [Publication] {
-    var publications: [Publication] = []
+  /// Appends the messages of stored events of this home, in order.
+  func append(_ stored: StoredEvents, to publications: inout [Publication]) {
     for event in stored.events { append(event, stored.time, to: &publications) }
-    return publications
   }
 
   private func append(_ event: HomeEvent, _ now: WireTime, to publications: inout [Publication]) {
@@ -79,7 +77,7 @@ package struct EventWriter: Sendable {
       event.fill(question.id, question.requester, question.subject)
       event.message = question.reason(home: ways.isOnlyHome ? nil : self.home)
       event.expiresAt = question.expiresAt
-      append(event, to: &publications)
+      append(event, event.agent.map(topic(of:)), to: &publications)
     case .decided(let record):
       let kind: OutboundEventKind
       switch record.outcome {
@@ -92,7 +90,7 @@ package struct EventWriter: Sendable {
       event.fill(record.id, record.requester, record.subject)
       event.scope = record.scope.map { $0 == .once ? .once : .always }
       event.decidedBy = record.by?.shown
-      append(event, to: &publications)
+      append(event, event.agent.map(topic(of:)), to: &publications)
     case .notGiven, .adoptionChanged, .forgotten: break
     }
   }
@@ -123,18 +121,20 @@ package struct EventWriter: Sendable {
       message.message = event.onlineSentence
     }
     if let id = event.consent { message.id = event.isByGrant ? id.grantText : id.questionText }
+    let topic = event.router.map(topic(of:))
     for (type, kind) in Self.kinds where event.types.contains(type) {
       message.kind = kind
-      append(message, to: &publications)
+      append(message, topic, to: &publications)
     }
   }
 
-  private func append(_ event: OutboundEvent, to publications: inout [Publication]) {
+  private func topic(of agent: BorderAgentID) -> String { routerTopic(base, "/router/", agent, "/event") }
+
+  /// - Parameter topic: of the router that it is about.
+  private func append(_ event: OutboundEvent, _ topic: String?, to publications: inout [Publication]) {
     let payload = event.json(capacity: 384)
     publications.append(Publication(topic: eventTopic, payload: payload))
-    if let agent = event.agent {
-      publications.append(Publication(topic: routerTopic(base, "/router/", agent, "/event"), payload: payload))
-    }
+    if let topic { publications.append(Publication(topic: topic, payload: payload)) }
   }
 }
 

@@ -390,7 +390,7 @@ extension Publisher.State {
     let nothing = Publication(topic: topic, payload: [], retain: true)
     if levels.isEmpty {
       guard let place = states.devicePlace(of: topic) else { return (nil, nothing) }
-      return (place, states.publication(place, homes[place.home], at: now))
+      return (place, states.publication(place, homes[place.home].value, at: now))
     }
     if isStoreAlert(levels, home) { return (nil, storeAlertState(of: states.settings.topics.homes[0], at: now)) }
     guard let subject = subject(levels, home) else { return (nil, nothing) }
@@ -421,7 +421,7 @@ extension Publisher.State {
   private mutating func alert(_ fingerprint: String, _ home: Int) -> AlertKey? {
     if let known = kept.fingerprints[home] { return known[fingerprint] }
     var found: [String: AlertKey] = [:]
-    for key in homes[home].alerts.keys { found[states.fingerprint(key, home: home)] = key }
+    for key in homes[home].value.alerts.keys { found[states.fingerprint(key, home: home)] = key }
     kept.fingerprints[home] = found
     return found[fingerprint]
   }

@@ -19,7 +19,6 @@ struct Outbox {
   private var last: Int64
   /// Messages of a row that the broker has not acknowledged yet, in the order of the rows.
   private var outstanding: [(row: Int64, count: Int)] = []
-  private var tokens: [UInt64: Int64] = [:]
   /// Everything up to this row is acknowledged.
   private(set) var published: Int64
   /// When what was caused lately has happened: the last row, and the time.
@@ -58,7 +57,6 @@ struct Outbox {
     loaded.removeAll()
     read = published
     outstanding.removeAll()
-    tokens.removeAll()
   }
 
   /// The next row, which stays the next.
@@ -75,22 +73,18 @@ struct Outbox {
 
   /// The next row is handed out.
   ///
-  /// - Parameter tokens: of its messages.
-  mutating func send(_ row: StoredMessage, as tokens: some Collection<UInt64>) {
+  /// - Parameter messages: how many are made of it.
+  mutating func send(_ row: StoredMessage, messages: Int) {
     loaded.removeLast()
-    outstanding.append((row.id, tokens.count))
-    for token in tokens { self.tokens[token] = row.id }
+    outstanding.append((row.id, messages))
     advance()
   }
 
-  /// - Returns: whether it was one of these messages.
-  mutating func acknowledge(_ token: UInt64) -> Bool {
-    guard let row = tokens.removeValue(forKey: token) else { return false }
-    if let index = outstanding.firstIndex(where: { $0.row == row }) {
-      outstanding[index].count -= 1
-      advance()
-    }
-    return true
+  /// One message of a row that was handed out since the last `restart`.
+  mutating func acknowledge(_ row: Int64) {
+    guard let index = outstanding.firstIndex(where: { $0.row == row }) else { return }
+    outstanding[index].count -= 1
+    advance()
   }
 
   private mutating func advance() {

@@ -32,7 +32,7 @@ extension Publisher.State {
 
   mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
     let publication = states.publication(
-      place, homes[place.home], at: now, storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
+      place, homes[place.home].value, at: now, storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
     switch place.subject {
     case .questionDevice, .choiceDevice, .disputeDevice:
       // It may be another than when it was found: then it is found again.
@@ -49,24 +49,22 @@ extension Publisher.State {
   private mutating func send(_ place: RetainedPlace, at now: WireTime) { send(render(place, at: now), place) }
 
   private mutating func send(_ publication: consuming Publication, _ place: RetainedPlace) {
-    publication.token = nextToken
-    sent[nextToken] = place
+    publication.token = underWay.add(.state(place))
     kept.noteRight(place)
-    nextToken += 1
     ready.append(publication)
   }
 
   /// - Returns: whether something was due.
   private mutating func sendDevice(at now: WireTime) -> Bool {
-    guard let entry = devices.first else { return false }
-    devices.removeFirst()
-    let publication = render(entry.place, at: now)
+    guard let place = devices.first?.place else { return false }
+    let lastRow = devices.removeFirst()
+    let publication = render(place, at: now)
     if publication.payload.isEmpty {
-      removals.add(entry.place, row: entry.lastRow)
+      removals.add(place, row: lastRow)
     } else if refusesDevices {
       owesAll = true
-    } else if devicePace.admits(entry.place, at: now) {
-      send(publication, entry.place)
+    } else if devicePace.admits(place, at: now) {
+      send(publication, place)
     }
     return true
   }
@@ -79,20 +77,15 @@ extension Publisher.State {
       return true
     }
     guard let row, walk == nil || row.id > lastOfEarlier else { return false }
-    var publications: [Publication]
+    let first = ready.count
     switch OutboxRow(row.bytes) {
-    case .message(let topic, let payload): publications = [Publication(topic: topic, payload: payload)]
+    case .message(let topic, let payload): ready.append(Publication(topic: topic, payload: payload))
     // Those of a home that the settings have no more have no topic.
-    case .events(let stored): publications = events[stored.home]?.publications(stored) ?? []
-    case nil:
-      notices.append(.unreadable(message: row.id))
-      publications = []
+    case .events(let stored): events[stored.home]?.append(stored, to: &ready)
+    case nil: notices.append(.unreadable(message: row.id))
     }
-    let tokens = nextToken..<nextToken + UInt64(publications.count)
-    nextToken = tokens.upperBound
-    for (place, token) in zip(publications.indices, tokens) { publications[place].token = token }
-    ready += publications
-    outbox.send(row, as: tokens)
+    for place in first..<ready.count { ready[place].token = underWay.add(.message(row: row.id)) }
+    outbox.send(row, messages: ready.count - first)
     return true
   }
 
@@ -110,17 +103,17 @@ extension Publisher.State {
   }
 
   private mutating func sendRemoval(at now: WireTime) -> Bool {
-    guard let entry = removals.first else { return false }
+    guard let (place, _) = removals.first else { return false }
     let row = nextRow()
-    guard readFailure == nil, row.map({ $0.id > entry.lastRow }) ?? true else { return false }
+    guard readFailure == nil, row.map({ $0.id > removals.lastRow(of: place) }) ?? true else { return false }
     removals.removeFirst()
-    send(entry.place, at: now)
+    send(place, at: now)
     return true
   }
 
   /// All that is late of one home.
   private mutating func sendLate(at now: WireTime) -> Bool {
-    let home = late.keys.first { lateDue || homes[$0].alerts.count < Publisher.large }
+    let home = late.keys.first { lateDue || homes[$0].value.alerts.count < Publisher.large }
     guard let home, let subjects = late.removeValue(forKey: home) else {
       lateDue = false
       return false

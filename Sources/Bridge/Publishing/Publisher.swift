@@ -29,9 +29,15 @@ package final class Publisher: Sendable {
     }
   }
 
+  /// One that is lent. Each copy of the value would count up all that it refers to.
+  final class ShownHome: Sendable {
+    let value: Home
+    init(_ value: Home) { self.value = value }
+  }
+
   struct State {
     var states: RetainedStates
-    var homes: [Home]
+    var homes: [ShownHome]
     var outbox: Outbox
     /// By the name of the home.
     let events: [String: EventWriter]
@@ -51,8 +57,7 @@ package final class Publisher: Sendable {
     let lastOfEarlier: Int64
     /// Rendered, and not handed out yet.
     var ready: [Publication] = []
-    var sent: [UInt64: RetainedPlace] = [:]
-    var nextToken: UInt64 = 1
+    var underWay = UnderWay()
     /// Why stored messages could not be read when that was tried last.
     var readFailure: (any Error)?
     /// Whether it is tried again for the publications at hand.
@@ -98,7 +103,7 @@ package final class Publisher: Sendable {
     self.now = now
     self.acknowledged = acknowledged
     let events = settings.topics.homes.map { ($0.name, EventWriter(home: $0.name, base: $0.base, ways: settings.ways)) }
-    let homes = settings.topics.homes.map { snapshot.homes[$0.name] ?? Home(rules: HomeRules()) }
+    let homes = settings.topics.homes.map { ShownHome(snapshot.homes[$0.name] ?? Home(rules: HomeRules())) }
     state = Mutex(
       State(
         states: RetainedStates(settings), homes: homes, outbox: Outbox(store, stored),
@@ -110,7 +115,7 @@ package final class Publisher: Sendable {
   package var published: Int64 { state.withLock { $0.outbox.published } }
 
   /// States and stored messages that the connection has taken since the start, with those that it took again.
-  var handedOut: Int { state.withLock { Int($0.nextToken) } }
+  var handedOut: Int { state.withLock { Int($0.underWay.next) } }
 
   /// Stored messages that the broker has not acknowledged.
   package var waiting: Int { state.withLock { $0.outbox.waiting } }
@@ -220,7 +225,7 @@ package final class Publisher: Sendable {
           publications += state.withoutHeld(next)
         }
       }
-      for place in publications.indices { state.kept.noteOwn(publications[place]) }
+      if state.kept.receivesOwn { for publication in publications { state.kept.noteOwn(publication) } }
       return publications
     }
   }
@@ -274,14 +279,12 @@ extension Publisher.State {
     guard room > 0 else { return publications }
     triesToRead = true
     fill(room, at: now)
-    if publications.isEmpty, ready.count <= room {
-      // Most often. They are moved, not copied.
-      swap(&publications, &ready)
-    } else {
-      let count = min(room, ready.count)
-      publications += ready.prefix(count)
-      ready.removeFirst(count)
-    }
+    // A row may have more messages than there was room for.
+    let rest = ready.count > room ? Array(ready[room...]) : []
+    ready.removeLast(rest.count)
+    // Most often they are moved, not copied.
+    if publications.isEmpty { swap(&publications, &ready) } else { publications += ready }
+    ready = rest
     return publications
   }
 
@@ -290,9 +293,9 @@ extension Publisher.State {
   fileprivate mutating func note(
     _ commit: Publisher.CommittedHome, home: Int, _ messages: Range<Int64>, at now: WireTime
   ) {
-    let old = homes[home]
+    let old = homes[home].value
     let new = commit.value
-    homes[home] = new
+    homes[home] = Publisher.ShownHome(new)
     func place(_ subject: RetainedPlace.Subject) -> RetainedPlace { RetainedPlace(home: home, subject: subject) }
     for agent in commit.changes.routers {
       let (before, after) = (old.routers[agent], new.routers[agent])
@@ -333,7 +336,7 @@ extension Publisher.State {
   /// be preferred, and disputed keys that can be kept.
   mutating func settleButtons(of home: Int, at now: WireTime, isFirst: Bool = false) {
     guard states.announcesDevices, states.login != nil else { return }
-    let wanted = states.buttons(in: homes[home], at: now)
+    let wanted = states.buttons(in: homes[home].value, at: now)
     let before = isFirst ? [] : buttons[home] ?? []
     guard wanted != before else { return }
     buttons[home] = wanted
@@ -381,8 +384,7 @@ extension Publisher.State {
     isConnected = true
     outbox.restart()
     ready.removeAll()
-    requeue(sent.sorted { $0.key < $1.key }.map(\.value))
-    sent.removeAll()
+    requeue(underWay.removeAll())
     if refusesDevices { owesAll = true }
     refusesDevices = false
     lastInfo.removeAll()
@@ -443,9 +445,11 @@ extension Publisher.State {
   mutating func requestRepublish(at due: WireTime) { republishDue = republishDue ?? max(due, nextRepublish ?? due) }
 
   @discardableResult mutating func acknowledge(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
-    if outbox.acknowledge(token) { return true }
-    guard let place = sent.removeValue(forKey: token) else { return false }
-    if case .refused = outcome, place.isDevice { refusesDevices = true }
+    switch underWay.remove(token) {
+    case .message(let row): outbox.acknowledge(row)
+    case .state(let place): if case .refused = outcome, place.isDevice { refusesDevices = true }
+    case nil: return false
+    }
     return true
   }
 
@@ -471,7 +475,7 @@ extension Publisher.State {
       republish(at: now, saysPresence: true)
     }
     for home in infoDue {
-      let info = states.publication(RetainedPlace(home: home, subject: .info), homes[home], at: now)
+      let info = states.publication(RetainedPlace(home: home, subject: .info), homes[home].value, at: now)
       guard lastInfo[home] != info.payload else { continue }
       lastInfo[home] = info.payload
       urgent.append(info)

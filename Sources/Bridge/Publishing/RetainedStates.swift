@@ -266,25 +266,30 @@ struct RetainedStates {
   mutating func publication(_ place: RetainedPlace, _ home: Home, at now: WireTime, storeAlert: Alert? = nil)
     -> Publication
   {
-    var publication = Publication(topic: topic(place), payload: [], retain: true)
+    let (payload, expiry) = self.payload(place, home, at: now, storeAlert)
+    return Publication(topic: topic(place), payload: payload, retain: true, messageExpiry: expiry)
+  }
+
+  private mutating func payload(_ place: RetainedPlace, _ home: Home, at now: WireTime, _ storeAlert: Alert?) -> (
+    [UInt8], expiry: UInt32?
+  ) {
     let name = name(place.home)
+    var (payload, expiry): ([UInt8], UInt32?) = ([], nil)
     switch place.subject {
-    case .presence: publication.payload = BridgeState.online
+    case .presence: payload = BridgeState.online
     case .info:
-      publication.payload = BridgeInfo(
+      payload = BridgeInfo(
         settings: settings, own: settings.homes[place.home], name: name, preferred: home.preferred?.dataset,
         protection: home.protection, routers: home.routers.totals.listed, networks: home.networkCount
       ).json(capacity: 512)
-    case .health:
-      publication.payload = health
-      publication.messageExpiry = BridgeHealth.expirySeconds
+    case .health: (payload, expiry) = (health, BridgeHealth.expirySeconds)
     case .alerts:
-      publication.payload = AlertsState(
+      payload = AlertsState(
         home.alerts, in: name, ways: settings.ways,
         store: place.home == 0 ? storeAlert.map { (AlertKey(.storeReadOnly), $0) } : nil
       ).json()
     case .consent:
-      publication.payload = ConsentState(
+      payload = ConsentState(
         waiting: home.waitingQuestions(at: now),
         asked: asked(in: home, at: now).map {
           ConsentState.Asked(
@@ -293,31 +298,32 @@ struct RetainedStates {
         }
       ).json()
     case .router(let agent):
-      if let router = home.routers[agent], router.isPresent {
-        // Before, so that the view takes the router without a copy.
-        let verdict = home.verdict(of: router)
-        publication.payload = RouterState(router, verdict, in: name).json()
+      home.routers.lend(agent) { router, _ in
+        guard router.isPresent else { return }
+        payload = RouterState(router, home.verdict(of: router), in: name).json()
       }
     case .availability(let agent):
-      if let router = home.routers[agent], router.isPresent {
-        publication.payload = router.isOnline ? RouterAvailability.online : RouterAvailability.offline
+      home.routers.lend(agent) { router, _ in
+        guard router.isPresent else { return }
+        payload = router.isOnline ? RouterAvailability.online : RouterAvailability.offline
       }
     case .network(let network):
-      if let view = home.network(network) { publication.payload = NetworkState(view, in: name).json(capacity: 256) }
+      if let view = home.network(network) { payload = NetworkState(view, in: name).json(capacity: 256) }
     case .alert(let key):
       if let alert = home.alerts[key], alert.wasPublished {
-        publication.payload = AlertState(key, alert, in: name, ways: settings.ways).json(capacity: 1_536)
-        if alert.phase != .firing { publication.messageExpiry = UInt32(Alert.resolvedRetention) }
+        payload = AlertState(key, alert, in: name, ways: settings.ways).json(capacity: 1_536)
+        if alert.phase != .firing { expiry = UInt32(Alert.resolvedRetention) }
       }
-    case .homeDevice: publication.payload = HomeAssistantDevice.bridge(places[place.home], login: login).json()
+    case .homeDevice: payload = HomeAssistantDevice.bridge(places[place.home], login: login).json()
     case .routerDevice(let agent):
-      if let router = home.routers[agent], router.isPresent {
-        publication.payload = devices.json(
+      home.routers.lend(agent) { router, _ in
+        guard router.isPresent else { return }
+        payload = devices.json(
           router, base: base(place.home), bridge: bridges[place.home], needsID: home.hasNamesake(agent, router.name))
       }
-    case .questionDevice, .choiceDevice, .disputeDevice: publication.payload = button(place, home, at: now)
+    case .questionDevice, .choiceDevice, .disputeDevice: payload = button(place, home, at: now)
     }
-    return publication
+    return (payload, expiry)
   }
 
   // MARK: Questions and buttons

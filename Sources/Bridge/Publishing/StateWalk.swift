@@ -5,7 +5,7 @@ import Home
 struct StateWalk {
   private enum Stage: Int { case devices, availability, states }
 
-  private let homes: [Home]
+  private let homes: [Publisher.ShownHome]
   private let saysPresence: Bool
   private let announcesDevices: Bool
   private let publishesAlerts: Bool
@@ -18,7 +18,7 @@ struct StateWalk {
   /// - Parameters:
   ///   - homes: in the order of the settings.
   ///   - saysPresence: whether to publish as well that the daemon is there, which each connection begins with.
-  init(_ homes: [Home], announcesDevices: Bool, publishesAlerts: Bool = true, saysPresence: Bool) {
+  init(_ homes: [Publisher.ShownHome], announcesDevices: Bool, publishesAlerts: Bool = true, saysPresence: Bool) {
     self.homes = homes
     self.announcesDevices = announcesDevices
     self.publishesAlerts = publishesAlerts
@@ -30,7 +30,7 @@ struct StateWalk {
   /// Buttons are not among them: each connection begins with them.
   private mutating func begin() {
     guard home < homes.count else { return }
-    let current = homes[home]
+    let current = homes[home].value
     routers = current.routers.makeIterator()
     switch stage {
     case .devices: others = [.homeDevice]

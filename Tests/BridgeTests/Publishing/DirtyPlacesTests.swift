@@ -13,10 +13,13 @@ import ThreadDataset
     for number in 0..<3_000 { places.add(place(number), row: Int64(number)) }
     places.add(place(0), row: 9_000)
     var found: [Int64] = []
+    var rows: [Int64] = []
     while let first = places.first {
-      found.append(first.lastRow)
-      places.removeFirst()
+      rows.append(first.row)
+      #expect(places.lastRow(of: first.place) == (rows.count == 1 ? 9_000 : first.row))
+      found.append(places.removeFirst())
     }
+    #expect(rows == Array(0..<3_000))
     #expect(found == [9_000] + Array(1..<3_000))
   }
 }

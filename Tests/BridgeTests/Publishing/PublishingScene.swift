@@ -135,10 +135,12 @@ extension SeededGenerator {
 extension EventWriter {
   /// As the publisher makes them of a row.
   func publications(_ row: [UInt8]) -> [Publication] {
+    var publications: [Publication] = []
     switch OutboxRow(row) {
-    case .message(let topic, let payload): [Publication(topic: topic, payload: payload)]
-    case .events(let stored): publications(stored)
-    case nil: []
+    case .message(let topic, let payload): publications = [Publication(topic: topic, payload: payload)]
+    case .events(let stored): append(stored, to: &publications)
+    case nil: break
     }
+    return publications
   }
 }
