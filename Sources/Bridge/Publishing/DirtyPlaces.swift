@@ -4,27 +4,26 @@ struct DirtyPlaces {
   /// So many are moved up together, and have room while nothing waits.
   private static let piece = 1_024
 
-  /// With its place among the stored messages, where it changed first.
-  private var entries: [(place: RetainedPlace, row: Int64)] = []
+  private var entries: [RetainedPlace] = []
   private var head = 0
-  /// Where it changed last.
+  /// With the stored message where it changed last.
   private var lastRows: [RetainedPlace: Int64] = [:]
 
-  var first: (place: RetainedPlace, row: Int64)? { head < entries.count ? entries[head] : nil }
+  var first: RetainedPlace? { head < entries.count ? entries[head] : nil }
 
   func lastRow(of place: RetainedPlace) -> Int64 { lastRows[place] ?? 0 }
 
-  mutating func add(_ place: RetainedPlace, row: Int64) {
+  mutating func add(_ place: RetainedPlace, row: Int64 = 0) {
     if let last = lastRows.updateValue(row, forKey: place) {
       lastRows[place] = max(last, row)
     } else {
-      entries.append((place, row))
+      entries.append(place)
     }
   }
 
   /// - Returns: where it changed last.
   @discardableResult mutating func removeFirst() -> Int64 {
-    let last = lastRows.removeValue(forKey: entries[head].place) ?? 0
+    let last = lastRows.removeValue(forKey: entries[head]) ?? 0
     head += 1
     if head == entries.count, lastRows.capacity > Self.piece {
       // After a burst both would keep the room that it needed.
@@ -38,10 +37,10 @@ struct DirtyPlaces {
 
   /// Puts them before all others.
   mutating func addFirst(_ places: [RetainedPlace]) {
-    var first: [(place: RetainedPlace, row: Int64)] = []
+    var first: [RetainedPlace] = []
     for place in places where lastRows[place] == nil {
       lastRows[place] = 0
-      first.append((place, 0))
+      first.append(place)
     }
     entries = first + entries[head...]
     head = 0

@@ -257,16 +257,16 @@ extension Publisher.State {
         continue
       }
       switch place.subject {
-      case .homeDevice, .routerDevice: devices.add(place, row: 0)
+      case .homeDevice, .routerDevice: devices.add(place)
       case .network: late[place.home, default: []].insert(place.subject)
-      default: dirty.add(place, row: 0)
+      default: dirty.add(place)
       }
       isNews = isNews || lacksStates && !place.isDevice
     }
     for (home, subjects) in buttons where lacksStates && !others.holds(home) {
       for subject in subjects {
         let place = RetainedPlace(home: home, subject: subject)
-        if !right.contains(place) { devices.add(place, row: 0) }
+        if !right.contains(place) { devices.add(place) }
       }
     }
     if isNews { notices.append(.republishes) }

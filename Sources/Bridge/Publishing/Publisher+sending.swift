@@ -4,7 +4,7 @@ import HomeStore
 import KeychainCore
 import Synchronization
 
-/// What goes out next, and in which order: devices, what an event is about, the event, what can wait.
+/// What goes out next, and in which order: devices, states, events, what can wait.
 extension Publisher.State {
   /// Whether nothing waits to be handed out.
   var isIdle: Bool {
@@ -56,7 +56,7 @@ extension Publisher.State {
 
   /// - Returns: whether something was due.
   private mutating func sendDevice(at now: WireTime) -> Bool {
-    guard let place = devices.first?.place else { return false }
+    guard let place = devices.first else { return false }
     let lastRow = devices.removeFirst()
     let publication = render(place, at: now)
     if publication.payload.isEmpty {
@@ -70,13 +70,13 @@ extension Publisher.State {
   }
 
   private mutating func sendNext(at now: WireTime) -> Bool {
-    let row = nextRow()
-    if let entry = dirty.first, entry.row <= row?.id ?? .max {
+    // Also before events of others: what is true now does not wait for what has happened.
+    if let place = dirty.first {
       dirty.removeFirst()
-      send(entry.place, at: now)
+      send(place, at: now)
       return true
     }
-    guard let row, walk == nil || row.id > lastOfEarlier else { return false }
+    guard let row = nextRow(), walk == nil || row.id > lastOfEarlier else { return false }
     let first = ready.count
     switch OutboxRow(row.bytes) {
     case .message(let topic, let payload): ready.append(Publication(topic: topic, payload: payload))
@@ -103,7 +103,7 @@ extension Publisher.State {
   }
 
   private mutating func sendRemoval(at now: WireTime) -> Bool {
-    guard let (place, _) = removals.first else { return false }
+    guard let place = removals.first else { return false }
     let row = nextRow()
     guard readFailure == nil, row.map({ $0.id > removals.lastRow(of: place) }) ?? true else { return false }
     removals.removeFirst()

@@ -301,8 +301,8 @@ extension Publisher.State {
       let (before, after) = (old.routers[agent], new.routers[agent])
       // One that came and left since is not known to the broker.
       guard before?.isPresent == true || after?.isPresent == true else { continue }
-      dirty.add(place(.router(agent)), row: messages.lowerBound)
-      dirty.add(place(.availability(agent)), row: messages.lowerBound)
+      dirty.add(place(.router(agent)))
+      dirty.add(place(.availability(agent)))
       if states.announcesDevices,
         after?.needsAnnouncement(after: before) ?? true
           || new.hasNamesake(agent, after?.name) != old.hasNamesake(agent, before?.name)
@@ -317,7 +317,7 @@ extension Publisher.State {
       case .alert(let key):
         kept.note(key, old.alerts[key], states, home: home)
         guard old.alerts[key]?.wasPublished == true || new.alerts[key]?.wasPublished == true else { continue }
-        dirty.add(place(.alert(key)), row: messages.lowerBound)
+        dirty.add(place(.alert(key)))
         late[home, default: []].insert(.alerts)
       case .question, .client: hasNewQuestions = true
       // Routers and networks are noted in the changes as such; the others are not published.
@@ -340,9 +340,7 @@ extension Publisher.State {
     let before = isFirst ? [] : buttons[home] ?? []
     guard wanted != before else { return }
     buttons[home] = wanted
-    for subject in wanted.symmetricDifference(before) {
-      devices.add(RetainedPlace(home: home, subject: subject), row: 0)
-    }
+    for subject in wanted.symmetricDifference(before) { devices.add(RetainedPlace(home: home, subject: subject)) }
     // Their list names them, and changes without a question, too: by an enrolment.
     late[home, default: []].insert(.consent)
   }
@@ -469,7 +467,7 @@ extension Publisher.State {
     choicesDue.removeAll()
     guard isConnected else { return }
     lateDue = true
-    for place in devicePace.released(at: now) { devices.add(place, row: 0) }
+    for place in devicePace.released(at: now) { devices.add(place) }
     if let due = republishDue, due <= now {
       republishDue = nil
       republish(at: now, saysPresence: true)
