@@ -128,13 +128,17 @@ extension Publisher.State {
 struct DevicePace {
   private static let seconds = 5
 
+  /// When each was announced: since the exchange, and before it. Those of before are forgotten together: to look at each
+  /// one with every tick would hold up whoever notes a change.
   private var sent: [RetainedPlace: WireTime] = [:]
+  private var before: [RetainedPlace: WireTime] = [:]
+  private var exchangedAt: WireTime?
   private var held: Set<RetainedPlace> = []
 
   /// Whether it may be announced now; else it is held. Buttons are announced once, and the home's device at a start.
   mutating func admits(_ place: RetainedPlace, at now: WireTime) -> Bool {
     guard case .routerDevice = place.subject else { return true }
-    if let last = sent[place], last <= now, now < last.adding(seconds: Self.seconds) {
+    guard !isRecent(sent[place] ?? before[place], at: now) else {
       held.insert(place)
       return false
     }
@@ -142,11 +146,14 @@ struct DevicePace {
     return true
   }
 
+  private func isRecent(_ time: WireTime?, at now: WireTime) -> Bool {
+    time.map { $0 <= now && now < $0.adding(seconds: Self.seconds) } ?? false
+  }
+
   /// Those that were held and may be announced now.
   mutating func released(at now: WireTime) -> [RetainedPlace] {
-    guard !sent.isEmpty else { return [] }
-    sent = sent.filter { $0.value <= now && now < $0.value.adding(seconds: Self.seconds) }
-    let released = held.filter { sent[$0] == nil }
+    if !isRecent(exchangedAt, at: now) { (before, sent, exchangedAt) = (sent, [:], now) }
+    let released = held.filter { !isRecent(sent[$0] ?? before[$0], at: now) }
     held.subtract(released)
     return Array(released)
   }
