@@ -127,6 +127,7 @@ final class StatusConnection: MosquittoHandler {
       _ = requests.queue.settled(publication.token, isDelivered: false)
       return false
     }
+    loop.acknowledged(upTo: publisher.deletable)
     var publications = publisher.publications(upTo: limit - answers.count)
     if !answers.isEmpty { publications.insert(contentsOf: answers, at: 0) }
     if let error = publisher.readFailure {

@@ -15,6 +15,8 @@ import Wire
 package final class Publisher: Sendable {
   /// The overview of a home with this many alerts is made once a second only.
   static let large = 256
+  /// Stored messages that are deleted together, where they are many.
+  static let portion: Int64 = 64
 
   /// One home after a commit.
   package struct CommittedHome: Sendable {
@@ -116,6 +118,9 @@ package final class Publisher: Sendable {
 
   /// States and stored messages that the connection has taken since the start, with those that it took again.
   var handedOut: Int { state.withLock { Int($0.underWay.next) } }
+
+  /// Up to which one they may be deleted now. In portions: to delete those of a whole second holds up a commit.
+  var deletable: Int64 { published / Self.portion * Self.portion }
 
   /// Stored messages that the broker has not acknowledged.
   package var waiting: Int { state.withLock { $0.outbox.waiting } }
@@ -232,8 +237,9 @@ package final class Publisher: Sendable {
 
   /// - Returns: whether it was one of these publications.
   @discardableResult package func acknowledged(_ token: UInt64, _ outcome: PublicationOutcome) -> Bool {
-    let now = now()
     let (isKnown, published) = state.withLock { ($0.acknowledge(token, outcome), $0.outbox.takePublished()) }
+    guard !published.isEmpty else { return isKnown }
+    let now = now()
     for time in published { acknowledged(.milliseconds(max(0, now.milliseconds - time.milliseconds))) }
     return isKnown
   }

@@ -208,6 +208,14 @@ import ThreadDataset
     #expect(scene.publisher.published == 2)
   }
 
+  @Test("Published messages may be deleted in portions") func deletable() throws {
+    let scene = try connected()
+    for agent in 1...70 { scene.announce(UInt64(agent)) }
+    try scene.pump()
+    #expect(scene.publisher.published == 70)
+    #expect(scene.publisher.deletable == 64)
+  }
+
   @Test("A message is not handed out before the states of its commit are known") func unnotedMessages() throws {
     let scene = try connected()
     scene.store.add([[]], from: 1)
