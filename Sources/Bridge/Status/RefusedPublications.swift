@@ -76,8 +76,8 @@ final class RefusedPublications: Sendable {
       let reason: String
     }
 
-    /// As nearly always: then there is nothing that the broker could take again.
-    var takesAll: Bool { topics.isEmpty && devices == nil && logged.isEmpty }
+    /// As nearly always: then there is nothing that the broker could take again. What is refused is logged.
+    var takesAll: Bool { logged.isEmpty }
 
     /// Topics before devices.
     var refused: Refusal? {
