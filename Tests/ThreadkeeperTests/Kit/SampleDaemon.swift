@@ -146,7 +146,7 @@ struct SampleHome {
   /// All that is on the local network is one router.
   mutating func see(_ agent: UInt64, on network: SampleNetwork) throws {
     var seen = try #require(Advertisement([Self.agent(agent)]))
-    seen.network = try #require(ExtendedPANID(hex: network.extendedPANID))
+    seen.network = ExtendedPANID(hex: network.extendedPANID)
     seen.networkName = network.name
     (seen.offMeshPrefix, seen.sharesByCode) = (0xFD97_FF26_5534_0001, true)
     handle(.sightings(Sightings([seen])))
