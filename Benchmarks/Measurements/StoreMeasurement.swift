@@ -119,7 +119,7 @@ struct StoreMeasurement {
         *Look-up*: a random item by its service, account and group, with its secret. *Change one*: another secret for
         one item, on the disk. *Open*: until a first look-up is answered. SQLite and SQLCipher have the same durability
         and cache and an index. SQLCipher derives no key, and has the pages that it has read in plain text in memory: a
-        look-up decrypts nothing there, while threadkeeper opens three seals. SQLite and the JSON file keep the secrets
+        look-up decrypts nothing there, while threadkeeper opens two seals. SQLite and the JSON file keep the secrets
         in plain text.
         """, table: table, figures: figures)
     part.missing = results.missing
