@@ -53,7 +53,8 @@ final class Connection {
   /// When the TCP connection was there, and at its other end somebody who may be the broker.
   private var startedAt = ContinuousClock.now
   private var nextTick = ContinuousClock.now
-  private let tickInterval: Duration
+  /// Seconds between pings. The broker may want another time than the configuration.
+  private var keepAliveInterval: UInt16
 
   init(_ configuration: MosquittoConfiguration, mailbox: ClientMailbox, isContested: Bool = false)
     throws(MosquittoError)
@@ -62,12 +63,16 @@ final class Connection {
     self.mailbox = mailbox
     self.isContested = isContested
     handle = try MosquittoHandle(configuration)
-    // The library wants a look "around once per second", to send pings. The broker waits for half a keep-alive more
-    // (MQTT 5.0, 3.1.2.10), so a look in each quarter of one is enough.
-    tickInterval = .seconds(min(15, max(1, Int(configuration.keepAlive) / 4)))
+    keepAliveInterval = configuration.keepAlive
   }
 
   var isAccepted: Bool { acceptedAt != nil }
+
+  /// The library wants a look "around once per second", to send pings. The broker waits for half a keep-alive more
+  /// (MQTT 5.0, 3.1.2.10), so a look in each quarter of one is enough.
+  static func tickInterval(_ keepAlive: UInt16) -> Duration {
+    keepAlive == 0 ? .seconds(15) : .seconds(min(15, max(1, Int(keepAlive) / 4)))
+  }
 
   private var acceptance: ReconnectSchedule.Acceptance? {
     guard let acceptedAt else { return nil }
@@ -190,7 +195,7 @@ final class Connection {
   private func keepAlive() throws(ConnectionLoss) {
     let now = ContinuousClock.now
     guard now >= nextTick else { return }
-    nextTick = now + tickInterval
+    nextTick = now + Self.tickInterval(keepAliveInterval)
     // A CONNECT that is longer than the socket takes at once goes on.
     waitsForRead = false
     if isContested, let acceptedAt, now >= acceptedAt + configuration.reconnect.uncontestedAfter {
@@ -241,8 +246,9 @@ final class Connection {
   ///
   /// - Returns: false: a stop came first, or the keep-alive is over, and the connection ends.
   func accepted(_ answer: HandleRecord.Answer) -> Bool {
-    let keepAlive = answer.session.serverKeepAlive ?? configuration.keepAlive
-    let handler = mailbox.waitForHandler(within: keepAlive == 0 ? nil : .seconds(keepAlive))
+    keepAliveInterval = answer.session.serverKeepAlive ?? configuration.keepAlive
+    nextTick = min(nextTick, .now + Self.tickInterval(keepAliveInterval))
+    let handler = mailbox.waitForHandler(within: keepAliveInterval == 0 ? nil : .seconds(keepAliveInterval))
     acceptedAt = .now
     handle.logErrors(false)
     guard let handler else {

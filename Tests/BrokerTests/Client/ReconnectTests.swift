@@ -1,7 +1,8 @@
-import Broker
 import Synchronization
 import TestKit
 import Testing
+
+@testable import Broker
 
 @Suite("Coming back", .timeLimit(.minutes(30))) struct ReconnectTests {
   private typealias NotStored = AcknowledgementOrderTests.NotStored
@@ -160,6 +161,14 @@ import Testing
     try await publisher.publish("other/a", "yes")
     try await eventually { client.handler.messages.map(\.topic) == ["other/a"] }
     #expect(client.record.disconnections.isEmpty, "it was asked for")
+  }
+
+  @Test("A look at what is due comes before the broker gives a quiet connection up") func looks() {
+    for seconds in [3, 5, 10, 16, 19, 29, 60, 3_600] {
+      let latest = Duration.seconds(seconds) + Connection.tickInterval(UInt16(seconds))
+      #expect(latest < .seconds(seconds) * 3 / 2, "a keep-alive of \(seconds) s")
+    }
+    #expect(Connection.tickInterval(60) == .seconds(15) && Connection.tickInterval(0) == .seconds(15))
   }
 
   @Test("A quiet connection is kept alive by pings") func keepAlive() async throws {
