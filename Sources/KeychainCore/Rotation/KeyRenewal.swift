@@ -101,11 +101,13 @@ struct KeyRenewal {
       // With the metadata key all rows are renewed: one that is passed over would not open any more.
       guard purposes.contains(.metadata) || purposes.contains(id.purpose) else { return false }
       let stored = try keychain.row(rowID, in: tx) { row, columns in
-        guard let key = old[id] else { throw keychain.health.corrupt(row: rowID, "its class") }
+        guard let key = old[id] else { throw keychain.health.corrupt(row: rowID, "its class key") }
         let item = try keychain.item(from: columns, in: tx)
         return (item, row, try keychain.secret(of: item, from: columns, key: key, in: tx))
       }
-      guard case (var item, let row, let secret)? = stored else { return false }
+      guard case (var item, let row, let secret)? = stored else {
+        throw keychain.health.corrupt(row: rowID, "its place in the table")
+      }
       // The attributes are indexed again, too.
       let next = try keys.current(id.purpose, ledger, in: tx)
       try keychain.write(&item, over: row, (secret, next), ledger, in: tx)
