@@ -122,10 +122,17 @@ final class StatusConnection: MosquittoHandler {
     }
     // Somebody waits for them. Where another daemon is, it answers.
     let connection = monitor.update { $0.statusConnections }
-    let answers = requests.queue.next(limit, connection: connection, at: clock.now()).filter { publication in
-      guard publisher.isHeld(publication.topic) else { return true }
-      _ = requests.queue.settled(publication.token, isDelivered: false)
-      return false
+    var answers: [Publication] = []
+    while answers.count < limit {
+      let next = requests.queue.next(limit - answers.count, connection: connection, at: clock.now())
+      if next.isEmpty { break }
+      for answer in next {
+        if publisher.isHeld(answer.topic) {
+          _ = requests.queue.settled(answer.token, isDelivered: false)
+        } else {
+          answers.append(answer)
+        }
+      }
     }
     loop.acknowledged(upTo: publisher.deletable)
     var publications = publisher.publications(upTo: limit - answers.count)
@@ -143,7 +150,7 @@ final class StatusConnection: MosquittoHandler {
   func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
     defer { activity.note() }
     let token = publication.token
-    // As nearly all are.
+    // Nearly all are the publisher's.
     if !publisher.acknowledged(token, outcome) {
       noteLook(token)
       if let order = requests.queue.settled(token, isDelivered: outcome == .delivered) {
