@@ -32,7 +32,8 @@ struct RotationMeasurement {
     ended.wait()
     let time = try rotation.get()
     return Part(
-      "rotation", "New keys for all items", method: "A thread looks up items while every item is sealed by new keys.",
+      "rotation", "New keys for all items",
+      method: "A thread looks up items while every item is sealed again by new keys.",
       figures: figures(time, before: before, during: try reader.times()))
   }
 

@@ -27,7 +27,7 @@ struct SeenName: Comparable, Sendable {
 
   func looksLike(_ other: Self) -> Bool { hash == other.hash && look == other.look }
 
-  /// Whether it is the same name of the same, however many call it so.
+  /// Whether it is the same name of the same router or network, however many call it so.
   fileprivate func isSame(as other: Self) -> Bool { id == other.id && looksLike(other) }
 
   /// Before all that look like another one.

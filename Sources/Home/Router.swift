@@ -4,7 +4,7 @@ import ThreadDataset
 package struct Router: Hashable, Sendable {
   package internal(set) var agent: BorderAgentID
 
-  // Small fields stand behind a time or an id that may be absent: the room is there.
+  // Small fields follow an optional time or id, whose padding they fill.
 
   // MARK: Whose it is
 

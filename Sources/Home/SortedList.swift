@@ -2,7 +2,7 @@
 /// that a change of what a snapshot shares copies one of them, and the list of pieces.
 struct SortedList<Element: Comparable & Sendable>: Sendable {
   private static var most: Int { 128 }
-  /// Of a piece that is full.
+  /// By so many elements a full piece grows.
   private static var room: Int { 16 }
 
   /// None is empty.

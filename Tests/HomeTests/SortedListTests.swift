@@ -10,7 +10,7 @@ import Testing
   }
 
   @Test(
-    "In whatever order they come, they are in their order, each once, and there is room for few more",
+    "In whatever order they come, they are in their order, each once, and there is room for a few more",
     arguments: [1, 9_999, 7_919]) func order(_ step: Int) throws
   {
     var list = SortedList<Int>()

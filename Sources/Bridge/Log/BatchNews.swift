@@ -27,6 +27,7 @@ package struct BatchNews: Sendable {
     /// Somebody who makes many routers must not keep a question from the person who has to decide.
     case consent
 
+    /// For each matter at most so many; `taken` and `more` have a place for each.
     var lines: Int {
       switch self {
       case .routers, .alerts: 10

@@ -20,7 +20,8 @@ struct LoopState {
     /// Something was received since signs of life were saved.
     var hasSigns = false
 
-    // These change it, or the list that it is in would lend a copy: that of a home takes as long as a heartbeat.
+    // Mutating, because a list lends an element without a copy only for a change, and to copy a home takes as long as a
+    // heartbeat.
 
     /// - Returns: also what the home has looked at beside what the input names.
     mutating func handle(_ input: HomeInput, at now: WireTime) -> (output: HomeOutput, work: Int) {

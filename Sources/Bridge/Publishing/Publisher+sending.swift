@@ -128,8 +128,8 @@ extension Publisher.State {
 struct DevicePace {
   private static let seconds = 5
 
-  /// When each was announced: since the exchange, and before it. Those of before are forgotten together: to look at each
-  /// one with every tick would hold up whoever notes a change.
+  /// When each was announced. `before` takes over `sent` each five seconds, and what it had is forgotten: to look at
+  /// each one with every tick would hold up whoever notes a change.
   private var sent: [RetainedPlace: WireTime] = [:]
   private var before: [RetainedPlace: WireTime] = [:]
   private var exchangedAt: WireTime?

@@ -9,7 +9,8 @@ import Wire
 ///
 /// States are rendered from the latest snapshot when the connection can take more, so ten changes in a row are perhaps
 /// one state. Events are stored messages. The states that an event is about come before it; what counts or lists many
-/// things (networks, `bridge/alerts`, `bridge/consent`) comes when nothing else waits.
+/// things (networks, `bridge/alerts`, `bridge/consent`) comes when nothing else waits. While states change faster than the
+/// broker takes them, events wait.
 ///
 /// Thread-safe. It wakes nobody: whoever has noted something wakes the connection.
 package final class Publisher: Sendable {

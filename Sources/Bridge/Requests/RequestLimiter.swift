@@ -119,7 +119,7 @@ struct TokenBuckets: Sendable {
   }
 
   private var accounts: [ExactName: Account] = [:]
-  /// How often what was taken was kept.
+  /// Counts what was kept or put back.
   private var period = 0
   private let rate: Int64
   private let burst: Int64

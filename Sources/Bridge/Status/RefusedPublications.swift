@@ -76,7 +76,7 @@ final class RefusedPublications: Sendable {
       let reason: String
     }
 
-    /// As nearly always: then there is nothing that the broker could take again. What is refused is logged.
+    /// As nearly always: then there is nothing that the broker could take again. Whatever is refused is in `logged`.
     var takesAll: Bool { logged.isEmpty }
 
     /// Topics before devices.

@@ -319,8 +319,8 @@ extension UInt64 {
 
   fileprivate var isASCII: Bool { self & Self.highBits == 0 }
 
-  /// Whether one of them is a quote, a backslash or a control character. In `word - n & ~word` a high bit is set where
-  /// a byte is below `n`, and then none is that is not, but for those above it.
+  /// Whether one of them is a quote, a backslash or a control character. In `(word - n) & ~word` the high bit of each
+  /// byte below `n` is set; by the borrow, perhaps also that of a byte above such a one.
   fileprivate var hasEndOfText: Bool {
     func below(_ limit: UInt64, _ word: UInt64) -> UInt64 { (word &- Self.ones &* limit) & ~word }
     let quote = below(1, self ^ Self.ones &* UInt64(UInt8(ascii: "\"")))

@@ -88,7 +88,7 @@ package final class VarlinkCaller: Sendable {
 
   /// - Returns: false at the end.
   private func read(into frames: inout VarlinkFrames) throws(SocketError) -> Bool {
-    // As much as lies on the stack: more would be made in the heap, and zeroed, for each of many short calls.
+    // As much as is taken from the stack: more would be made in the heap, and zeroed, for each of many short calls.
     try withUnsafeTemporaryAllocation(byteCount: 1 << 10, alignment: 1) { room throws(SocketError) -> Bool in
       // Without room for open files, so none of them gets a number here: the kernel closes them.
       let count = recv(socket, room.baseAddress, room.count, Int32(MSG_DONTWAIT))
