@@ -75,6 +75,8 @@ final class BridgeFollower: LoopFollower {
     if let time = batch.commitTime { monitor.figures.commit.add(time) }
     if batch.received > 0 { monitor.figures.batch.add(Double(batch.received)) }
     guard !batch.outcomes.isEmpty || !batch.changes.isEmpty else { return }
+    // First: somebody may wait for the states.
+    parts.wake()
     news.note(batch)
     if let (intake, home) = parts.discovery {
       // By place: a loop over the values would copy each.
@@ -86,12 +88,11 @@ final class BridgeFollower: LoopFollower {
     }
     let owed = requests.answer(batch, of: homes)
     if !owed.isEmpty { state.withLock { $0.owed += owed } }
-    parts.wake()
   }
 
   func hasHandled() {
     requests.callers.wake()
-    // Of a request that has changed nothing, too.
+    // Answers, also to a request that has changed nothing.
     if !requests.queue.isEmpty { state.withLock { $0.parts }?.wake() }
   }
 
