@@ -78,7 +78,7 @@ struct ClockJumps: Sendable {
 ///     `ticks` ticks with few steps                -> rests, once
 struct RestWatch {
   /// Of one second each. A pause between two bursts is mostly shorter, or much longer.
-  static let ticks = 3
+  static let ticks = 2
   /// Rows and publications: the signs of life of a home, and what the daemon notes about its own publications, are no
   /// work.
   static let few = 100
