@@ -127,9 +127,11 @@ extension Publisher.State {
 /// changes its name. Home Assistant sets up the whole device again each time.
 struct DevicePace {
   private static let seconds = 5
+  /// So many are remembered at least. Of a fleet that comes all at once, more would take ten megabytes.
+  static let most = 4_096
 
-  /// When each was announced. `before` takes over `sent` each five seconds, and what it had is forgotten: to look at
-  /// each one with every tick would hold up whoever notes a change.
+  /// When each was announced. `before` takes over `sent` each five seconds, or where that is full, and what it had is
+  /// forgotten: to look at each one with every tick would hold up whoever notes a change.
   private var sent: [RetainedPlace: WireTime] = [:]
   private var before: [RetainedPlace: WireTime] = [:]
   private var exchangedAt: WireTime?
@@ -142,9 +144,12 @@ struct DevicePace {
       held.insert(place)
       return false
     }
+    if sent.count == Self.most { exchange(at: now) }
     sent[place] = now
     return true
   }
+
+  private mutating func exchange(at now: WireTime) { (before, sent, exchangedAt) = (sent, [:], now) }
 
   private func isRecent(_ time: WireTime?, at now: WireTime) -> Bool {
     time.map { $0 <= now && now < $0.adding(seconds: Self.seconds) } ?? false
@@ -152,7 +157,7 @@ struct DevicePace {
 
   /// Those that were held and may be announced now.
   mutating func released(at now: WireTime) -> [RetainedPlace] {
-    if !isRecent(exchangedAt, at: now) { (before, sent, exchangedAt) = (sent, [:], now) }
+    if !isRecent(exchangedAt, at: now) { exchange(at: now) }
     let released = held.filter { !isRecent(sent[$0] ?? before[$0], at: now) }
     held.subtract(released)
     return Array(released)
