@@ -228,7 +228,8 @@ let package = Package(
       dependencies: [
         "BorderAgentDouble", "CLibCrypto", "MeshCoP", "SodiumCrypto", "ThreadDataset", "ThreadkeeperSupport",
       ], resources: [.copy("Recorded")]),
-    .testTarget(name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit"]),
+    .testTarget(
+      name: "KeychainCoreTests", dependencies: ["KeychainCore", "SodiumCrypto", "TestKit", "ThreadkeeperSupport"]),
     .testTarget(
       name: "ThreadRequestsTests", dependencies: ["Home", "TestKit", "ThreadDataset", "ThreadRequests", "Wire"]),
     .testTarget(

@@ -174,7 +174,8 @@ extension LoopState {
     if isStarted { records.notes.ranIn = now.hour }
     // So that several power cuts are not counted for the same heartbeat.
     if isTried { records.notes.trial = MessageTrial() }
-    try commit(savesPublished: true)
+    try commit(savesPublished: !hasWritten)
+    hasWritten = false
     signs.remove(seen)
     isTried = false
     return next

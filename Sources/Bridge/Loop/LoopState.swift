@@ -74,6 +74,8 @@ struct LoopState {
   let recentID: RecordID
   /// The last message that the broker is known on disk to have.
   var savedPublished: Int64 = 0
+  /// Something was written since the last tick: then the next commit saves that too, and the tick holds up nobody.
+  var hasWritten = false
 
   var link = Link()
   /// Messages that are still tried alone.
@@ -214,6 +216,7 @@ extension LoopState {
         throw error
       }
       savedPublished = max(savedPublished, written.changes.published)
+      hasWritten = true
     }
     batch.outcome.messages = saved.nextMessage..<records.nextMessage
     records.homeNotes = [:]

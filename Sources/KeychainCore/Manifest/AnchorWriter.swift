@@ -1,16 +1,18 @@
 import Glibc
 import SodiumCrypto
+import Synchronization
 
 /// Writes the anchor, about once in an interval: an fsync for each transaction would be too dear.
 /// What was committed within the last interval can be rolled back unnoticed.
 final class AnchorWriter: Sendable {
   private struct State {
-    var committed: UInt64
     var written: UInt64
     var lastWrite: UInt64 = 0
     /// What is there is not what was written, and that is reported.
     var isAltered = false
   }
+  /// The last commit. It is noted beside the lock, because a commit does not wait until an earlier one is in the anchor.
+  private let noted: Atomic<UInt64>
   private let state: Locked<State>
   private let anchor: Anchor
   private let interval: UInt64
@@ -33,14 +35,15 @@ final class AnchorWriter: Sendable {
     isDeferred = options.defersUpkeep
     self.lockPath = lockPath
     self.health = health
-    state = Locked(State(committed: generation, written: written))
+    noted = Atomic(generation)
+    state = Locked(State(written: written))
   }
 
   /// Whether something is not written yet.
-  var isBehind: Bool { state.withLock { $0.committed > $0.written } }
+  var isBehind: Bool { state.withLock { noted.load(ordering: .relaxed) > $0.written } }
 
   /// Notes a commit, for the next write.
-  func committed(_ generation: UInt64) { state.withLock { $0.committed = max($0.committed, generation) } }
+  func committed(_ generation: UInt64) { noted.max(generation, ordering: .relaxed) }
 
   /// Notes a commit, and writes if the last write is an interval ago and commits are not left to `tick`. The
   /// caller holds the lock of the store.
@@ -77,7 +80,8 @@ final class AnchorWriter: Sendable {
   private func write(evenIfRecent: Bool) throws(KeychainError) {
     // Under the lock, so that an older generation is never written after a newer one.
     try state.withLock { state throws(KeychainError) in
-      guard state.committed > state.written else { return }
+      let committed = noted.load(ordering: .relaxed)
+      guard committed > state.written else { return }
       let now = MonotonicTime.nanoseconds()
       guard evenIfRecent || now >= state.lastWrite + interval else { return }
       state.lastWrite = now
@@ -88,13 +92,13 @@ final class AnchorWriter: Sendable {
           state.isAltered = true
           health.note(.anchorAltered(path: anchor.path))
         }
-      } else if case .generation(let written) = found, written >= state.committed {
+      } else if case .generation(let written) = found, written >= committed {
         // Another process that shares the store is ahead: the anchor never goes back.
         state.written = written
         return
       }
-      try anchor.write(state.committed)
-      (state.written, state.isAltered) = (state.committed, false)
+      try anchor.write(committed)
+      (state.written, state.isAltered) = (committed, false)
     }
   }
 }

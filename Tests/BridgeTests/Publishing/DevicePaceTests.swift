@@ -12,13 +12,14 @@ import ThreadDataset
   @Test("Of a storm the last ones are remembered, so that its end costs no memory") func storm() {
     var pace = DevicePace()
     let now = WireTime(milliseconds: 1_000_000)
-    for number in 0..<3 * DevicePace.most { #expect(pace.admits(device(number), at: now)) }
+    func admits(_ number: Int) -> Bool { pace.admits(device(number), at: now) }
+    let numbers = 0..<3 * DevicePace.most
+    #expect(numbers.allSatisfy { admits($0) })
     let last = 2 * DevicePace.most
-    #expect(!pace.admits(device(last), at: now))
-    #expect(!pace.admits(device(last + DevicePace.most - 1), at: now))
-    #expect(pace.admits(device(0), at: now))
+    let others = [admits(last), admits(numbers.upperBound - 1), admits(0)]
+    #expect(others == [false, false, true])
     // What was held comes when its time is over.
-    #expect(pace.released(at: now.adding(seconds: 4)).isEmpty)
-    #expect(Set(pace.released(at: now.adding(seconds: 5))) == [device(last), device(last + DevicePace.most - 1)])
+    let released = [4, 5].map { Set(pace.released(at: now.adding(seconds: $0))) }
+    #expect(released == [[], [device(last), device(numbers.upperBound - 1)]])
   }
 }

@@ -1,7 +1,9 @@
 import Foundation
 import KeychainCore
+import Synchronization
 import TestKit
 import Testing
+import ThreadkeeperSupport
 
 @Suite struct AnchorTests {
   private let store: TemporaryStore
@@ -70,6 +72,44 @@ import Testing
     #expect(after != before)
     store.keychain.close()
     #expect(try text() == after)
+  }
+
+  @Test func noCommitWaitsWhileTheAnchorIsWritten() throws {
+    let store = try TemporaryStore {
+      $0.defersUpkeep = true
+      $0.anchorInterval = 0
+    }
+    try store.add("first")
+    // A pipe that is full: who writes the anchor stands still.
+    let draft = store.location.anchorDirectory + "/\(store.keychain.storeID).anchor.new"
+    #expect(mkfifo(draft, 0o600) == 0)
+    let pipe = open(draft, O_RDWR | O_NONBLOCK)
+    let watch = inotify_init1(Int32(IN_CLOEXEC))
+    defer {
+      // So that the anchor is written when the store is closed.
+      unlink(draft)
+      for descriptor in [pipe, watch] { close(descriptor) }
+    }
+    let bytes = [UInt8](repeating: 0, count: 4_096)
+    while write(pipe, bytes, bytes.count) > 0 {}
+    #expect(inotify_add_watch(watch, draft, UInt32(IN_OPEN)) >= 0)
+    let keychain = store.keychain
+    let writing = try SystemThread { try? keychain.tick() }
+    var opened = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&opened, 1, 20_000) == 1)
+    let added = DispatchSemaphore(value: 0)
+    let isAdded = Atomic(false)
+    let emptying = try SystemThread {
+      isAdded.store(added.wait(timeout: .now() + 20) == .success, ordering: .relaxed)
+      var rest = [UInt8](repeating: 0, count: 1 << 20)
+      _ = read(pipe, &rest, rest.count)
+    }
+    try store.add("second")
+    added.signal()
+    emptying.join()
+    writing.join()
+    let didNotWait = isAdded.load(ordering: .relaxed)
+    #expect(didNotWait)
   }
 
   @Test func aRolledBackStoreIsReadOnlyUntilThatIsAccepted() throws {
