@@ -11,8 +11,8 @@ struct Outbox {
   private static let mostTimes = 10_000
 
   private let store: any RecordStore
-  /// Rows that were read and not handed out, the first one last.
-  private var loaded: [StoredMessage] = []
+  /// Rows that were read and not handed out.
+  private var loaded: ArraySlice<StoredMessage> = []
   /// The last row that was read.
   private var read: Int64
   /// Rows that may be read: of later ones it is not known yet which states come before them.
@@ -66,16 +66,16 @@ struct Outbox {
       let rows = try store.messages(after: read, limit: Self.rowsRead).filter { $0.id <= last }
       // Rows that are gone are no reason to ask again.
       read = rows.last?.id ?? last
-      loaded = rows.reversed()
+      loaded = rows[...]
     }
-    return loaded.last
+    return loaded.first
   }
 
   /// The next row is handed out.
   ///
   /// - Parameter messages: how many are made of it.
   mutating func send(_ row: StoredMessage, messages: Int) {
-    loaded.removeLast()
+    loaded.removeFirst()
     outstanding.append((row.id, messages))
     advance()
   }
