@@ -28,13 +28,24 @@ package struct ExactName: Sendable {
   package init(_ text: String) { self.text = text }
 }
 
+// Names are compared with each message. Their bytes are lent in place, as those of each text of Swift can be, because
+// `withUTF8` wants a copy; what follows that is for other texts.
 extension ExactName: Hashable, Comparable {
   package static func == (a: ExactName, b: ExactName) -> Bool {
-    var (a, b) = (a.text, b.text)
-    return a.withUTF8 { a in b.withUTF8 { UnsafeRawBufferPointer(a).hasBytes(of: UnsafeRawBufferPointer($0)) } }
+    let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in
+      b.text.utf8.withContiguousStorageIfAvailable { b in
+        UnsafeRawBufferPointer(a).hasBytes(of: UnsafeRawBufferPointer(b))
+      }
+    }
+    return isSame.flatMap(\.self) ?? a.text.utf8.elementsEqual(b.text.utf8)
   }
 
-  package static func < (a: ExactName, b: ExactName) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  package static func < (a: ExactName, b: ExactName) -> Bool {
+    let isBefore = a.text.utf8.withContiguousStorageIfAvailable { a in
+      b.text.utf8.withContiguousStorageIfAvailable { a.lexicographicallyPrecedes($0) }
+    }
+    return isBefore.flatMap(\.self) ?? a.text.utf8.lexicographicallyPrecedes(b.text.utf8)
+  }
 
   package func hash(into hasher: inout Hasher) {
     var copy = text
@@ -42,13 +53,13 @@ extension ExactName: Hashable, Comparable {
   }
 
   package func _rawHashValue(seed: Int) -> Int {
-    var copy = text
-    return copy.withUTF8 { TableHash.mix(UnsafeRawBufferPointer($0), seed: seed) }
+    text.utf8.withContiguousStorageIfAvailable { TableHash.mix(UnsafeRawBufferPointer($0), seed: seed) }
+      ?? Array(text.utf8).withUnsafeBytes { TableHash.mix($0, seed: seed) }
   }
 }
 
 extension UnsafeRawBufferPointer {
-  /// Eight at a time: names are compared with each message.
+  /// Eight at a time.
   fileprivate func hasBytes(of other: Self) -> Bool {
     guard count == other.count else { return false }
     var offset = 0

@@ -3,6 +3,28 @@ import ThreadDataset
 
 @testable import Home
 
+@Suite struct ExactNameTests {
+  private static let texts = [
+    "", "a", "ab", "b", "e\u{301}", "\u{E9}", "router-1", "router-2", "router-12", "router-12345678", "router-12345679",
+    "router-1234567890", String(repeating: "x", count: 40), String(repeating: "x", count: 39) + "y",
+  ]
+
+  @Test("A name counts byte by byte, whatever else Swift takes for the same text") func bytes() {
+    for one in Self.texts {
+      let name = ExactName(one)
+      for other in Self.texts {
+        let (mine, others) = (Array(one.utf8), Array(other.utf8))
+        // Made of bytes, so that no two of them are one text in memory.
+        let another = ExactName(String(decoding: others, as: UTF8.self))
+        #expect((name == another) == (mine == others), "\(one) \(other)")
+        #expect((name < another) == mine.lexicographicallyPrecedes(others), "\(one) \(other)")
+        if mine == others { #expect(Set([name]).contains(another), "\(one)") }
+      }
+    }
+    #expect(Set(Self.texts.map { ExactName($0) }).count == Self.texts.count)
+  }
+}
+
 /// How routers and networks that have one name are named in sentences.
 @Suite struct NamesTests {
   private static let home = DatasetSummary.of(1, name: "Home")
@@ -25,8 +47,8 @@ import ThreadDataset
   @Test(
     "Two routers have ids in sentences where the names look the same",
     arguments: [
-      ("Attic", true), (" Attic\u{200B}", true), ("attic", false), ("Attic 2", false), (nil, false),
-      ("0000000000000001", false),
+      ("Attic", true), (" Attic\u{200B}", true), ("Attic ", true), ("attic", false), ("Attic 2", false),
+      ("\"Attic\"", false), ("Attic~", false), (nil, false), ("0000000000000001", false),
     ] as [(String?, Bool)]) func routers(_ other: String?, _ areAlike: Bool)
   {
     var scene = Self.scene()

@@ -66,17 +66,17 @@ package enum ShownName {
     return shortened(String(shown), longest: longest)
   }
 
-  /// Most names are words of ASCII, with a space between them.
+  /// Most names are words of ASCII, with a space between them. It is asked several times with each change of a router.
   private static func isPlain(_ name: String) -> Bool {
-    let (space, quote) = (UInt8(ascii: " "), UInt8(ascii: "\""))
-    var last = space
-    for byte in name.utf8 {
-      guard (space...UInt8(ascii: "~")).contains(byte), byte != quote, byte != space || last != space else {
-        return false
+    let (space, quote, last) = (UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "~"))
+    return name.utf8.withContiguousStorageIfAvailable { bytes in
+      var before = space
+      for byte in bytes {
+        guard byte > space && byte <= last && byte != quote || byte == space && before != space else { return false }
+        before = byte
       }
-      last = byte
-    }
-    return last != space
+      return before != space
+    } == true
   }
 
   /// - Returns: nil for what is removed: controls, direction and other format characters, separators of lines,
