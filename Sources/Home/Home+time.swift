@@ -221,7 +221,7 @@ extension Home {
 
   /// Whether the alert of the home takes the place of a router's own. While it is held, an alert that fires goes on.
   func isAwayTogether(_ router: Router) -> Bool {
-    guard let since = outageSince, let away = router.awaySince, away >= since else { return false }
+    guard let away = router.awaySince, let since = outageSince, away >= since else { return false }
     return alerts[AlertKey(.homeOffline)]?.phase == .firing
       || alerts[AlertKey(.borderRouterOffline, .router(router.agent))]?.phase != .firing
   }

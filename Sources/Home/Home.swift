@@ -507,16 +507,21 @@ extension Home {
       currentName = networkName(of: network)
     }
     if let network = router.network { hasOthers = (routers.counts.networks[network]?.online ?? 0) > 0 }
-    let (isExplained, isAwayTogether) = (isExplained(router), isAwayTogether(router))
+    let (isExplained, isAwayTogether) = (check.isMismatch && isExplained(router), isAwayTogether(router))
     let isAccepted = isAccepted(router, check, preferred: preferred)
     let conditions = RouterAlerts(
       router: router, check: check, preferred: preferred, trigger: trigger, lastSeen: routers.lastSeen(agent),
       currentName: currentName, isExplainedByHome: isExplained, isAwayTogether: isAwayTogether, isAccepted: isAccepted,
       hasOthers: hasOthers)
-    let hasAlerts = routersWithAlerts.contains(agent)
+    let (holding, hasAlerts) = (conditions.holding(), routersWithAlerts.contains(agent))
+    if holding.isEmpty, !hasAlerts { return }
     for name in AlertName.ofRouters {
       let key = AlertKey(name, .router(agent))
-      if let facts = conditions.facts(name) { setAlert(key, facts) } else if hasAlerts { setAlert(key, nil) }
+      if let one = holding.first(where: { $0.name == name }) {
+        setAlert(key, one.facts)
+      } else if hasAlerts {
+        setAlert(key, nil)
+      }
     }
   }
 }

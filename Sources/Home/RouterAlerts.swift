@@ -21,24 +21,27 @@ struct RouterAlerts {
   /// Whether another border router is online on the network that it is configured for.
   let hasOthers: Bool
 
-  /// Nil where the condition does not hold.
-  func facts(_ name: AlertName) -> AlertFacts? {
-    switch name {
-    case .preferredNetworkMismatch: mismatch
-    case .staleDataset: stale
-    case .datasetConflict: conflict
-    case .credentialsMissing: missing
-    case .borderRouterOffline: offline
-    case .routerDetached: router.isOnline && router.threadState == .detached ? detached : nil
-    case .wellKnownNetworkKey: router.dataset?.parameters?.isKeyWellKnown == true ? facts(.wellKnownKey) : nil
-    case .adoptionFailed: adoptionFailed
-    case .unknownRouter: unknown
-    case .credentialSharingOpen: router.isOpenForCode && isOfHome ? facts(.openForCode) : nil
-    case .reportsDiffer: reportsDiffer
-    case .routerNotAdvertised:
-      router.isUnadvertised && router.isOnline && router.threadState?.isAttached != false ? facts(.notAdvertised) : nil
-    default: nil
+  typealias Holding = [(name: AlertName, facts: AlertFacts)]
+
+  /// The alerts whose conditions hold, in the order of `AlertName.ofRouters`. Mostly none: no facts are made then, nor
+  /// passed on, which are large.
+  func holding() -> Holding {
+    var all: Holding = []
+    addMismatch(to: &all)
+    addConflict(to: &all)
+    addStale(to: &all)
+    addMissing(to: &all)
+    addOffline(to: &all)
+    if router.dataset?.parameters?.isKeyWellKnown == true { all.append((.wellKnownNetworkKey, facts(.wellKnownKey))) }
+    addAdoptionFailed(to: &all)
+    addDetached(to: &all)
+    addUnknown(to: &all)
+    if router.isUnadvertised, router.isOnline, router.threadState?.isAttached != false {
+      all.append((.routerNotAdvertised, facts(.notAdvertised)))
     }
+    if router.isOpenForCode, isOfHome { all.append((.credentialSharingOpen, facts(.openForCode))) }
+    addReportsDiffer(to: &all)
+    return all
   }
 
   private func facts(_ message: AlertFacts.Message, differs: DatasetDifferences? = nil) -> AlertFacts {
@@ -61,11 +64,14 @@ struct RouterAlerts {
   /// Only its record says on which network it is, and it was never seen on the preferred one.
   private var isNeverMember: Bool { router.isOnlySeen && router.memberOf != preferred?.network }
 
-  private var mismatch: AlertFacts? {
-    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted, !router.hasNoNetwork else { return nil }
+  private func addMismatch(to all: inout Holding) {
+    guard case .mismatch(let differs) = check, !isExplainedByHome, !isAccepted, !router.hasNoNetwork else { return }
     if !router.isElsewhere, isNeverMember {
       // Of one that was reset, one alert says all of it.
-      return router.resetFrom == nil ? facts(.neverMember, differs: .extendedPANID) : nil
+      if router.resetFrom == nil {
+        all.append((.preferredNetworkMismatch, facts(.neverMember, differs: .extendedPANID)))
+      }
+      return
     }
     let message: AlertFacts.Message =
       if router.isElsewhere { .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred) } else if differs.isEmpty {
@@ -73,7 +79,7 @@ struct RouterAlerts {
       } else { isConfiguredForPreferred || router.refuses(preferred) ? .otherCredentials : .otherNetwork }
     var facts = facts(message, differs: differs.isEmpty ? nil : differs)
     facts.adoption = shownAdoption
-    return facts
+    all.append((.preferredNetworkMismatch, facts))
   }
 
   /// How far it is with giving it the preferred credentials, as far as that changes what is to be done.
@@ -88,77 +94,87 @@ struct RouterAlerts {
   /// While an order is carried out: what its agent stops meanwhile, it starts again.
   private var order: AdoptionState? { shownAdoption == .agreed ? .agreed : nil }
 
-  private var stale: AlertFacts? {
-    guard case .stale(let differs) = check else { return router.credential == .stale ? facts(.reportsOlder) : nil }
+  private func addStale(to all: inout Holding) {
+    guard case .stale(let differs) = check else {
+      if router.credential == .stale { all.append((.staleDataset, facts(.reportsOlder))) }
+      return
+    }
     var facts = facts(hasPreferred ? .reportsOlder : .behind, differs: differs.isEmpty ? nil : differs)
     facts.adoption = shownAdoption
-    return facts
+    all.append((.staleDataset, facts))
   }
 
   /// Whether the preferred dataset is stored for it.
   private var hasPreferred: Bool { router.dataset.flatMap { stored in preferred.map(stored.isSame) } == true }
 
-  private var conflict: AlertFacts? {
-    if case .conflict(let differs) = check { return facts(.sameAge, differs: differs) }
-    guard router.credential == .conflict else { return nil }
-    return facts(.reportsConflict, differs: router.reportDiffers.isEmpty ? nil : router.reportDiffers)
+  private func addConflict(to all: inout Holding) {
+    if case .conflict(let differs) = check {
+      all.append((.datasetConflict, facts(.sameAge, differs: differs)))
+    } else if router.credential == .conflict {
+      let differs = router.reportDiffers.isEmpty ? nil : router.reportDiffers
+      all.append((.datasetConflict, facts(.reportsConflict, differs: differs)))
+    }
   }
 
   /// The record of a router has no credentials, or it has announced itself with a dataset that is not complete.
-  private var missing: AlertFacts? {
+  private func addMissing(to all: inout Holding) {
     guard router.source == .mqtt, !router.hasNoNetwork, router.credential == .missing || !router.lacks.isEmpty else {
-      return nil
+      return
     }
     var facts = facts(.noDataset)
     facts.otherNames = AlertFacts.Names(lacking: router.lacks)
-    return facts
+    all.append((.credentialsMissing, facts))
   }
 
-  private var offline: AlertFacts? {
-    guard var absence = router.absence, !isAwayTogether else { return nil }
+  private func addOffline(to all: inout Holding) {
+    guard var absence = router.absence, !isAwayTogether else { return }
     if absence == .offline(.noNetwork), router.dataset != nil { absence = .lostNetwork(isLast: !hasOthers) }
     var facts = facts(absence)
     if router.source == .mqtt, router.offlineReason == .silent { facts.since = lastSeen }
     if router.hasNoNetwork { facts.adoption = shownAdoption }
     if router.offlineReason == .stopped { facts.adoption = order }
     facts.httpStatus = router.httpStatus
-    return facts
+    all.append((.borderRouterOffline, facts))
   }
 
   /// Its network is the preferred one, or a login has announced it.
   private var isOfHome: Bool { router.source == .mqtt || router.network != nil && router.network == preferred?.network }
 
-  private var unknown: AlertFacts? {
-    guard let former = router.resetFrom else { return !router.isKnown && check.isOnPreferred ? facts(.joined) : nil }
+  private func addUnknown(to all: inout Holding) {
+    guard let former = router.resetFrom else {
+      if !router.isKnown, check.isOnPreferred { all.append((.unknownRouter, facts(.joined))) }
+      return
+    }
     var facts = facts(.wasReset(isOnPreferred: check.isOnPreferred))
     facts.names = .init([ShownName.named(former.name, former.agent, needsID: false)])
-    return facts
+    all.append((.unknownRouter, facts))
   }
 
   /// What its login reported last is what is stored for it: else another alert says so.
-  private var reportsDiffer: AlertFacts? {
+  private func addReportsDiffer(to all: inout Holding) {
     guard router.isAnnounced, router.isAdvertised, router.reportDiffers.isEmpty,
       let contradiction = router.reading?.contradiction, contradiction.isConfirmed
-    else { return nil }
+    else { return }
     var facts = facts(.reportsDiffer, differs: contradiction.differs)
     facts.user = router.user
-    return facts
+    all.append((.reportsDiffer, facts))
   }
 
-  private var detached: AlertFacts {
+  private func addDetached(to all: inout Holding) {
+    guard router.isOnline, router.threadState == .detached else { return }
     var facts = facts(.detached)
     facts.since = router.threadStateSince
     facts.adoption = order
-    return facts
+    all.append((.routerDetached, facts))
   }
 
-  private var adoptionFailed: AlertFacts? {
-    guard let adoption = router.adoption, adoption.state.hasFailed else { return nil }
+  private func addAdoptionFailed(to all: inout Holding) {
+    guard let adoption = router.adoption, adoption.state.hasFailed else { return }
     let isConfigured = hasPreferred && router.credential != .stale
     var facts = facts(.adoptionFailed(adoption.state, isConfiguredForPreferred: isConfigured))
     facts.user = adoption.terms?.user ?? router.user
     facts.hasNoNetwork = router.hasNoNetwork
-    return facts
+    all.append((.adoptionFailed, facts))
   }
 }
 

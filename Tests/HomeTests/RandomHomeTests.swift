@@ -160,9 +160,10 @@ extension HomeScene {
         preferred: home.preferred?.dataset, trigger: .silence, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router), isAwayTogether: home.isAwayTogether(router),
         isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)
+      let holding = Set(conditions.holding().map(\.name))
       for name in AlertName.ofRouters {
         let key = AlertKey(name, .router(router.agent))
-        let holds = router.isPresent && conditions.facts(name) != nil
+        let holds = router.isPresent && holding.contains(name)
         if holds != home.isActive(key) { wrong.append(key) }
       }
     }

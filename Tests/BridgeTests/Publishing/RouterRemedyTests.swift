@@ -45,7 +45,7 @@ import ThreadDataset
       lastSeen: WireTime(milliseconds: 0), currentName: nil, isExplainedByHome: false, isAwayTogether: false,
       isAccepted: false, hasOthers: false)
     var remedies: [AlertName: String] = [:]
-    for name in AlertName.ofRouters { remedies[name] = alerts.facts(name).map { AlertText($0, homeOption: "").remedy } }
+    for (name, facts) in alerts.holding() { remedies[name] = AlertText(facts, homeOption: "").remedy }
     return remedies
   }
 
