@@ -91,7 +91,7 @@ extension Home {
   /// - Parameter failure: why it does not use them, where it says so.
   /// - Returns: nil where the report does not count.
   mutating func reportOfAdoption(
-    _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router, _ stored: Router?
+    _ incoming: DatasetSummary?, _ failure: AdoptionState?, _ router: inout Router, _ stored: StoredRouter?
   ) -> Adoption.Confirmation? {
     // Without a dataset, what counts is that a router says why it does not use what it was sent, where what is stored
     // for it is not what it has.

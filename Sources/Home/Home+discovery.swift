@@ -220,7 +220,7 @@ extension Home {
     var event = RouterEvent(.discovered, router.agent)
     event.network = advertisement.network.map { .init($0, advertisement.networkName) }
     step.needsHomeCheck = true
-    write(router, before: stored, event, trigger: .mdns)
+    write(router, before: stored.map { StoredRouter($0) }, event, trigger: .mdns)
     routers.see(router.agent, at: now)
     for one in former { unlistSeen(one) }
     return nil

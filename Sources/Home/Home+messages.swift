@@ -29,22 +29,22 @@ extension Home {
   private mutating func receive(_ message: RouterMessage, about agent: BorderAgentID, from user: ExactName)
     throws(HomeRejection)
   {
-    let stored = routers[agent]
+    let stored = routers.stored(agent)
     switch message.kind {
     case .ssid:
       // A Wi-Fi watcher is often not the router and has a login of its own. The settings name it, where it is of
       // another team: a new name of the Wi-Fi has people asked about a router that differs.
-      guard let stored, stored.isAnnounced else { throw .unknownRouter }
-      guard rules.settings.ssidReporters.contains(user) || stored.owner ?? stored.team == team(of: user) else {
+      guard let router = stored?.value, router.isAnnounced else { throw .unknownRouter }
+      guard rules.settings.ssidReporters.contains(user) || router.owner ?? router.team == team(of: user) else {
         throw .mayNotReportSSID
       }
-      takeSSID(message, stored)
+      takeSSID(message, router)
     case .announce, .dataset:
       guard let router = try order(message, stored, agent, user) else { return }
       try announce(message, from: user, consume router, stored)
     case .leave:
       guard let router = try order(message, stored, agent, user) else { return }
-      leave(stored, ordered: router)
+      leave(stored?.value, ordered: router)
     case .credentials, .sightings: return
     case .heartbeat, .offline:
       guard let stored, stored.isAnnounced else { throw .unknownRouter }
@@ -61,26 +61,28 @@ extension Home {
     guard case .router(let agent) = message.subject,
       message.kind == .heartbeat || message.kind == .announce || message.kind == .dataset, message.signature == nil,
       message.adoptionFailure == nil, message.thread.state != .leader, clients[user]?.trust != .signed,
-      let router = routers[agent], router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil,
-      router.user == user, router.threadState != .disabled, router.order.rises(with: message.order)
+      let stored = routers.stored(agent), isSignOfLife(message, from: user, of: stored.value)
+    else { return false }
+    routers.see(agent, at: now, message.order)
+    return true
+  }
+
+  /// - Parameter router: lent: most messages are signs of life.
+  private func isSignOfLife(_ message: RouterMessage, from user: ExactName, of router: borrowing Router) -> Bool {
+    guard router.isAnnounced, router.isOnline, !router.isRecordGone, router.adoption == nil, router.user == user,
+      router.threadState != .disabled, router.order.rises(with: message.order)
     else { return false }
     let team = team(of: user)
     guard router.owner == nil || router.owner == team else { return false }
-    if message.kind == .heartbeat {
-      guard router.beats, message.thread.isNoNews(of: router) else { return false }
-    } else {
-      // Without a preferred network, or its keys, a repeated report may make one.
-      guard preferred?.dataset.hasCredentials == true else { return false }
-      if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) { return false }
-      var described = router
-      described.take(message, team: team, at: now)
-      guard (consume described).looksTheSame(as: router), router.credential == CredentialState(router.dataset),
-        message.dataset == nil
-          || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred?.dataset)
-      else { return false }
-    }
-    routers.see(agent, at: now, message.order)
-    return true
+    if message.kind == .heartbeat { return router.beats && message.thread.isNoNews(of: router) }
+    // Without a preferred network, or its keys, a repeated report may make one.
+    guard preferred?.dataset.hasCredentials == true else { return false }
+    if message.hasKeys, !isActive(AlertKey(.plaintextCredentials, .user(user))) { return false }
+    var described = copy router
+    described.take(message, team: team, at: now)
+    return (consume described).looksTheSame(as: router) && router.credential == CredentialState(router.dataset)
+      && (message.dataset == nil
+        || !router.isRead && Self.saysTheSame(message.dataset, as: router.dataset, preferred: preferred?.dataset))
   }
 
   /// Whether a dataset is the one that is stored, and nobody disputes about it.
@@ -112,11 +114,11 @@ extension Home {
   /// A border agent id belongs to the team that first stored it.
   ///
   /// - Returns: the router with the event's number noted; nil for a repetition.
-  private mutating func order(_ message: RouterMessage, _ stored: Router?, _ agent: BorderAgentID, _ user: ExactName)
-    throws(HomeRejection) -> Router?
-  {
+  private mutating func order(
+    _ message: RouterMessage, _ stored: StoredRouter?, _ agent: BorderAgentID, _ user: ExactName
+  ) throws(HomeRejection) -> Router? {
     if let owner = stored?.owner, owner != team(of: user) { throw .notAuthorized(agent) }
-    var router = stored ?? Router(agent, at: now)
+    var router = stored?.value ?? Router(agent, at: now)
     if router.user != user {
       router.user = user
       router.order = SequenceWindow()
@@ -150,7 +152,7 @@ extension Home {
   // MARK: The router is here, and this is what it runs on
 
   private mutating func announce(
-    _ message: RouterMessage, from user: ExactName, _ router: consuming Router, _ stored: Router?
+    _ message: RouterMessage, from user: ExactName, _ router: consuming Router, _ stored: StoredRouter?
   ) throws(HomeRejection) {
     let team = team(of: user)
     switch makeRoom(for: team, stored) {
@@ -275,7 +277,7 @@ extension Home {
 
   // MARK: It can be reached, or not
 
-  private mutating func takePresence(_ message: RouterMessage, _ router: consuming Router, _ stored: Router) {
+  private mutating func takePresence(_ message: RouterMessage, _ router: consuming Router, _ stored: StoredRouter) {
     let isHeartbeat = message.kind == .heartbeat
     if isHeartbeat {
       router.beats = true

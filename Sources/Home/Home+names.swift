@@ -73,18 +73,14 @@ extension SortedList<SeenName> {
   }
 }
 
-/// What a router on the list, and its network, are called.
-struct RouterNames: Equatable {
-  let agent: BorderAgentID
-  let name: String?
-  let network: ExtendedPANID?
-  let networkName: String?
+/// What has another name by a change of a router.
+struct NameNews {
+  typealias Change = (old: SeenName?, new: SeenName?)
 
-  /// - Returns: nil for one that is not on the list.
-  init?(_ router: borrowing Router) {
-    guard router.isPresent else { return nil }
-    (agent, name, network, networkName) = (router.agent, router.name, router.network, router.networkName)
-  }
+  /// The router itself, as long as it is on the list.
+  var router: Change = (nil, nil)
+  /// Its network, where that has a name which it had by no other router, or has one no more.
+  var network: Change = (nil, nil)
 }
 
 /// How sentences name routers and networks: by names alone where these are unique.
@@ -103,9 +99,14 @@ extension Home {
 
   /// Whether another network does: of routers, of logins that share one, or one that is or was preferred.
   package func hasNamesake(_ network: ExtendedPANID, _ name: String) -> Bool {
+    // Not by `map`: what is passed to it has a copy of the home.
     guard let one = SeenName(name, network) else { return false }
+    return hasNamesake(ofNetwork: one)
+  }
+
+  private func hasNamesake(ofNetwork one: SeenName) -> Bool {
     func isOther(_ dataset: DatasetSummary) -> Bool {
-      dataset.network != network && ShownName.cleaned(dataset.name) == one.look
+      dataset.network.number != one.id.high && ShownName.cleaned(dataset.name) == one.look
     }
     return preferred.map { isOther($0.dataset) } == true || former.contains { isOther($0.dataset) }
       || routers.counts.networkNames.other(than: one) != nil || sharedNames.other(than: one) != nil
@@ -172,21 +173,18 @@ extension Home {
   }
 
   /// A router came, went, or has another name, as may its network.
-  ///
-  /// - Parameter isNetworkNews: whether a network has a name that it had not, or the other way round.
-  mutating func noteNames(_ old: RouterNames?, _ new: RouterNames?, isNetworkNews: Bool) {
-    let isRenamed = old?.name != new?.name
-    func note(_ one: RouterNames) {
-      if isNetworkNews, let network = one.network, hasNamesake(network, one.networkName ?? "") {
-        needs.nameCheck = true
-      }
-      guard isRenamed, let name = SeenName(one.name, one.agent) else { return }
-      // One that is alone now, or was until now, is shown otherwise.
-      let others = routers.counts.names.others(than: name, atMost: 2)
-      if others.count == 1 { step.namesakes.insert(BorderAgentID(high: others[0].id.high, low: others[0].id.low)) }
-    }
-    if let old { note(old) }
-    if let new { note(new) }
+  mutating func noteNames(_ news: NameNews) {
+    if let network = news.network.old, hasNamesake(ofNetwork: network) { needs.nameCheck = true }
+    if let network = news.network.new, hasNamesake(ofNetwork: network) { needs.nameCheck = true }
+    noteNamesake(of: news.router.old)
+    noteNamesake(of: news.router.new)
+  }
+
+  /// One that is alone now, or was until now, is shown otherwise.
+  private mutating func noteNamesake(of router: SeenName?) {
+    guard let router else { return }
+    let others = routers.counts.names.others(than: router, atMost: 2)
+    if others.count == 1 { step.namesakes.insert(BorderAgentID(high: others[0].id.high, low: others[0].id.low)) }
   }
 
   /// Alerts and devices of routers that are alone with their names now, or not any more.

@@ -15,15 +15,15 @@ extension Home {
   /// Lets a team have one more id. At its limit, the router that left first is forgotten for it; at that of the home,
   /// the one that came last, whichever team's it is: who was there before others stays. No router makes room that is,
   /// or counts as, a member of the preferred network.
-  mutating func makeRoom(for team: ExactName, _ stored: Router?) -> Room {
-    if (stored?.owner ?? stored?.team) == team { return .there }
+  mutating func makeRoom(for team: ExactName, _ stored: StoredRouter?) -> Room {
+    if let stored, stored.owner ?? stored.team == team { return .there }
     var first: Router?
     if routers.counts.ids[team, default: 0] >= rules.settings.routersPerTeam {
       let left = routers.left(of: team, atMost: Self.mostForRoom)
       first = left.first { !isFormerMember($0) }
       if first == nil { return .teamIsFull }
     }
-    let countsAlready = stored != nil && !(stored?.isPresent == true && stored?.source == .mdns)
+    let countsAlready = stored.map { !$0.isPresent || $0.source != .mdns } ?? false
     if first == nil, !countsAlready, routers.count - routers.counts.seen >= rules.settings.routersPerHome {
       let newest = routers.newest(atMost: Self.mostForRoom)
       guard let last = newest.first(where: { !isFormerMember($0) }) else { return .homeIsFull }

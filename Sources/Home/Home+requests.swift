@@ -35,14 +35,14 @@ extension Home {
   private mutating func store(_ incoming: DatasetSummary, of agent: BorderAgentID, _ context: RequestContext)
     throws(HomeRefusal) -> HomeAnswer
   {
-    let stored = routers[agent]
+    let stored = routers.stored(agent)
     let team = context.requester.team
     if let owner = stored?.owner, owner != team { throw .ofAnotherTeam(agent) }
     let before = preferred?.dataset
     guard context.isOnMachine || !Membership.isTooFarAhead(incoming, preferred: before, at: now) else {
       throw .tooFarAhead
     }
-    var router = stored ?? Router(agent, at: now)
+    var router = stored?.value ?? Router(agent, at: now)
     if router.dataset == nil || router.isRead {
       switch makeRoom(for: team, stored) {
       case .there: break

@@ -301,7 +301,7 @@ extension Home {
     router.noteShared(preferred: preferred?.dataset)
     let check = checkAdoption(of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: false)
     if check.isOnPreferred, router.memberOf != preferred?.dataset.network {
-      router.noteMember(of: preferred?.dataset.network, before: before)
+      router.noteMember(of: preferred?.dataset.network, before: StoredRouter(before))
     }
     router.awaySince = router.isAway ? router.awaySince ?? now : nil
     notePast(of: &router)
@@ -311,7 +311,7 @@ extension Home {
     {
       changes.routers.insert(router.agent)
     }
-    setAlerts(of: router, check, trigger: .preferredChanged)
+    setAlerts(of: StoredRouter(router), check, trigger: .preferredChanged)
   }
 
   /// What is published of a router's check: a router on an accepted network is no mismatch for anybody.
@@ -341,7 +341,7 @@ extension Home {
   ///   - before: as it is in the table; nil where it is not.
   ///   - event: what is published about it; without a type, only its state.
   mutating func write(
-    _ router: consuming Router, before: Router?, _ event: consuming RouterEvent, trigger: AlertFacts.Trigger
+    _ router: consuming Router, before: StoredRouter?, _ event: consuming RouterEvent, trigger: AlertFacts.Trigger
   ) {
     // A split depends on how long a router has led, also where nothing else has changed.
     if router.mayBeInSplit || before?.mayBeInSplit == true { discovery.needsSplitCheck = true }
@@ -350,7 +350,7 @@ extension Home {
       of: &router, PreferredCheck(router, preferred: preferred?.dataset), isSSIDNew: event.types.contains(.ssidChanged))
     if check.isOnPreferred { router.noteMember(of: preferred?.dataset.network, before: before) }
     router.awaySince = router.isAway ? before?.awaySince ?? now : nil
-    if let before, event.types.isEmpty, (copy router).looksTheSame(as: before) {
+    if let before, event.types.isEmpty, (copy router).looksTheSame(as: before.value) {
       // Numbers and signs of life are saved with the next change.
       routers.set(router, firstSeen: now)
       return
@@ -366,43 +366,47 @@ extension Home {
       }
     }
     if !event.types.isEmpty { emit(.router(event)) }
-    put(&router, before)
-    noteKeys(router.dataset)
-    if router.network != before?.network || router.networkName != before?.networkName
-      || router.isOnline != before?.isOnline
+    let stored = put(router, before)
+    noteKeys(stored.dataset)
+    if stored.network != before?.network || stored.networkName != before?.networkName
+      || stored.isOnline != before?.isOnline
     {
       step.needsHomeCheck = true
     }
     findMove()
     findEmpty()
     if isSmall { checkOutage() }
-    let former = before?.user == router.user ? nil : before?.user
-    setAlerts(of: router, check, trigger: trigger)
-    if let former { endPlaintext(of: former) }
+    setAlerts(of: stored, check, trigger: trigger)
+    if let former = before?.user, former != stored.user { endPlaintext(of: former) }
   }
+
+  /// The same for who has a copy of what is in the table.
+  mutating func write(
+    _ router: consuming Router, before: Router, _ event: consuming RouterEvent, trigger: AlertFacts.Trigger
+  ) { write(router, before: StoredRouter(before), event, trigger: trigger) }
 
   /// Puts a router into the table, and notes what of it is to be written and published.
   mutating func put(_ router: consuming Router) {
-    let before = routers[router.agent]
-    put(&router, before)
+    let before = routers.stored(router.agent)
+    _ = put(router, before)
   }
 
-  private mutating func put(_ router: inout Router, _ before: Router?) {
+  private mutating func put(_ router: consuming Router, _ before: StoredRouter?) -> StoredRouter {
     notePast(of: &router)
-    noteNetworks(router, before)
-    let (old, new) = (before.flatMap { RouterNames($0) }, RouterNames(router))
-    if old != new { noteNewName(of: router) }
-    let isNetworkNews = routers.set(router, firstSeen: now)
-    noteChange(of: router.agent)
-    if old != new { noteNames(old, new, isNetworkNews: isNetworkNews) }
+    let stored = StoredRouter(router)
+    noteNetworks(stored.value, before)
+    noteNewName(of: stored.value)
+    let news = routers.set(stored, firstSeen: now)
+    noteChange(of: stored.agent)
+    noteNames(news)
+    return stored
   }
 
   /// Nothing is left of a border agent id.
   mutating func drop(_ router: Router) {
-    let old = routers[router.agent].flatMap { RouterNames($0) }
-    let isNetworkNews = routers.remove(router.agent)
+    let news = routers.remove(router.agent)
     noteChange(of: router.agent)
-    noteNames(old, nil, isNetworkNews: isNetworkNews)
+    noteNames(news)
   }
 
   private mutating func noteChange(of agent: BorderAgentID) {
@@ -416,8 +420,8 @@ extension Home {
   /// - Parameters:
   ///   - router: as it is now, or was before it went.
   ///   - before: as it was; nil where it came, or went.
-  mutating func noteNetworks(_ router: Router, _ before: Router?) {
-    if !shared.isEmpty, isAirNews(before, router) { needs.sharedCheck = true }
+  mutating func noteNetworks(_ router: Router, _ before: StoredRouter?) {
+    if !shared.isEmpty, isAirNews(before?.value, router) { needs.sharedCheck = true }
     let old = before?.isPresent == true ? before?.network : nil
     let new = router.isPresent ? router.network : nil
     let pending = before?.isPresent == true ? before?.reading?.pending : nil
@@ -499,18 +503,19 @@ extension Home {
   }
 
   /// Brings the alerts of a router in line with the conditions that hold now.
-  private mutating func setAlerts(of router: consuming Router, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
+  private mutating func setAlerts(of stored: StoredRouter, _ check: PreferredCheck, trigger: AlertFacts.Trigger) {
     var (currentName, hasOthers) = (String?.none, false)
     // Before the calls: with a part of the home as an argument they copy all of it.
-    let (agent, preferred) = (router.agent, preferred?.dataset)
-    if router.isElsewhere || router.dataset == nil, let network = router.actualNetwork {
+    let (agent, preferred) = (stored.agent, preferred?.dataset)
+    if stored.isElsewhere || stored.dataset == nil, let network = stored.actualNetwork {
       currentName = networkName(of: network)
     }
-    if let network = router.network { hasOthers = (routers.counts.networks[network]?.online ?? 0) > 0 }
-    let (isExplained, isAwayTogether) = (check.isMismatch && isExplained(router), isAwayTogether(router))
-    let isAccepted = isAccepted(router, check, preferred: preferred)
+    if let network = stored.network { hasOthers = (routers.counts.networks[network]?.online ?? 0) > 0 }
+    let isExplained = check.isMismatch && isExplained(stored.value)
+    let isAwayTogether = isAwayTogether(stored.value)
+    let isAccepted = isAccepted(stored.value, check, preferred: preferred)
     let conditions = RouterAlerts(
-      router: router, check: check, preferred: preferred, trigger: trigger, lastSeen: routers.lastSeen(agent),
+      router: stored, check: check, preferred: preferred, trigger: trigger, lastSeen: routers.lastSeen(agent),
       currentName: currentName, isExplainedByHome: isExplained, isAwayTogether: isAwayTogether, isAccepted: isAccepted,
       hasOthers: hasOthers)
     let (holding, hasAlerts) = (conditions.holding(), routersWithAlerts.contains(agent))

@@ -315,7 +315,7 @@ extension Router {
   }
 
   /// It is on the preferred network now. What a login says without a dataset makes no member: it may say anything.
-  mutating func noteMember(of preferred: ExtendedPANID?, before: Router?) {
+  mutating func noteMember(of preferred: ExtendedPANID?, before: StoredRouter?) {
     guard dataset != nil || source == .mdns else { return }
     // The network became the preferred one around it.
     if memberOf != preferred, let before, before.isPresent, before.network == network { isKnown = true }

@@ -5,7 +5,7 @@ import ThreadkeeperSupport
 /// one of them says to do, no other one speaks against: while `AdoptionFailed` fires, the mismatch refers to it; and
 /// none says to wait, as others may say what to do meanwhile.
 struct RouterAlerts {
-  let router: Router
+  let router: StoredRouter
   let check: PreferredCheck
   let preferred: DatasetSummary?
   let trigger: AlertFacts.Trigger
@@ -76,7 +76,7 @@ struct RouterAlerts {
     let message: AlertFacts.Message =
       if router.isElsewhere { .elsewhere(isConfiguredForPreferred: isConfiguredForPreferred) } else if differs.isEmpty {
         .notAttached
-      } else { isConfiguredForPreferred || router.refuses(preferred) ? .otherCredentials : .otherNetwork }
+      } else { isConfiguredForPreferred || router.value.refuses(preferred) ? .otherCredentials : .otherNetwork }
     var facts = facts(message, differs: differs.isEmpty ? nil : differs)
     facts.adoption = shownAdoption
     all.append((.preferredNetworkMismatch, facts))
@@ -105,7 +105,7 @@ struct RouterAlerts {
   }
 
   /// Whether the preferred dataset is stored for it.
-  private var hasPreferred: Bool { router.dataset.flatMap { stored in preferred.map(stored.isSame) } == true }
+  private var hasPreferred: Bool { router.dataset.flatMap { own in preferred.map(own.isSame) } == true }
 
   private func addConflict(to all: inout Holding) {
     if case .conflict(let differs) = check {

@@ -191,10 +191,11 @@ struct RouterCounts: Equatable, Sendable {
 
   /// A router came, changed or went.
   ///
-  /// - Returns: whether a network has a name that it had not, or the other way round.
-  mutating func note(_ old: Counted, _ new: Counted) -> Bool {
+  /// - Returns: what has another name by that.
+  mutating func note(_ old: Counted, _ new: Counted) -> NameNews {
+    var news = NameNews()
     // Most changes are none of what is counted: nothing is touched then, which a snapshot may share.
-    if old == new { return false }
+    if old == new { return news }
     totals.add(-1, old)
     totals.add(1, new)
     if old.team != new.team {
@@ -216,10 +217,13 @@ struct RouterCounts: Equatable, Sendable {
       Self.add(-1, &ofUser, old.user)
       Self.add(1, &ofUser, new.user)
     }
-    if old.name != new.name { names.replace(old.seenName, new.seenName) }
-    var isNetworkNews = false
+    if old.name != new.name {
+      news.router = (old.seenName, new.seenName)
+      names.replace(news.router.old, news.router.new)
+    }
     if old.network != new.network || old.networkName != new.networkName {
-      isNetworkNews = networkNames.rename(old.seenNetworkName, new.seenNetworkName)
+      let seen = (old: old.seenNetworkName, new: new.seenNetworkName)
+      if networkNames.rename(seen.old, seen.new) { news.network = seen }
     }
     seen += (new.isSeenOnly ? 1 : 0) - (old.isSeenOnly ? 1 : 0)
     let isSame = old.network == new.network && old.isOnline == new.isOnline && old.team == new.team
@@ -227,7 +231,7 @@ struct RouterCounts: Equatable, Sendable {
       if let network = old.network { Self.add(-1, &networks, network, old) }
       if let network = new.network { Self.add(1, &networks, network, new) }
     }
-    if isSame, old.actualNetwork == new.actualNetwork, old.memberOf == new.memberOf { return isNetworkNews }
+    if isSame, old.actualNetwork == new.actualNetwork, old.memberOf == new.memberOf { return news }
     if let network = old.actualNetwork, let preferred = old.memberOf {
       Self.add(-1, &members[preferred, default: [:]], network, old)
       if members[preferred]?.isEmpty == true { members[preferred] = nil }
@@ -235,7 +239,7 @@ struct RouterCounts: Equatable, Sendable {
     if let network = new.actualNetwork, let preferred = new.memberOf {
       Self.add(1, &members[preferred, default: [:]], network, new)
     }
-    return isNetworkNews
+    return news
   }
 
   private static func add<Key>(_ change: Int, _ counts: inout [Key: Int], _ key: Key?) {

@@ -1,5 +1,15 @@
 import ThreadDataset
 
+/// A router as it is in the table. Immutable, so that snapshots can be read by other threads, and passed on by reference:
+/// a router is large, and mostly a field of it is asked for.
+@dynamicMemberLookup final class StoredRouter: Sendable {
+  let value: Router
+
+  init(_ router: consuming Router) { value = router }
+
+  subscript<Field>(dynamicMember path: KeyPath<Router, Field>) -> Field { value[keyPath: path] }
+}
+
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
 ///
 /// A copy of the table costs nothing until one of the two changes, so a reader keeps a snapshot while the home goes on.
@@ -7,14 +17,8 @@ import ThreadDataset
 /// part of the index, where a router comes or goes; the counts that change with it. When a router was seen last stands
 /// beside it, so that a sign of life copies no router.
 package struct RouterTable: Sendable {
-  /// Immutable, so that snapshots can be read by other threads.
-  private final class Box: Sendable {
-    let router: Router
-    init(_ router: consuming Router) { self.router = router }
-  }
-
   private struct Slot {
-    var box: Box?
+    var stored: StoredRouter?
     var seen: WireTime
   }
 
@@ -33,9 +37,12 @@ package struct RouterTable: Sendable {
 
   package var totals: RouterTotals { counts.totals }
 
-  package subscript(agent: BorderAgentID) -> Router? {
-    guard let slot = index[agent], let box = self[slot: Int(slot)].box else { return nil }
-    return box.router
+  package subscript(agent: BorderAgentID) -> Router? { stored(agent)?.value }
+
+  /// The same without a copy of it.
+  func stored(_ agent: BorderAgentID) -> StoredRouter? {
+    guard let slot = index[agent] else { return nil }
+    return self[slot: Int(slot)].stored
   }
 
   private subscript(slot slot: Int) -> Slot {
@@ -52,26 +59,30 @@ package struct RouterTable: Sendable {
   @discardableResult package func lend<R>(
     _ agent: BorderAgentID, to body: (_ router: borrowing Router, _ seen: WireTime) -> R
   ) -> R? {
-    guard let slot = index[agent].map({ self[slot: Int($0)] }), let box = slot.box else { return nil }
-    return body(box.router, slot.seen)
+    guard let slot = index[agent].map({ self[slot: Int($0)] }), let stored = slot.stored else { return nil }
+    return body(stored.value, slot.seen)
   }
 
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.
   ///
-  /// - Returns: whether a network has a name that it had not, or the other way round.
-  @discardableResult mutating func set(_ router: consuming Router, firstSeen now: WireTime) -> Bool {
-    let (agent, next) = (router.agent, RouterCounts.Counted(router))
+  /// - Returns: what has another name by that.
+  @discardableResult mutating func set(_ router: consuming Router, firstSeen now: WireTime) -> NameNews {
+    set(StoredRouter(router), firstSeen: now)
+  }
+
+  @discardableResult mutating func set(_ stored: StoredRouter, firstSeen now: WireTime) -> NameNews {
+    let (agent, next) = (stored.agent, RouterCounts.Counted(stored.value))
     if let slot = index[agent].map(Int.init) {
-      let isNetworkNews = counts.note(counted(in: slot), next)
-      self[slot: slot].box = Box(router)
-      return isNetworkNews
+      let news = counts.note(counted(in: slot), next)
+      self[slot: slot].stored = stored
+      return news
     }
-    let isNetworkNews = counts.note(.nothing, next)
-    let new = Slot(box: Box(router), seen: now)
+    let news = counts.note(.nothing, next)
+    let new = Slot(stored: stored, seen: now)
     if let slot = free.popLast() {
       index[agent] = slot
       self[slot: Int(slot)] = new
-      return isNetworkNews
+      return news
     }
     index[agent] = Int32(slots)
     if slots % Self.page == 0 {
@@ -81,21 +92,21 @@ package struct RouterTable: Sendable {
     }
     pages[pages.count - 1].append(new)
     slots += 1
-    return isNetworkNews
+    return news
   }
 
   /// What is counted of the router there.
   private func counted(in slot: Int) -> RouterCounts.Counted {
-    self[slot: slot].box.map { RouterCounts.Counted($0.router) } ?? .nothing
+    self[slot: slot].stored.map { RouterCounts.Counted($0.value) } ?? .nothing
   }
 
   /// Notes that a router was seen, and the number of its message.
   mutating func see(_ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order = .none) {
     guard let slot = index[agent].map(Int.init) else { return }
     self[slot: slot].seen = now
-    guard order != .none, var router = self[slot: slot].box?.router else { return }
+    guard order != .none, var router = self[slot: slot].stored?.value else { return }
     _ = router.order.take(order)
-    self[slot: slot].box = Box(router)
+    self[slot: slot].stored = StoredRouter(router)
   }
 
   /// The clock was set back: nothing was seen later than now.
@@ -143,13 +154,13 @@ package struct RouterTable: Sendable {
   func newest(atMost most: Int) -> [Router] { counts.newest.prefix(most).compactMap { self[$0.agent] } }
 
   /// - Returns: as `set`.
-  mutating func remove(_ agent: BorderAgentID) -> Bool {
-    guard let slot = index[agent] else { return false }
+  @discardableResult mutating func remove(_ agent: BorderAgentID) -> NameNews {
+    guard let slot = index[agent] else { return NameNews() }
     index[agent] = nil
-    let isNetworkNews = counts.note(counted(in: Int(slot)), .nothing)
-    self[slot: Int(slot)].box = nil
+    let news = counts.note(counted(in: Int(slot)), .nothing)
+    self[slot: Int(slot)].stored = nil
     free.append(slot)
-    return isNetworkNews
+    return news
   }
 }
 
@@ -197,7 +208,7 @@ extension RouterTable: Sequence {
     package mutating func next() -> Router? {
       while slot < table.slots {
         defer { slot += 1 }
-        if let box = table[slot: slot].box { return box.router }
+        if let stored = table[slot: slot].stored { return stored.value }
       }
       return nil
     }
@@ -207,13 +218,15 @@ extension RouterTable: Sequence {
 
   /// Lends each router without a copy, with when it was seen last: what is due by the clock looks at all of them.
   package func forEach(_ body: (_ router: borrowing Router, _ seen: WireTime) -> Void) {
-    for page in pages { for slot in page { if let box = slot.box { body(box.router, slot.seen) } } }
+    for page in pages { for slot in page { if let stored = slot.stored { body(stored.value, slot.seen) } } }
   }
 
   /// Lends each; only those are copied that are meant.
   package func filter(_ isMeant: (borrowing Router) -> Bool) -> [Router] {
     var meant: [Router] = []
-    for page in pages { for slot in page { if let box = slot.box, isMeant(box.router) { meant.append(box.router) } } }
+    for page in pages {
+      for slot in page { if let stored = slot.stored, isMeant(stored.value) { meant.append(stored.value) } }
+    }
     return meant
   }
 }

@@ -156,7 +156,7 @@ extension HomeScene {
     var wrong: [AlertKey] = []
     for router in home.routers {
       let conditions = RouterAlerts(
-        router: router, check: PreferredCheck(router, preferred: home.preferred?.dataset),
+        router: StoredRouter(router), check: PreferredCheck(router, preferred: home.preferred?.dataset),
         preferred: home.preferred?.dataset, trigger: .silence, lastSeen: now, currentName: nil,
         isExplainedByHome: home.isExplained(router), isAwayTogether: home.isAwayTogether(router),
         isAccepted: !home.verdict(of: router).isMismatch, hasOthers: false)

@@ -41,9 +41,9 @@ import ThreadDataset
 
   private static func remedies(_ router: Router) -> [AlertName: String] {
     let alerts = RouterAlerts(
-      router: router, check: PreferredCheck(router, preferred: preferred), preferred: preferred, trigger: .announce,
-      lastSeen: WireTime(milliseconds: 0), currentName: nil, isExplainedByHome: false, isAwayTogether: false,
-      isAccepted: false, hasOthers: false)
+      router: StoredRouter(router), check: PreferredCheck(router, preferred: preferred), preferred: preferred,
+      trigger: .announce, lastSeen: WireTime(milliseconds: 0), currentName: nil, isExplainedByHome: false,
+      isAwayTogether: false, isAccepted: false, hasOthers: false)
     var remedies: [AlertName: String] = [:]
     for (name, facts) in alerts.holding() { remedies[name] = AlertText(facts, homeOption: "").remedy }
     return remedies
