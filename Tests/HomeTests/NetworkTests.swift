@@ -53,6 +53,55 @@ import ThreadDataset
     #expect(one != other)
   }
 
+  private struct Names {
+    var router: String?
+    var network: UInt64
+    var networkName: String
+  }
+
+  @Test("It says which names a change has made others, and counts what a look at all would", arguments: 1...4)
+  func names(_ seed: UInt64) {
+    var numbers = RandomHome(seed: seed)
+    let now = WireTime(milliseconds: 0)
+    var table = RouterTable()
+    var listed: [UInt64: Names] = [:]
+    func networks() -> Set<String> { Set(listed.values.map { "\($0.network) \($0.networkName)" }) }
+    for step in 1...400 {
+      let agent = UInt64.random(in: 1...8, using: &numbers)
+      let (old, before) = (listed[agent], networks())
+      let news: NameNews
+      if Int.random(in: 0..<4, using: &numbers) == 0 {
+        listed[agent] = nil
+        news = table.remove(.number(agent))
+      } else {
+        let names = Names(
+          router: ["Attic", "Cellar", nil].randomElement(using: &numbers) ?? nil,
+          network: .random(in: 1...3, using: &numbers), networkName: Bool.random(using: &numbers) ? "Home" : "Guests")
+        listed[agent] = names
+        var router = Self.router(agent, names.router)
+        router.isPresent = true
+        router.dataset = .of(names.network, name: names.networkName)
+        news = table.set(router, firstSeen: now)
+      }
+      let new = listed[agent]
+      let isRenamed = old?.router != new?.router
+      #expect(
+        news.router.old?.look == (isRenamed ? old?.router : nil) && news.router.old.map { $0.id.high == agent } != false
+      )
+      #expect(
+        news.router.new?.look == (isRenamed ? new?.router : nil) && news.router.new.map { $0.id.high == agent } != false
+      )
+      let isNetworkNews = networks() != before
+      #expect(news.network.old?.look == (isNetworkNews ? old?.networkName : nil))
+      #expect(news.network.new?.look == (isNetworkNews ? new?.networkName : nil))
+      if step % 50 == 0 {
+        var counted = RouterTable()
+        for router in table { counted.set(router, firstSeen: now) }
+        #expect(counted.counts == table.counts)
+      }
+    }
+  }
+
   @Test("A clock that is set back lets nothing have been seen later than now") func notLater() {
     var table = RouterTable()
     table.set(Self.router(1), firstSeen: WireTime(milliseconds: 5))
