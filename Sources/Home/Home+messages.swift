@@ -192,7 +192,7 @@ extension Home {
     let stored = router.dataset
     let preferred = preferred?.dataset
     // A router that had other parameters than the preferred network uses the preferred ones now, which may be older.
-    let returns = preferred.map { incoming.isSame(as: $0) && stored?.isSame(as: $0) == false } ?? false
+    let returns = preferred.map { stored?.isSame(as: $0) == false && incoming.isSame(as: $0) } ?? false
     var change =
       isCurrent || returns
       ? DatasetDecision(stored: stored, confirmed: incoming) : DatasetDecision(stored: stored, reported: incoming)

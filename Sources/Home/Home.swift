@@ -124,6 +124,9 @@ package struct Home: Sendable {
     var namesakes: Set<BorderAgentID> = []
     /// The record of the envelope's number. It is written with what else has changed.
     var signer: RecordKey?
+
+    /// Without a copy: it is asked for with each message.
+    mutating func takeOutput() -> HomeOutput { exchange(&output, with: HomeOutput()) }
   }
 
   package init(rules: HomeRules) { step = Step(rules: rules) }
@@ -131,11 +134,10 @@ package struct Home: Sendable {
   /// Takes an input, and decides all that follows from it.
   package mutating func handle(_ input: HomeInput, at now: WireTime, rules: HomeRules) -> HomeOutput {
     step = Step(now: now, rules: rules)
+    if case .message(let message, let user) = input, takeSignOfLife(message, from: user) { return step.takeOutput() }
     switch input {
     case .started: start()
-    case .message(let message, let user):
-      if takeSignOfLife(message, from: user) { return step.output }
-      receive(message, from: user)
+    case .message(let message, let user): receive(message, from: user)
     case .request(let request, let context): step.output.answer = answer(request, context)
     case .decision(let decision): step.output.answer = decide(decision)
     case .sightings(let sightings): see(sightings)
@@ -168,7 +170,7 @@ package struct Home: Sendable {
     if let signer = step.signer, step.hasChangedRouters || !step.output.events.isEmpty || !step.output.audit.isEmpty {
       noteRecord(signer)
     }
-    return step.output
+    return step.takeOutput()
   }
 
   mutating func emit(_ event: HomeEvent) { step.output.events.append(event) }

@@ -47,7 +47,8 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   /// Replaces one; nil: there is none.
   mutating func replace(_ old: Element?, _ new: Element?) {
-    if old == new { return }
+    // Not as optional values, which are copied to be compared.
+    if let old, let new, old == new { return }
     if let old { remove(old) }
     if let new { insert(new) }
   }
