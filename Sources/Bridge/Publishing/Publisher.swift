@@ -305,7 +305,8 @@ extension Publisher.State {
     homes[home] = Publisher.ShownHome(new)
     func place(_ subject: RetainedPlace.Subject) -> RetainedPlace { RetainedPlace(home: home, subject: subject) }
     for agent in commit.changes.routers {
-      let (before, after) = (old.routers[agent], new.routers[agent])
+      let before = old.routers.lend(agent) { router, _ in RouterDeviceParts(router) }
+      let after = new.routers.lend(agent) { router, _ in RouterDeviceParts(router) }
       // One that came and left since is not known to the broker.
       guard before?.isPresent == true || after?.isPresent == true else { continue }
       dirty.add(place(.router(agent)))

@@ -380,12 +380,19 @@ extension HomeAssistantPlace {
   fileprivate var start: String { String(bridgeTopic.dropLast("/config".count)) }
 }
 
-extension Router {
-  /// Whether a change makes another device of it.
-  func needsAnnouncement(after before: Router?) -> Bool {
-    guard isPresent else { return before?.isPresent == true }
-    guard let before, before.isPresent else { return true }
-    return name != before.name || vendor != before.vendor || model != before.model
-      || (source == .mdns && dataset == nil) != (before.source == .mdns && before.dataset == nil)
+/// What the device of a router is made of.
+struct RouterDeviceParts: Equatable {
+  let isPresent: Bool
+  let name: String?
+  private let vendor: String?
+  private let model: String?
+  private let hasOnlyRecord: Bool
+
+  init(_ router: borrowing Router) {
+    (isPresent, name, vendor, model) = (router.isPresent, router.name, router.vendor, router.model)
+    hasOnlyRecord = router.source == .mdns && router.dataset == nil
   }
+
+  /// Whether a change makes another device of it.
+  func needsAnnouncement(after before: Self?) -> Bool { isPresent ? self != before : before?.isPresent == true }
 }
