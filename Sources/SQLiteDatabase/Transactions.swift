@@ -1,7 +1,7 @@
 import CLibSQLite
 
 /// A consistent snapshot. Not to be kept: after the body of `read` or `write` it only throws.
-package class ReadTransaction {
+@usableFromInline package class ReadTransaction {
   let connection: SQLiteConnection
   private var isOpen = true
 
@@ -54,7 +54,7 @@ package class ReadTransaction {
   /// Row by row, until `row` returns false.
   ///
   /// - Parameter loans: bytes of which no copy is made stay where they are until this returns.
-  package func forEach(
+  @usableFromInline package func forEach(
     _ sql: StaticString, bound values: [SQLiteValue] = [], lending loans: [SQLiteLoan] = [],
     row: (SQLiteRow) throws -> Bool
   ) throws {
@@ -182,7 +182,7 @@ package protocol TransactionState: AnyObject {
 ///
 /// Columns count from 0. Where the column holds another kind, SQLite converts: NULL reads as 0 or
 /// as nothing.
-package struct SQLiteRow {
+@usableFromInline package struct SQLiteRow {
   let statement: OpaquePointer
 
   package func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
@@ -217,7 +217,7 @@ package struct SQLiteRow {
 }
 
 /// A value bound to a statement. SQLite's storage classes but REAL, which no table has.
-package enum SQLiteValue: Equatable, Sendable {
+@usableFromInline package enum SQLiteValue: Equatable, Sendable {
   case null
   case integer(Int64)
   case text(String)
@@ -232,7 +232,7 @@ package enum SQLiteValue: Equatable, Sendable {
 }
 
 /// A value that is lent to a statement.
-package enum SQLiteLoan {
+@usableFromInline package enum SQLiteLoan {
   case null
   case integer(Int64)
   case bytes(UnsafeRawBufferPointer)
@@ -240,7 +240,7 @@ package enum SQLiteLoan {
 
 extension SQLiteValue: CustomStringConvertible, CustomDebugStringConvertible {
   /// The kind and the length: a value may be a secret.
-  package var description: String {
+  @usableFromInline package var description: String {
     switch self {
     case .null: "null"
     case .integer: "integer"
@@ -248,5 +248,5 @@ extension SQLiteValue: CustomStringConvertible, CustomDebugStringConvertible {
     case .blob(let bytes): "blob <\(bytes.count) bytes>"
     }
   }
-  package var debugDescription: String { description }
+  @usableFromInline package var debugDescription: String { description }
 }

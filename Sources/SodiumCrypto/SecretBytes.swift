@@ -7,10 +7,10 @@ import Glibc
 /// Long-lived keys belong in a `KeyArena`; this is for what comes and goes.
 // Unchecked because the compiler cannot know it: the memory is written before init returns and
 // not again until deinit, when nobody else holds it.
-package final class SecretBytes: KeyMaterial, @unchecked Sendable {
+@usableFromInline package final class SecretBytes: KeyMaterial, @unchecked Sendable {
   @usableFromInline let memory: UnsafeMutableRawBufferPointer
   /// The number of bytes.
-  package let count: Int
+  @usableFromInline package let count: Int
 
   /// Makes room for `capacity` bytes, lets `body` fill them and keeps the number it returns.
   @inlinable package init<E: Error>(capacity: Int, initializing body: (UnsafeMutableRawBufferPointer) throws(E) -> Int)
@@ -60,7 +60,7 @@ package final class SecretBytes: KeyMaterial, @unchecked Sendable {
 
 extension SecretBytes: Equatable {
   /// Takes the same time whatever the bytes are; only the lengths show.
-  package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
+  @usableFromInline package static func == (left: SecretBytes, right: SecretBytes) -> Bool {
     guard left.count == right.count else { return false }
     guard left.count > 0 else { return true }
     return left.withUnsafeBytes { first in
@@ -73,9 +73,9 @@ extension SecretBytes: Equatable {
 }
 
 extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "<\(count) bytes>" }
-  package var debugDescription: String { description }
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  @usableFromInline package var description: String { "<\(count) bytes>" }
+  @usableFromInline package var debugDescription: String { description }
+  @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Something that holds a key and lends its bytes for the length of a call.
@@ -84,7 +84,8 @@ package protocol KeyMaterial: Sendable {
 }
 
 // Inlinable, like all of this module that lends bytes: a caller that is not compiled together with it
-// would pay more for the closures than for the encryption.
+// would pay more for the closures than for the encryption. A function of a `package` type is inlined elsewhere only where
+// the type is `@usableFromInline`.
 
 /// Memory for the length of one call, on the stack where it is small, zeroed afterwards.
 @inlinable package func withScratchMemory<R>(_ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows
@@ -119,9 +120,10 @@ package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { zero(
 /// A POSIX mutex and not `Synchronization.Mutex`: the thread sanitizer knows the one, and takes
 /// whatever the other guards for a race.
 // Unchecked because the value is touched under the mutex only, and the mutex's memory never moves.
-package final class Locked<Value>: @unchecked Sendable {
+@usableFromInline package final class Locked<Value>: @unchecked Sendable {
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  @usableFromInline var value: Value
+  // Who holds the mutex is alone: the language need not look, too.
+  @exclusivity(unchecked) @usableFromInline var value: Value
 
   package init(_ value: sending Value) {
     self.value = value
@@ -145,9 +147,9 @@ package final class Locked<Value>: @unchecked Sendable {
 /// left out of core dumps, and with unreadable pages on both sides.
 ///
 /// One `sodium_malloc` costs some 60 µs and four pages, so keys share a region.
-package final class KeyArena: Sendable {
+@usableFromInline package final class KeyArena: Sendable {
   /// The length of every key, in bytes.
-  package static let keyLength = 32
+  @usableFromInline package static let keyLength = 32
   /// One page: sodium_malloc aligns the end of a region, so a whole page is aligned at both ends.
   private static let keysInRegion = 128
 
@@ -216,7 +218,7 @@ package final class KeyArena: Sendable {
 }
 
 /// One key of 32 bytes in a `KeyArena`: zeroed, and its place given back, when released.
-package final class GuardedKey: KeyMaterial {
+@usableFromInline package final class GuardedKey: KeyMaterial {
   private let arena: KeyArena
   @usableFromInline let address: UInt
 
@@ -241,7 +243,7 @@ package final class GuardedKey: KeyMaterial {
 }
 
 extension GuardedKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "<\(KeyArena.keyLength) bytes>" }
-  package var debugDescription: String { description }
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  @usableFromInline package var description: String { "<\(KeyArena.keyLength) bytes>" }
+  @usableFromInline package var debugDescription: String { description }
+  @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }
