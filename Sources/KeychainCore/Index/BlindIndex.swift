@@ -17,6 +17,8 @@ struct BlindIndex {
   }
 
   let key: GuardedKey
+  /// Of the key.
+  let epoch: UInt32
 
   /// - Parameters:
   ///   - group: instead of that among the attributes.
@@ -177,7 +179,8 @@ struct SearchPlan {
   /// a part of it open, or means too many.
   private static func primaryKeys(_ query: ItemQuery, _ itemClass: ItemClass, _ indexes: [BlindIndex]) throws -> [Key]?
   {
-    var groups: [String?] = [nil]
+    // Nil: the attributes say it.
+    var groups: [String]?
     for attribute in itemClass.primaryKey where attribute != .synchronizable {
       guard query.attributes.withPlace(of: attribute, { $0 == nil }) else { continue }
       guard attribute == .accessGroup, let accessGroups = query.accessGroups else { return nil }
@@ -189,17 +192,18 @@ struct SearchPlan {
       case .yes: [true]
       case .any: [false, true]
       }
-    let count = groups.count * synchronizable.count * indexes.count
+    let count = (groups?.count ?? 1) * synchronizable.count * indexes.count
     guard count > 0, count <= limit else { return nil }
     var keys: [Key] = []
     keys.reserveCapacity(count)
     for index in indexes {
-      for group in groups {
-        for isSynchronizable in synchronizable {
+      for isSynchronizable in synchronizable {
+        func add(_ group: String?) throws {
           keys.append(
             .index(
               try index.primaryKey(of: itemClass, query.attributes, group: group, isSynchronizable: isSynchronizable)))
         }
+        if let groups { for group in groups { try add(group) } } else { try add(nil) }
       }
     }
     return keys

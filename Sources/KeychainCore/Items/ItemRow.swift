@@ -87,8 +87,8 @@ extension Keychain {
     guard plaintext.count <= NewItem.attributesLimit else { throw NewItem.tooLarge("attributes") }
     let metadataKey = try keys.current(.metadata, ledger, in: tx)
     let indexKey = try keys.current(.blindIndex, ledger, in: tx)
-    let index = BlindIndex(key: indexKey.key)
-    row.indexEpoch = indexKey.id.epoch
+    let index = BlindIndex(key: indexKey.key, epoch: indexKey.id.epoch)
+    row.indexEpoch = index.epoch
     row.primaryIndex = try index.primaryKey(of: item.itemClass, item.attributes)
     let sides = item.itemClass.sideIndexes
     row.index1 = try index.side(sides.first, of: item.itemClass, item.attributes)

@@ -24,7 +24,8 @@ extension Keychain {
     guard tx != nil || access == .readWrite else { return try read { try first(matching: query, in: $0) } }
     var query = query
     query.limit = min(query.limit ?? 1, 1)
-    guard case (let item, let secret?)? = try find(query, in: tx, opening: { _ in true }).first else { return nil }
+    var found = try find(query, in: tx) { _ in true }
+    guard case (let item, let secret?)? = found.popLast() else { return nil }
     return (item, secret)
   }
 
@@ -36,22 +37,26 @@ extension Keychain {
   func find(_ query: ItemQuery, in tx: ReadTransaction?, opening isOpened: (Item) -> Bool) throws(KeychainError)
     -> [Found]
   {
-    func search(_ index: [LoadedKeys.Index]) throws -> [Found] {
-      // An altered index would hide an item.
-      let plan = health.hidesItems ? .scan : try SearchPlan(query, indexes: index.map { BlindIndex(key: $0.key) })
-      func run(_ tx: ReadTransaction) throws -> [Found] { try self.run(plan, of: query, in: tx, opening: isOpened) }
-      if let tx { return try run(tx) }
-      return try plan.keys.count == 1 ? database.look(run) : database.read(run)
-    }
-    return try KeychainError.wrap("searching") {
+    try KeychainError.wrap("searching") {
       if let limit = query.limit, limit <= 0 { return [] }
       if access == .readOnly, let tx { try keys.checkIndexKey(in: tx) }
-      let known = keys.index
-      let found = try search(known)
+      let known = keys.indexes
+      let found = try find(query, by: known, in: tx, opening: isOpened)
       // A new index key may have come between the look at the keys and the first one at the store.
-      let now = keys.index
-      return now.last?.key === known.last?.key ? found : try search(now)
+      let now = keys.indexes
+      if now.last?.key === known.last?.key { return found }
+      return try find(query, by: now, in: tx, opening: isOpened)
     }
+  }
+
+  private func find(
+    _ query: ItemQuery, by indexes: [BlindIndex], in tx: ReadTransaction?, opening isOpened: (Item) -> Bool
+  ) throws -> [Found] {
+    // An altered index would hide an item.
+    let plan = health.hidesItems ? .scan : try SearchPlan(query, indexes: indexes)
+    func run(_ tx: ReadTransaction) throws -> [Found] { try self.run(plan, of: query, in: tx, opening: isOpened) }
+    if let tx { return try run(tx) }
+    return try plan.keys.count == 1 ? database.look(run) : database.read(run)
   }
 
   private func run(_ plan: SearchPlan, of query: ItemQuery, in tx: ReadTransaction, opening isOpened: (Item) -> Bool)

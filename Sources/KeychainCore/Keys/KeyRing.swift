@@ -104,8 +104,8 @@ final class KeyRing: Sendable {
     }
   }
 
-  /// The keys of the blind index.
-  var index: [LoadedKeys.Index] { loaded.withLock { $0.indexKeys } }
+  /// One for each key of the blind index.
+  var indexes: [BlindIndex] { loaded.withLock { $0.indexes } }
 
   func add(_ key: GuardedKey, as id: KeyID) { loaded.withLock { $0.add(key, as: id) } }
 
@@ -207,15 +207,13 @@ extension KeyRing {
 
 /// The keys that are in memory now, roots among them.
 struct LoadedKeys {
-  typealias Index = (epoch: UInt32, key: GuardedKey)
-
   private(set) var keys: [KeyID: GuardedKey]
   /// The newest of each purpose, whether it could be opened or not.
   private(set) var current: [KeyPurpose: KeyID] = [:]
-  /// The index key, and after a rotation also the one before it, for who still reads an older state of the store.
+  /// By the index key, and after a rotation also by the one before it, for who still reads an older state of the store.
   /// Replaced as a whole: who has a copy reads it without the lock, and the thread sanitizer does not see Swift
   /// count references.
-  private(set) var indexKeys: [Index] = []
+  private(set) var indexes: [BlindIndex] = []
 
   /// Nothing that a session key wraps comes in, nor the session key itself.
   private(set) var isLocked = false
@@ -236,7 +234,7 @@ struct LoadedKeys {
   }
 
   private mutating func addIndex(_ key: GuardedKey, _ epoch: UInt32) {
-    indexKeys = indexKeys.filter { $0.epoch != epoch } + [(epoch, key)]
+    indexes = indexes.filter { $0.epoch != epoch } + [BlindIndex(key: key, epoch: epoch)]
   }
 
   /// New root keys and the index key among `new`, before their commit: who reads right after it, and before
@@ -257,7 +255,7 @@ struct LoadedKeys {
     for id in ids {
       keys[id] = nil
       if current[id.purpose] == id { current[id.purpose] = nil }
-      if id.purpose == .blindIndex { indexKeys = indexKeys.filter { $0.epoch != id.epoch } }
+      if id.purpose == .blindIndex { indexes = indexes.filter { $0.epoch != id.epoch } }
     }
   }
 

@@ -25,12 +25,12 @@ import Testing
       #expect(!keychain.erasure.retired.isEmpty)
     }
     // The new state, while both index keys are in memory.
-    #expect(keychain.keys.index.count == 2)
+    #expect(keychain.keys.indexes.count == 2)
     try keychain.database.read { try RotatedStore.expectFound(18, keychain, in: $0) }
     #expect(try keychain.first(query)?.secret == Sample.secret("secret 3"))
     try keychain.tick()
     keychain.keys.loaded.withLock { loaded in
-      #expect(keychain.erasure.retired.isEmpty && loaded.indexKeys.map(\.epoch) == [2])
+      #expect(keychain.erasure.retired.isEmpty && loaded.indexes.map(\.epoch) == [2])
       let epochs = loaded.keys.keys.filter { $0.purpose != .audit && $0.purpose != .device }
       #expect(epochs.allSatisfy { $0.epoch == 2 })
     }
@@ -143,7 +143,7 @@ import Testing
         state.withLock { state in
           guard let loaded = state.keychain?.keys.loaded.withLock({ $0 }) else { return }
           state.keys = Set(loaded.keys.keys)
-          state.index = loaded.indexKeys.map(\.epoch)
+          state.index = loaded.indexes.map(\.epoch)
           state.current = loaded.current[.blindIndex]
         }
         return 1
