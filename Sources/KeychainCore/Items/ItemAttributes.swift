@@ -45,21 +45,23 @@ package struct ItemAttributes: Equatable, Sendable {
         }
         return start..<start
       }
-      // Mostly they come in order, and nothing is behind.
-      let behind = range.lowerBound == bytes.count ? [] : Array(bytes[range.upperBound...])
-      bytes.removeLast(bytes.count - range.lowerBound)
-      if let newValue { append(attribute, newValue) }
-      if !behind.isEmpty { bytes += behind }
+      guard let newValue else { return bytes.removeSubrange(range) }
+      put(attribute, newValue, over: range)
     }
   }
 
-  private mutating func append(_ attribute: ItemAttribute, _ value: AttributeValue) {
-    bytes.write(attribute.rawValue)
+  private mutating func put(_ attribute: ItemAttribute, _ value: AttributeValue, over range: Range<Int>) {
     value.withCanonicalBytes { canonical in
       // A truth value is all in its kind.
       let count = value.kind >= 4 ? 0 : canonical.count
-      bytes.writeShort(UInt64(count) << 3 | UInt64(value.kind))
-      bytes.write(UnsafeRawBufferPointer(rebasing: canonical.prefix(count)))
+      // The most that a tag and a length need, too.
+      withUnsafeTemporaryAllocation(byteCount: 11 + count, alignment: 1) { memory in
+        var writer = RowWriter(memory)
+        writer.write(attribute.rawValue)
+        writer.writeShort(UInt64(count) << 3 | UInt64(value.kind))
+        writer.write(UnsafeRawBufferPointer(rebasing: canonical.prefix(count)))
+        bytes.replaceSubrange(range, with: memory[..<writer.count])
+      }
     }
   }
 
@@ -76,7 +78,9 @@ package struct ItemAttributes: Equatable, Sendable {
 
   package func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> ItemAttributes {
     var filtered = ItemAttributes()
-    for element in self where try isIncluded(element) { filtered.append(element.key, element.value) }
+    for (attribute, value) in self where try isIncluded((attribute, value)) {
+      filtered.put(attribute, value, over: filtered.bytes.count..<filtered.bytes.count)
+    }
     return filtered
   }
 

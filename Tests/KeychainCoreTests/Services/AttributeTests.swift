@@ -75,7 +75,12 @@ import Testing
     var model: [ItemAttribute: AttributeValue] = [:]
     for step in 0..<500 {
       let attribute = ItemAttribute(rawValue: UInt8.random(in: 1...24, using: &random))
-      let value: AttributeValue? = Bool.random(using: &random) ? .integer(Int64(step)) : nil
+      let count = Int.random(in: 0...200, using: &random)
+      let values: [AttributeValue?] = [
+        nil, nil, .integer(Int64(step)), .bool(step % 2 == 0), .string(String(repeating: "é", count: count)),
+        .data([UInt8](repeating: 0x80, count: count)),
+      ]
+      let value = values[Int.random(in: values.indices, using: &random)]
       attributes[attribute] = value
       model[attribute] = value
       #expect(attributes[attribute] == value)
