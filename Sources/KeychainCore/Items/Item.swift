@@ -54,7 +54,12 @@ extension Item {
   /// store of a newer version.
   mutating func decode(_ padded: UnsafeRawBufferPointer) throws {
     // Not in constant time, unlike a secret's: what it says is about to be compared and printed.
-    guard let count = padded.lastIndex(where: { $0 != 0 }), padded[count] == 0x80 else { throw SodiumError.badPadding }
+    var end = padded.count
+    // Eight zeros at once.
+    while end >= 8, padded.loadUnaligned(fromByteOffset: end - 8, as: UInt64.self) == 0 { end -= 8 }
+    guard let count = padded[..<end].lastIndex(where: { $0 != 0 }), padded[count] == 0x80 else {
+      throw SodiumError.badPadding
+    }
     var reader = RowReader(UnsafeRawBufferPointer(rebasing: padded[..<count]))
     guard let accessible = Accessibility(rawValue: try reader.number()) else { throw SodiumError.badPadding }
     self.accessible = accessible

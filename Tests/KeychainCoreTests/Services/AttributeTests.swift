@@ -1,3 +1,4 @@
+import SodiumCrypto
 import TestKit
 import Testing
 
@@ -58,6 +59,23 @@ import Testing
       }
     }
     #expect(throws: (any Error).self) { try [UInt8](repeating: 0, count: 128).withUnsafeBytes { try again.decode($0) } }
+  }
+
+  @Test("Metadata comes back whatever its length, with zeros at its end too, and without its mark it is refused")
+  func metadataOfEachLength() throws {
+    for count in 0...140 {
+      let item = Item(
+        rowID: 1, id: ItemID(high: 1, low: 2), itemClass: .genericPassword, accessible: .always,
+        attributes: [.generic: .data([UInt8](repeating: 0, count: count))], version: 1)
+      var bytes = item.encoded()
+      #expect(bytes.count % 128 == 0)
+      var again = Item(rowID: 1, id: item.id, itemClass: .genericPassword, version: 1)
+      try bytes.withUnsafeBytes { try again.decode($0) }
+      #expect(again.attributes == item.attributes)
+      let mark = try #require(bytes.lastIndex(of: 0x80))
+      bytes[mark] = 0
+      #expect(throws: SodiumError.badPadding) { try bytes.withUnsafeBytes { try again.decode($0) } }
+    }
   }
 
   @Test func anItemDoesNotPrintItsAttributes() {
