@@ -4,7 +4,7 @@ import Wire
 
 /// The fields of a request, each by itself: what a command needs of them, `ThreadRequest` knows. Fields that a wire does
 /// not have are ignored there.
-package struct RequestFields: WirePart, Equatable, Sendable {
+@usableFromInline package struct RequestFields: WirePart, Equatable, Sendable {
   package enum Wire: Sendable {
     /// The topic names the command.
     case mqtt
@@ -41,11 +41,11 @@ package struct RequestFields: WirePart, Equatable, Sendable {
   /// Of a dataset that is none.
   fileprivate(set) var datasetError: DatasetError?
 
-  package static let sample = RequestFields()
+  @usableFromInline package static let sample = RequestFields()
 
   package init(on wire: Wire = .mqtt) { self.wire = wire }
 
-  package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
+  @usableFromInline package mutating func fields<Coder: WireCoder>(_ c: inout Coder) {
     let isOnSocket = wire == .socket
     if isOnSocket {
       c.field("administrator", &asAdministrator, "For the daemon's own user and root: act for every team.")
@@ -144,8 +144,8 @@ extension RequestFields {
 
 extension RequestFields: CustomStringConvertible, CustomReflectable {
   /// Never the dataset.
-  package var description: String { "the fields of a request" }
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  @usableFromInline package var description: String { "the fields of a request" }
+  @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 package enum RequestPurpose: String, WireName, Sendable {

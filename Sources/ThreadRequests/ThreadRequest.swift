@@ -1,14 +1,16 @@
 import ThreadDataset
 
 /// A request whose fields are sound and complete for its command, and are no others.
-@dynamicMemberLookup package struct ThreadRequest: Sendable, Equatable {
+@usableFromInline @dynamicMemberLookup package struct ThreadRequest: Sendable, Equatable {
   /// Bytes of a `transaction`.
   package static let transactionBytes = 256
 
   package var command: RequestCommand
-  private var fields = RequestFields()
+  @usableFromInline var fields = RequestFields()
 
-  package subscript<Value>(dynamicMember path: WritableKeyPath<RequestFields, Value>) -> Value {
+  // Inlinable, so that a caller in another module takes the field itself: by the key path that takes a thousand
+  // instructions.
+  @inlinable package subscript<Value>(dynamicMember path: WritableKeyPath<RequestFields, Value>) -> Value {
     get { fields[keyPath: path] }
     set { fields[keyPath: path] = newValue }
   }
@@ -116,6 +118,6 @@ import ThreadDataset
 
 extension ThreadRequest: CustomStringConvertible, CustomReflectable {
   /// Never the dataset.
-  package var description: String { "request \(command.rawValue)" }
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  @usableFromInline package var description: String { "request \(command.rawValue)" }
+  @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }
