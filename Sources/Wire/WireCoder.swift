@@ -24,10 +24,10 @@ import ThreadkeeperSupport
 /// that of the bytes of their names, so that equal values are equal bytes.
 ///
 /// The functions that a field goes through while it is written are inlinable, and `fields` is generic over the coder:
-/// the optimizer makes one function of a message and `WireWriter` in the module that calls `json`. Only what is `public`
-/// crosses modules in this way (`package` with `@inlinable` does not, and takes 2.5 times as long), so that is what the
-/// coder and `JSONWriter` are. Declare a message in the module that publishes it, or give it a function there that is not
-/// generic.
+/// the optimizer makes one function of a message and `WireWriter` in the module that calls `json`. Only what is `public`,
+/// or of a type that is `@usableFromInline`, crosses modules in this way (`@inlinable` alone does not, and takes 2.5 times
+/// as long), so that is what the coder and `JSONWriter` are. Declare a message in the module that publishes it, or give
+/// it a function there that is not generic.
 public protocol WireObject {
   /// Each field once, in the order of the wire.
   mutating func fields<Coder: WireCoder>(_ c: inout Coder)

@@ -43,6 +43,11 @@ public struct WireProblem: Error, Hashable {
   public let field: String?
   /// Bytes from the start of the message; nil where something is missing.
   public let offset: Int?
+
+  // Written to be inlined.
+  @usableFromInline init(reason: Reason, field: String?, offset: Int?) {
+    (self.reason, self.field, self.offset) = (reason, field, offset)
+  }
 }
 
 /// How far a field of a message that is read counts.
@@ -190,7 +195,7 @@ extension WireMessage where Self: WirePart { public static var sample: Self { Se
 
 extension WireMessage {
   /// - Parameters: as of `WireReader.read`.
-  public init(reading bytes: [UInt8], depth: Int = WireReader.nesting) throws(WireProblem) {
+  @inlinable public init(reading bytes: [UInt8], depth: Int = WireReader.nesting) throws(WireProblem) {
     let read: Result<Self, WireProblem>?
     do throws(JSONFlaw) {
       read = try WireReader.read(bytes, depth: depth) { reader in
