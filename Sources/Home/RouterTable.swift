@@ -8,6 +8,9 @@ import ThreadDataset
   init(_ router: consuming Router) { value = router }
 
   subscript<Field>(dynamicMember path: KeyPath<Router, Field>) -> Field { value[keyPath: path] }
+
+  /// Only a method of the object passes the router on without a copy.
+  func lend<R>(_ seen: WireTime, to body: (borrowing Router, WireTime) -> R) -> R { body(value, seen) }
 }
 
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
@@ -60,7 +63,7 @@ package struct RouterTable: Sendable {
     _ agent: BorderAgentID, to body: (_ router: borrowing Router, _ seen: WireTime) -> R
   ) -> R? {
     guard let slot = index[agent].map({ self[slot: Int($0)] }), let stored = slot.stored else { return nil }
-    return body(stored.value, slot.seen)
+    return stored.lend(slot.seen, to: body)
   }
 
   /// Adds a router, or replaces the one of the same id. When it was seen last stays as it is.

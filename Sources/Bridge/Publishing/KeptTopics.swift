@@ -390,7 +390,7 @@ extension Publisher.State {
     let nothing = Publication(topic: topic, payload: [], retain: true)
     if levels.isEmpty {
       guard let place = states.devicePlace(of: topic) else { return (nil, nothing) }
-      return (place, states.publication(place, homes[place.home].value, at: now))
+      return (place, homes[place.home].lend { states.publication(place, $0, at: now) })
     }
     if isStoreAlert(levels, home) { return (nil, storeAlertState(of: states.settings.topics.homes[0], at: now)) }
     guard let subject = subject(levels, home) else { return (nil, nothing) }

@@ -31,8 +31,9 @@ extension Publisher.State {
   }
 
   mutating func render(_ place: RetainedPlace, at now: WireTime) -> Publication {
-    let publication = states.publication(
-      place, homes[place.home].value, at: now, storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
+    let publication = homes[place.home].lend { home in
+      states.publication(place, home, at: now, storeAlert: storeAlert.flatMap { $0.endsAt == nil ? $0 : nil })
+    }
     switch place.subject {
     case .questionDevice, .choiceDevice, .disputeDevice:
       // It may be another than when it was found: then it is found again.

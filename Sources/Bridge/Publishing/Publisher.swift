@@ -36,6 +36,9 @@ package final class Publisher: Sendable {
   final class ShownHome: Sendable {
     let value: Home
     init(_ value: Home) { self.value = value }
+
+    /// Only a method of the object passes its value on without a copy.
+    func lend<R>(to body: (borrowing Home) -> R) -> R { body(value) }
   }
 
   struct State {
