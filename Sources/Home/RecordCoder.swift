@@ -45,9 +45,12 @@ struct RecordCoder {
   /// All that is left to read.
   mutating func rest<each Part: Recorded>() throws(RecordError) -> (repeat each Part) {
     let rest = (repeat try self(nil) as each Part)
-    guard bytesLeft == 0 else { throw RecordError() }
+    try end()
     return rest
   }
+
+  /// Nothing is left to read.
+  func end() throws(RecordError) { guard bytesLeft == 0 else { throw RecordError() } }
 
   @inline(__always) mutating func byte(_ value: UInt8?) throws(RecordError) -> UInt8 {
     if let value {
@@ -57,6 +60,15 @@ struct RecordCoder {
     guard isReading, offset < bytes.count else { throw RecordError() }
     defer { offset += 1 }
     return bytes[offset]
+  }
+
+  /// Reads a byte if it is this one.
+  ///
+  /// - Returns: whether it was.
+  mutating func reads(_ expected: UInt8) -> Bool {
+    guard isReading, offset < bytes.count, bytes[offset] == expected else { return false }
+    offset += 1
+    return true
   }
 
   mutating func number(_ value: UInt64?) throws(RecordError) -> UInt64 {

@@ -26,15 +26,20 @@ package struct StoredEvents: Equatable, Sendable {
   package init(_ bytes: [UInt8]) throws(RecordError) {
     var coder = RecordCoder(bytes)
     _ = try coder.byte(nil)
-    (home, time, events) = try coder.rest()
+    // One by one: how parts are read together is found out by their types each time.
+    home = try coder(nil)
+    time = try coder(nil)
+    events = try coder(nil)
+    try coder.end()
   }
 }
 
 extension HomeEvent: RecordedByForm {
   private static let router: UInt8 = 1
 
-  /// Most are of routers, and are written without a look at the other cases.
+  /// Most are of routers, and are written and read without a look at the other cases.
   static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
+    if coder.reads(router) { return .router(try coder(nil)) }
     guard case .router(let event)? = value else { return try form(&coder, value) }
     _ = try coder.byte(router)
     return .router(try coder(event))
