@@ -112,15 +112,15 @@ extension Connection {
   func publish() {
     guard needsPublish, canPublish, handle.isOpen else { return }
     let limit = window.room
-    let publications = handler.publications(upTo: limit)
+    var publications = handler.publications(upTo: limit)
     // Fewer than asked for: there is no more until somebody says so.
     needsPublish = publications.count >= limit
-    // By place: a loop over the values would copy each.
     let now = ContinuousClock.now
-    for place in publications.indices { send(publications[place], at: now) }
+    for place in publications.indices { send(&publications[place], at: now) }
   }
 
-  func send(_ publication: Publication, at now: ContinuousClock.Instant = .now) {
+  /// - Parameter publication: stays as it is; a list lends an element without a copy only for a change.
+  func send(_ publication: inout Publication, at now: ContinuousClock.Instant = .now) {
     do throws(MosquittoError) {
       window.add(publication, identifier: try handle.publish(publication), at: now)
       queued += 1

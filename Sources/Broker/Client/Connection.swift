@@ -331,7 +331,7 @@ extension Connection {
     let isLate = ContinuousClock.now >= disconnect.deadline
     if disconnect.isSent { return isLate ? disconnect.end : nil }
 
-    while window.room > 0, let publication = disconnect.publications.popLast() { send(publication) }
+    while window.room > 0, var publication = disconnect.publications.popLast() { send(&publication) }
     guard isLate || (disconnect.publications.isEmpty && window.isEmpty) else { return nil }
     // The acknowledgements queued before it belong to messages that are on disk.
     handle.disconnect()

@@ -9,14 +9,15 @@ package struct Publication: Sendable, Equatable {
   package var qos: QualityOfService
   /// Whether the broker keeps it for later subscribers. An empty retained payload deletes.
   package var retain: Bool
+  // Not `T?`: that sets a field to nil before the initializer does, and has it copy the whole value at its end.
   /// Seconds after which the broker drops it (MQTT 5 only).
-  package var messageExpiry: UInt32?
+  package var messageExpiry: Optional<UInt32>
   /// The kind of payload, as a MIME type (MQTT 5 only).
-  package var contentType: String?
+  package var contentType: Optional<String>
   /// Echoed from the request that this answers (MQTT 5 only).
-  package var correlationData: [UInt8]?
+  package var correlationData: Optional<[UInt8]>
   /// Where an answer to this is wanted (MQTT 5 only).
-  package var responseTopic: String?
+  package var responseTopic: Optional<String>
   /// The caller's name for it: `MosquittoHandler.acknowledged` gets it again.
   package var token: UInt64
 
@@ -85,12 +86,13 @@ package struct IncomingMessage: Sendable, Equatable {
   package var qos: QualityOfService
   /// True when the broker kept this message and sends it because the subscription is new.
   package var isRetained: Bool
+  // As those of a publication.
   /// Where the publisher wants an answer (MQTT 5 only).
-  package var responseTopic: String?
+  package var responseTopic: Optional<String>
   /// What the answer must carry (MQTT 5 only).
-  package var correlationData: [UInt8]?
+  package var correlationData: Optional<[UInt8]>
   /// Seconds that were left until the message would have expired (MQTT 5 only).
-  package var messageExpiry: UInt32?
+  package var messageExpiry: Optional<UInt32>
 
   package init(
     topic: String, payload: [UInt8], qos: QualityOfService = 1, isRetained: Bool = false, responseTopic: String? = nil,
