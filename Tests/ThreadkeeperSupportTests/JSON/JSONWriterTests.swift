@@ -43,6 +43,21 @@ import Testing
     }
   }
 
+  @Test("What needs an escape is found at each place of a text, and nothing else is escaped") func places() throws {
+    let encoder = JSONEncoder()
+    for count in 1...25 {
+      let plain = String(repeating: "~", count: count)
+      #expect(written(plain) == Array("\"\(plain)\"".utf8))
+      for place in 0..<count {
+        // Those that need one, and their neighbours, which do not.
+        for scalar in ["\0", "\u{1F}", " ", "!", "\"", "#", "[", "\\", "]", "\u{7F}", "\u{80}", "\u{A2}", "\u{DC}"] {
+          let text = "\(plain.prefix(place))\(scalar)\(plain.prefix(count - place - 1))"
+          #expect(try written(text) == Array(encoder.encode(text)), "\(scalar) at \(place) of \(count)")
+        }
+      }
+    }
+  }
+
   @Test("Random texts come back as they were") func roundTrip() throws {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<200 {
