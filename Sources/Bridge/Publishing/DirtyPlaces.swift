@@ -9,6 +9,7 @@ struct DirtyPlaces {
   /// With the stored message where it changed last.
   private var lastRows: [RetainedPlace: Int64] = [:]
 
+  var count: Int { entries.count - head }
   var first: RetainedPlace? { head < entries.count ? entries[head] : nil }
 
   func lastRow(of place: RetainedPlace) -> Int64 { lastRows[place] ?? 0 }

@@ -121,7 +121,7 @@ package struct EventWriter: Sendable {
       message.message = event.onlineSentence
     }
     if let id = event.consent { message.id = event.isByGrant ? id.grantText : id.questionText }
-    let topic = event.router.map(topic(of:))
+    let topic = event.router.map { self.topic(of: $0) }
     for (type, kind) in Self.kinds where event.types.contains(type) {
       message.kind = kind
       append(message, topic, to: &publications)

@@ -35,8 +35,11 @@ struct Outbox {
   /// Rows that the broker has not acknowledged.
   var waiting: Int { Int(last - published) }
 
+  /// Rows that were not handed out, with those that are gone.
+  var unread: Int { loaded.count + Int(last - read) }
+
   /// Whether `next` may have one.
-  var hasMore: Bool { !loaded.isEmpty || read < last }
+  var hasMore: Bool { unread > 0 }
 
   /// Rows up to this one are on disk, and the states that come before them are noted.
   mutating func note(last: Int64, at now: WireTime) {

@@ -13,6 +13,8 @@ extension Publisher.State {
   }
 
   mutating func fill(_ limit: Int, at now: WireTime) {
+    // About so many: an event is mostly two messages.
+    ready.reserveCapacity(min(limit, devices.count + dirty.count + 2 * outbox.unread))
     while ready.count < limit {
       if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }
       if sendLate(at: now) { continue }

@@ -8,7 +8,8 @@ import Wire
 /// A device has eight kilobytes, of which all but some texts are the same for all routers of all homes. They come from
 /// a template, which is made once for each form.
 struct RouterDevices {
-  private enum Hole: UInt8, CaseIterable {
+  /// In the order in which their texts are written.
+  private enum Hole: Int, CaseIterable {
     case bridge, base, agent, name, vendor, model
     /// What the name begins an entity's id with.
     case slug
@@ -96,17 +97,18 @@ struct RouterDevices {
   ///   - bridge: the id of the home's own device.
   ///   - needsID: others look so named.
   mutating func json(_ router: Router, base: String, bridge: String, needsID: Bool = false) -> [UInt8] {
-    // Each text once, as it is in JSON, then copies of it.
+    // Each text once, as it is in JSON, then copies of it. Each begins where the one before ends.
     var texts = JSONWriter(capacity: 384)
-    var ends = (0, 0, 0, 0, 0, 0)
+    var ends = [Int](repeating: 0, count: Hole.allCases.count + 1)
+    func end(_ hole: Hole) { ends[hole.rawValue + 1] = texts.bytes.count }
     var form: Form = base.hasBytes(of: firstBase) ? .isOfFirstHome : []
     if router.source == .mdns, router.dataset == nil { form.insert(.isOnlySeen) }
     texts.escaped(bridge)
-    ends.0 = texts.bytes.count
+    end(.bridge)
     texts.escaped(base)
-    ends.1 = texts.bytes.count
+    end(.base)
     texts.hex(router.agent)
-    ends.2 = texts.bytes.count
+    end(.agent)
     var name = Self.isVisible(router.name) ? router.name : nil
     if needsID, let unique = name.map({ "\($0) (\(router.agent))" }) { name = unique }
     if let name {
@@ -115,17 +117,17 @@ struct RouterDevices {
       texts.raw("Border router ")
       texts.hex(router.agent)
     }
-    ends.3 = texts.bytes.count
+    end(.name)
     if let vendor = router.vendor, Self.isVisible(vendor) {
       form.insert(.hasVendor)
       texts.escaped(vendor)
     }
-    ends.4 = texts.bytes.count
+    end(.vendor)
     if let model = router.model, Self.isVisible(model) {
       form.insert(.hasModel)
       texts.escaped(model)
     }
-    ends.5 = texts.bytes.count
+    end(.model)
     if let name {
       if texts.slug(name) { form.insert(.hasEntityIDs) }
     } else {
@@ -134,41 +136,30 @@ struct RouterDevices {
       texts.hex(router.agent)
       texts.byte(0x5F)
     }
-    if templates[form] == nil { templates[form] = template(form) }
-    return templates[form].map { Self.fill($0, texts.bytes, ends) } ?? []
+    end(.slug)
+    if let template = templates[form] { return Self.fill(template, texts.bytes, ends) }
+    let template = template(form)
+    templates[form] = template
+    return Self.fill(template, texts.bytes, ends)
   }
 
-  private static func fill(_ template: Template, _ texts: [UInt8], _ ends: (Int, Int, Int, Int, Int, Int)) -> [UInt8] {
-    func range(_ hole: Hole) -> Range<Int> {
-      switch hole {
-      case .bridge: 0..<ends.0
-      case .base: ends.0..<ends.1
-      case .agent: ends.1..<ends.2
-      case .name: ends.2..<ends.3
-      case .vendor: ends.3..<ends.4
-      case .model: ends.4..<ends.5
-      case .slug: ends.5..<texts.count
-      }
-    }
+  private static func fill(_ template: Template, _ texts: [UInt8], _ ends: [Int]) -> [UInt8] {
+    func range(_ hole: Hole) -> Range<Int> { ends[hole.rawValue]..<ends[hole.rawValue + 1] }
     let size = template.pieces.reduce(template.bytes.count) { $0 + range($1.hole).count }
-    return template.bytes.withUnsafeBytes { bytes in
-      texts.withUnsafeBytes { texts in
-        [UInt8](unsafeUninitializedCapacity: size) { json, count in
-          let json = UnsafeMutableRawBufferPointer(json)
-          func append(_ part: Slice<UnsafeRawBufferPointer>) {
-            UnsafeMutableRawBufferPointer(rebasing: json[count..<count + part.count]).copyMemory(
-              from: UnsafeRawBufferPointer(rebasing: part))
-            count += part.count
-          }
-          var start = 0
-          for (end, hole) in template.pieces {
-            append(bytes[start..<end])
-            append(texts[range(hole)])
-            start = end
-          }
-          append(bytes[start...])
-        }
+    return [UInt8](unsafeUninitializedCapacity: size) { json, count in
+      guard var next = UnsafeMutableRawPointer(json.baseAddress) else { return }
+      func append(_ bytes: UnsafeRawPointer, _ range: Range<Int>) {
+        next.copyMemory(from: bytes + range.lowerBound, byteCount: range.count)
+        next += range.count
       }
+      var start = 0
+      for (end, hole) in template.pieces {
+        append(template.bytes, start..<end)
+        append(texts, range(hole))
+        start = end
+      }
+      append(template.bytes, start..<template.bytes.count)
+      count = size
     }
   }
 
@@ -186,20 +177,23 @@ extension JSONWriter {
   ///
   /// - Returns: false, and nothing is written, for what Home Assistant transliterates better itself.
   fileprivate mutating func slug(_ name: String) -> Bool {
-    guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-    var isInWord = false
-    for byte in name.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x61...0x7A: self.byte(byte)
-      case 0x41...0x5A: self.byte(byte | 0x20)
-      default:
-        if isInWord { self.byte(0x5F) }
-        isInWord = false
-        continue
+    var name = name
+    return name.withUTF8 { name in
+      guard name.allSatisfy({ $0 < 0x80 }) else { return false }
+      var isInWord = false
+      for byte in name {
+        switch byte {
+        case 0x30...0x39, 0x61...0x7A: self.byte(byte)
+        case 0x41...0x5A: self.byte(byte | 0x20)
+        default:
+          if isInWord { self.byte(0x5F) }
+          isInWord = false
+          continue
+        }
+        isInWord = true
       }
-      isInWord = true
+      if isInWord { byte(0x5F) }
+      return true
     }
-    if isInWord { byte(0x5F) }
-    return true
   }
 }
