@@ -3,21 +3,23 @@
 /// Ids and names come from others. The keys are random numbers of this process that never leave it: so nobody can make
 /// up values of which many have one hash. A type uses it in `_rawHashValue(seed:)`, which is what tables call.
 package enum TableHash {
-  private static let keys = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
-  private static let last = UInt64.random(in: .min ... .max) | 1
+  /// One constant: at each use of one it is looked up whether it was made.
+  private static let keys = (
+    UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max) | 1
+  )
 
   /// Of two numbers; of three, where one is the hash of the other two.
   ///
   /// - Parameter seed: of the table.
   package static func mix(_ a: UInt64, _ b: UInt64, seed: Int) -> Int {
-    let (first, second) = keys
+    let (first, second, last) = keys
     let mixed = fold(a ^ first, b ^ second) ^ UInt64(truncatingIfNeeded: seed)
     return Int(truncatingIfNeeded: fold(mixed, last))
   }
 
   /// Of bytes, eight at a time.
   package static func mix(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
-    let (first, second) = keys
+    let (first, second, _) = keys
     var (state, offset) = (UInt64(0), 0)
     while offset + 8 <= bytes.count {
       state = fold(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) ^ first, state ^ second)
