@@ -3,7 +3,7 @@ import ThreadDataset
 /// How a home is written down: a record for each thing in it. What a record is stands in its first byte, and its form
 /// in the second.
 extension Home {
-  private static let form: UInt8 = 1
+  private static let form: UInt8 = 2
 
   private enum Kind: UInt8 {
     case home = 1
@@ -22,11 +22,10 @@ extension Home {
         .home, preferred, isPreferredForgotten, on, discoveredSince, signed, areAlertsConfirmed, hasRecoveryCode,
         unwatched)
     case .router(let agent):
-      // Not as parts, which are copied.
       return routers.lend(agent) { router, seen in
         var coder = Self.coder(.router)
-        _ = try? Router.coded(&coder, copy router)
-        _ = try? coder(seen)
+        router.write(to: &coder)
+        seen.write(to: &coder)
         return coder.bytes
       }
     case .former(let id): return former.first { $0.id == id }.map { Self.bytes(.former, $0) }
@@ -44,15 +43,14 @@ extension Home {
 
   private static func bytes<each Part: Recorded>(_ kind: Kind, _ parts: repeat each Part) -> [UInt8] {
     var coder = coder(kind)
-    _ = (repeat try? coder(each parts))
+    repeat (each parts).write(to: &coder)
     return coder.bytes
   }
 
   private static func coder(_ kind: Kind) -> RecordCoder {
     var coder = RecordCoder()
-    // Writing does not fail.
-    _ = try? coder.byte(kind.rawValue)
-    _ = try? coder.byte(form)
+    coder.write(byte: kind.rawValue)
+    coder.write(byte: form)
     return coder
   }
 
@@ -64,7 +62,9 @@ extension Home {
   /// - Throws: for what this version cannot have written. Then it is left out, and `hasDamage` is to be set.
   package mutating func load(_ bytes: [UInt8]) throws(RecordError) -> RecordKey {
     var coder = RecordCoder(bytes)
-    guard let kind = Kind(rawValue: try coder.byte(nil)), try coder.byte(nil) == Self.form else { throw RecordError() }
+    guard let kind = Kind(rawValue: try coder.readByte()), try coder.readByte() == Self.form else {
+      throw RecordError()
+    }
     switch kind {
     case .home:
       let (network, isForgotten, on, since, signed, isConfirmed, hasCode, gaps):
@@ -174,97 +174,102 @@ extension FormerNetwork: RecordedByForm {
   }
 }
 
-extension DatasetSummary: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    try Self(network: coder(value?.network), name: coder(value?.name), parameters: coder.maybe(value?.parameters))
+extension DatasetSummary: RecordedByFields {
+  static var blank: Self { Self(network: ExtendedPANID(number: 0), name: "") }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&network)
+    try coder(&name)
+    try coder(&$parameters)
   }
 }
 
-extension DatasetSummary.Parameters: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var parameters = value ?? Self(whole: Hash128(), networkKey: Hash128(), channel: 0, panID: 0, isKeyWellKnown: false)
-    try coder(&parameters.whole)
-    try coder(&parameters.networkKey)
-    try coder(&parameters.pskc)
-    try coder(&parameters.activeTimestamp)
-    try coder(&parameters.channel)
-    try coder(&parameters.panID)
-    try coder(&parameters.meshLocalPrefix)
-    try coder(&parameters.securityPolicy)
-    try coder(&parameters.domainName)
-    try coder(&parameters.hasChannelMask)
-    try coder(&parameters.isKeyWellKnown)
-    return parameters
+extension DatasetSummary.Parameters: RecordedByFields {
+  static var blank: Self { Self(whole: Hash128(), networkKey: Hash128(), channel: 0, panID: 0, isKeyWellKnown: false) }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&whole)
+    try coder(&networkKey)
+    try coder(&pskc)
+    try coder(&activeTimestamp)
+    try coder(&channel)
+    try coder(&panID)
+    try coder(&meshLocalPrefix)
+    try coder(&securityPolicy)
+    try coder(&domainName)
+    try coder(&hasChannelMask)
+    try coder(&isKeyWellKnown)
   }
 }
 
 // MARK: - Routers
 
-extension Router: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    let (agent, first) = (try coder(value?.agent), try coder(value?.firstSeenAt))
-    var router = value ?? Router(agent, at: first)
-    try coder(&router.user)
-    try coder(&router.owner)
-    try coder(&router.team)
-    try coder(&router.ownName)
-    try coder(&router.vendor)
-    try coder(&router.model)
-    try coder(&router.extendedAddress)
-    try coder(&router.dataset)
-    try coder(&router.credential)
-    try coder(&router.reportDiffers)
-    try coder(&router.credentialCreatedAt)
-    try coder(&router.credentialChangedAt)
-    try coder(&router.datasetChangedAt)
-    try coder(&router.followsPreferred)
-    try coder(&router.memberOf)
-    try coder(&router.currentNetwork)
-    try coder(&router.threadState)
-    try coder(&router.threadStateSince)
-    try coder(&router.threadStateReportedAt)
-    try coder(&router.isPresent)
-    try coder(&router.isOnline)
-    try coder(&router.beats)
-    try coder(&router.offlineReason)
-    try coder(&router.source)
-    try coder(&router.isAdvertised)
-    try coder(&router.isUnadvertised)
-    try coder(&router.reportedPartition)
-    try coder(&router.isRecordGone)
-    try coder(&router.awaySince)
-    try coder(&router.isKnown)
-    try coder(&router.isOpenForCode)
-    try coder(&router.past)
-    try coder(&router.adoption)
-    try coder(&router.order)
-    try coder(&router.storedExtras)
-    return router
+extension Router: RecordedByFields {
+  static var blank: Self { Self(BorderAgentID(high: 0, low: 0), at: WireTime(milliseconds: 0)) }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&agent)
+    try coder(&firstSeenAt)
+    try coder(&user)
+    try coder(&owner)
+    try coder(&team)
+    try coder(&ownName)
+    try coder(&vendor)
+    try coder(&model)
+    try coder(&extendedAddress)
+    try coder(&dataset)
+    try coder(&credential)
+    try coder(&reportDiffers)
+    try coder(&credentialCreatedAt)
+    try coder(&credentialChangedAt)
+    try coder(&datasetChangedAt)
+    try coder(&followsPreferred)
+    try coder(&memberOf)
+    try coder(&currentNetwork)
+    try coder(&threadState)
+    try coder(&threadStateSince)
+    try coder(&threadStateReportedAt)
+    try coder(&isPresent)
+    try coder(&isOnline)
+    try coder(&beats)
+    try coder(&offlineReason)
+    try coder(&source)
+    try coder(&isAdvertised)
+    try coder(&isUnadvertised)
+    try coder(&reportedPartition)
+    try coder(&isRecordGone)
+    try coder(&$awaySince)
+    try coder(&isKnown)
+    try coder(&isOpenForCode)
+    try coder(&past)
+    try coder(&$adoption)
+    try coder(&order)
+    try coder(&$storedExtras)
   }
 }
 
-extension Router.Extras: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var extras = value ?? Self()
-    try coder(&extras.formerKey)
-    try coder(&extras.credentialsGoneAt)
-    try coder(&extras.givenName)
-    try coder(&extras.endpoint)
-    try coder(&extras.accessPoint)
-    try coder(&extras.ssid)
-    try coder(&extras.lacks)
-    try coder(&extras.reading)
-    try coder(&extras.acceptedOn)
-    try coder(&extras.httpStatus)
-    try coder(&extras.reporter)
-    try coder(&extras.advertised)
-    try coder(&extras.partition)
-    try coder(&extras.threadVersion)
-    try coder(&extras.offMeshPrefix)
-    try coder(&extras.sharesByCode)
-    try coder(&extras.askedCodeEndsAt)
-    try coder(&extras.resetFrom)
-    return extras
+extension Router.Extras: RecordedByFields {
+  static var blank: Self { Self() }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&$formerKey)
+    try coder(&credentialsGoneAt)
+    try coder(&givenName)
+    try coder(&endpoint)
+    try coder(&accessPoint)
+    try coder(&ssid)
+    try coder(&lacks)
+    try coder(&$reading)
+    try coder(&acceptedOn)
+    try coder(&httpStatus)
+    try coder(&reporter)
+    try coder(&$advertised)
+    try coder(&partition)
+    try coder(&threadVersion)
+    try coder(&offMeshPrefix)
+    try coder(&sharesByCode)
+    try coder(&askedCodeEndsAt)
+    try coder(&$resetFrom)
   }
 }
 

@@ -146,9 +146,12 @@ extension Home {
 
 extension RouterPast.Standing: Recorded {}
 
-extension RouterPast: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    try Self(before: coder(value?.before), current: coder(value?.current))
+extension RouterPast: RecordedByFields {
+  static var blank: Self { Self() }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&before)
+    try coder(&current)
   }
 }
 

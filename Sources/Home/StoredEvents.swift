@@ -13,11 +13,10 @@ package struct StoredEvents: Equatable, Sendable {
   /// - Parameter first: a byte in front of them, which says what they are.
   package func bytes(after first: UInt8) -> [UInt8] {
     var coder = RecordCoder()
-    // Writing does not fail.
-    _ = try? coder.byte(first)
-    _ = try? coder(home)
-    _ = try? coder(time)
-    _ = try? coder(events)
+    coder.write(byte: first)
+    home.write(to: &coder)
+    time.write(to: &coder)
+    events.write(to: &coder)
     return coder.bytes
   }
 
@@ -25,7 +24,7 @@ package struct StoredEvents: Equatable, Sendable {
   /// - Throws: for what this version cannot have written.
   package init(_ bytes: [UInt8]) throws(RecordError) {
     var coder = RecordCoder(bytes)
-    _ = try coder.byte(nil)
+    _ = try coder.readByte()
     // One by one: how parts are read together is found out by their types each time.
     home = try coder(nil)
     time = try coder(nil)
@@ -37,12 +36,19 @@ package struct StoredEvents: Equatable, Sendable {
 extension HomeEvent: RecordedByForm {
   private static let router: UInt8 = 1
 
-  /// Most are of routers, and are written and read without a look at the other cases.
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    if coder.reads(router) { return .router(try coder(nil)) }
-    guard case .router(let event)? = value else { return try form(&coder, value) }
-    _ = try coder.byte(router)
-    return .router(try coder(event))
+  // Most are of routers, and are written and read without a look at the other cases.
+
+  func write(to coder: inout RecordCoder) {
+    guard case .router(let event) = self else {
+      _ = try? Self.form(&coder, self)
+      return
+    }
+    coder.write(byte: Self.router)
+    event.write(to: &coder)
+  }
+
+  static func read(from coder: inout RecordCoder) throws(RecordError) -> Self {
+    coder.reads(router) ? .router(try .read(from: &coder)) : try form(&coder, nil)
   }
 
   static let form = choice(
@@ -59,34 +65,34 @@ extension HomeEvent: RecordedByForm {
 extension Alert.News: Recorded {}
 extension AlertSeverity: Recorded {}
 
-extension RouterEvent: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    var event = value ?? RouterEvent()
-    try coder(&event.types)
-    try coder(&event.router)
-    try coder(&event.routerName)
-    try coder(&event.routerNeedsID)
-    try coder(&event.user)
-    try coder(&event.network)
-    try coder(&event.differs)
-    try coder(&event.previousNetwork)
-    try coder(&event.isConflict)
-    try coder(&event.ssid)
-    try coder(&event.previousSSID)
-    try coder(&event.check)
-    try coder(&event.consent)
-    try coder(&event.isByGrant)
-    try coder(&event.isLastOfPreferred)
-    try coder(&event.isRemoved)
-    try coder(&event.isFirstNetwork)
-    return event
+extension RouterEvent: RecordedByFields {
+  static var blank: Self { Self() }
+
+  mutating func fields(_ coder: inout RecordCoder) throws(RecordError) {
+    try coder(&types)
+    try coder(&router)
+    try coder(&routerName)
+    try coder(&routerNeedsID)
+    try coder(&user)
+    try coder(&network)
+    try coder(&differs)
+    try coder(&previousNetwork)
+    try coder(&isConflict)
+    try coder(&ssid)
+    try coder(&previousSSID)
+    try coder(&check)
+    try coder(&consent)
+    try coder(&isByGrant)
+    try coder(&isLastOfPreferred)
+    try coder(&isRemoved)
+    try coder(&isFirstNetwork)
   }
 }
 
 extension RouterEvent.Types: Recorded {
-  static func coded(_ coder: inout RecordCoder, _ value: Self?) throws(RecordError) -> Self {
-    try Self(rawValue: coder(value?.rawValue))
-  }
+  func write(to coder: inout RecordCoder) { rawValue.write(to: &coder) }
+
+  static func read(from coder: inout RecordCoder) throws(RecordError) -> Self { try Self(rawValue: coder(nil)) }
 }
 
 extension PreferredCheck: RecordedByForm {

@@ -269,6 +269,12 @@ extension Apart: Hashable where Value: Hashable {
     get { box?.wrappedValue }
     set { box = newValue.map { Apart(wrappedValue: $0) } }
   }
+
+  /// The box as it is, for who only passes it on.
+  package var projectedValue: Self {
+    get { self }
+    set { self = newValue }
+  }
 }
 
 extension Boxed: Equatable where Value: Equatable {}

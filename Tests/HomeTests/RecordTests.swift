@@ -251,6 +251,85 @@ import Testing
     }
   }
 
+  @Test("Bits fill a byte before another one begins, whatever is written between them") func bits() throws {
+    var coder = RecordCoder()
+    true.write(to: &coder)
+    UInt16(300).write(to: &coder)
+    for number in 1..<9 { (number % 3 == 0).write(to: &coder) }
+    (nil as String?).write(to: &coder)
+    ("a" as String?).write(to: &coder)
+    let bytes = coder.bytes
+    #expect(bytes == [0b0100_1001, 0xAC, 0x02, 0b0000_0100, 1, 0x61])
+    var reader = RecordCoder(bytes)
+    var (bits, number) = ([try Bool.read(from: &reader)], try UInt16.read(from: &reader))
+    for _ in 1..<9 { bits.append(try Bool.read(from: &reader)) }
+    #expect(bits == (0..<9).map { $0 % 3 == 0 } && number == 300)
+    let (absent, present): (String?, String?) = try reader.rest()
+    #expect(absent == nil && present == "a")
+  }
+
+  @Test("A record with a bit that stands for nothing is refused") func bitsLeft() throws {
+    let read = { (bytes: [UInt8]) throws(RecordError) -> (Bool, Bool) in
+      var reader = RecordCoder(bytes)
+      return try reader.rest()
+    }
+    let (first, second) = try read([0b10])
+    #expect(!first && second)
+    for bytes: [UInt8] in [[0b110], [0x82], []] { #expect(throws: RecordError()) { try read(bytes) } }
+  }
+
+  @Test("A number takes as many bytes as it needs, and comes back") func numbers() throws {
+    for (number, count) in [(0, 1), (0x7F, 1), (0x80, 2), (0x3FFF, 2), (0x4000, 3), (.max, 10)] as [(UInt64, Int)] {
+      var coder = RecordCoder()
+      number.write(to: &coder)
+      coder.write(fixed: number)
+      let bytes = coder.bytes
+      #expect(bytes.count == count + 8)
+      #expect(Array(bytes.suffix(8)) == withUnsafeBytes(of: number.littleEndian) { Array($0) })
+      var reader = RecordCoder(bytes)
+      let (short, fixed) = (try UInt64.read(from: &reader), try reader.readFixed())
+      #expect(short == number && fixed == number)
+    }
+  }
+
+  @Test("A time that is written again takes a byte, and any two come back") func times() throws {
+    let now = WireTime(milliseconds: 1_700_000_000_123)
+    var coder = RecordCoder()
+    for _ in 1...3 { now.write(to: &coder) }
+    #expect(coder.bytes.count == 8)
+    let all = [.min, -1, 0, 1, now.milliseconds, .max].map { WireTime(milliseconds: $0) }
+    for first in all {
+      for second in all {
+        var coder = RecordCoder()
+        first.write(to: &coder)
+        second.write(to: &coder)
+        var reader = RecordCoder(coder.bytes)
+        let read: (WireTime, WireTime) = try reader.rest()
+        #expect(read == (first, second))
+      }
+    }
+  }
+
+  @Test("A record has room for everything", arguments: [0, 1, 500, 505, 510, 511, 512, 513, 1_000, 70_000]) func room(
+    _ length: Int
+  ) throws {
+    var coder = RecordCoder()
+    let text = String(repeating: "x", count: length)
+    for _ in 1...3 {
+      text.write(to: &coder)
+      coder.write(fixed: .max)
+      UInt64.max.write(to: &coder)
+      OfflineReason.frozen.write(to: &coder)
+    }
+    var reader = RecordCoder(coder.bytes)
+    for _ in 1...3 {
+      let (read, fixed) = (try String.read(from: &reader), try reader.readFixed())
+      let (number, reason) = (try UInt64.read(from: &reader), try OfflineReason.read(from: &reader))
+      #expect(read == text && fixed == .max && number == .max && reason == .frozen)
+    }
+    #expect(reader.bytesLeft == 0)
+  }
+
   @Test("A text comes back in any script; one that is not UTF-8 is refused") func text() throws {
     for text in ["", "Hall", "Küche", "居間"] {
       var coder = RecordCoder()
@@ -269,7 +348,7 @@ import Testing
 
   @Test("A record of another form is refused") func form() throws {
     var bytes = try #require(Self.home.record(.home))
-    bytes[1] = 2
+    bytes[1] = 1
     var read = Home(rules: HomeScene().rules)
     #expect(throws: RecordError.self) { try read.load(bytes) }
   }

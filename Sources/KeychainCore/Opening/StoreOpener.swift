@@ -292,12 +292,12 @@ extension Keychain {
   }
 }
 
-/// The tables of the store, format 3. Other components keep theirs in the same file.
+/// The tables of the store, format 4. Other components keep theirs in the same file.
 enum StoreSchema {
   /// "TKST", in the head of the SQLite file.
   static let applicationID: Int64 = 0x544B_5354
   /// The format of the store, as `user_version`.
-  static let format: Int64 = 3
+  static let format: Int64 = 4
 
   private static let statements: [StaticString] = [
     "CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1), uuid BLOB NOT NULL) STRICT",
@@ -336,7 +336,7 @@ enum StoreSchema {
   static func create(in tx: WriteTransaction) throws {
     // https://www.sqlite.org/pragma.html#pragma_application_id
     try tx.execute("PRAGMA application_id = 0x544B5354")
-    try tx.execute("PRAGMA user_version = 3")
+    try tx.execute("PRAGMA user_version = 4")
     for statement in statements { try tx.execute(statement) }
   }
 

@@ -2,7 +2,7 @@ import CLibSodium
 import Foundation
 import Testing
 
-/// Reads a store of format 3 with plain SQLite and plain libsodium.
+/// Reads a store of format 4 with plain SQLite and plain libsodium.
 struct FormatReader {
   let raw: RawStore
   private let store: [UInt8]

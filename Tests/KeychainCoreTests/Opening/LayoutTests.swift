@@ -67,7 +67,7 @@ import Testing
         "store: CREATE TABLE store (id INTEGER PRIMARY KEY CHECK (id = 1)," + " uuid BLOB NOT NULL) STRICT",
       ])
     #expect(try reader.raw.run("PRAGMA application_id") == [[.integer(0x544B_5354)]])
-    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(3)]])
+    #expect(try reader.raw.run("PRAGMA user_version") == [[.integer(4)]])
   }
 
   @Test func theKeysAreThese() throws {

@@ -144,7 +144,7 @@ import Testing
   @Test(arguments: ["application_id", "user_version"]) func aFileOfAnotherFormatIsRefused(_ pragma: String) throws {
     let store = try TemporaryStore()
     store.keychain.close()
-    try store.raw().run("PRAGMA \(pragma) = 4")
+    try store.raw().run("PRAGMA \(pragma) = 5")
     refuses(pragma == "user_version" ? .notAvailable : .decode) { try store.openBeside() }
   }
 
