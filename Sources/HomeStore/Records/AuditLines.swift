@@ -22,14 +22,14 @@ extension AuditNote {
       "\(subject.command.wireName) \(subject.networkNames), home \(ShownName.account(home))"
         + (subject.router.map { ", for \($0.shown)" } ?? "")
     }
-    func owner(of agent: BorderAgentID) -> String? {
-      state.routers.lend(agent) { router, _ in router.owner?.text } ?? nil
+    func credentials(_ action: AuditAction, of agent: BorderAgentID) -> RecordChanges.AuditLine {
+      let owner = state.routers.lend(agent) { router, _ in router.owner }
+      return line(action, "thread-network", agent.bytes, owner??.text)
     }
     switch self {
     case .credentialsStored(let agent, let decision):
-      let action: AuditAction = decision == .store ? .added : .secretChanged
-      return line(action, "thread-network", agent.bytes, owner(of: agent))
-    case .credentialsDeleted(let agent): return line(.deleted, "thread-network", agent.bytes, owner(of: agent))
+      return credentials(decision == .store ? .added : .secretChanged, of: agent)
+    case .credentialsDeleted(let agent): return credentials(.deleted, of: agent)
     case .sharedStored(let user, let network, let isNew):
       return line(isNew ? .added : .secretChanged, "thread-shared", network.bytes, user.text)
     case .sharedDeleted(let user, let network): return line(.deleted, "thread-shared", network.bytes, user.text)

@@ -30,32 +30,25 @@ package struct AuditRecord: Equatable, Sendable {
   package let lines: [Line]
 
   func encoded(link: [UInt8]) -> [UInt8] {
-    var bytes = [Self.format] + link
-    bytes.reserveCapacity(256)
-    func write(_ text: String) {
-      var text = text
-      text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
-    }
-    func write(_ text: UnsafeRawBufferPointer) {
-      let text = text.prefix(Self.longestText)
-      bytes.write(UInt16(text.count))
-      bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text))
-    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(128 + 64 * lines.count)
+    bytes.append(Self.format)
+    bytes += link
     bytes.write(time)
-    write(actor)
+    bytes.write(part: actor)
     bytes.write(UInt16(lines.count))
     for line in lines {
       bytes.write(line.action.rawValue)
       switch line.what {
       case .text(let text):
         bytes.append(0)
-        write(text)
+        bytes.write(part: text)
       case .item(let service, let home, let id, let group):
         bytes.append(1)
-        write(service)
-        write(home)
-        id.withUnsafeBytes { write($0) }
-        write(group)
+        bytes.write(part: service)
+        bytes.write(part: home)
+        id.withUnsafeBytes { bytes.write(part: $0) }
+        bytes.write(part: group)
       }
     }
     return bytes
@@ -88,6 +81,21 @@ package struct AuditRecord: Equatable, Sendable {
     }
     guard reader.rest.isEmpty else { return nil }
     return (AuditRecord(number: number, time: time, actor: actor, lines: lines), Array(link))
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func write(part text: String) {
+    var text = text
+    text.withUTF8 { write(part: UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Its length, and its first bytes.
+  fileprivate mutating func write(part: UnsafeRawBufferPointer) {
+    let count = Swift.min(part.count, AuditRecord.longestText)
+    append(UInt8(truncatingIfNeeded: count >> 8))
+    append(UInt8(truncatingIfNeeded: count))
+    append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<count]))
   }
 }
 

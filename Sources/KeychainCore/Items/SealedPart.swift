@@ -52,6 +52,8 @@ package struct SealedPart {
     var subject = ItemID.zero
     var itemClass: UInt8 = 0
     var version: Int64 = 0
+    /// Of the state of a record, in front of what else is extra: no list is made for it.
+    var secretVersion: Int64?
     var extra: [UInt8] = []
 
     /// Of a message for the broker.
@@ -159,7 +161,8 @@ package struct SealedPart {
   private static func withAdditionalData<R>(
     of binding: Binding, by keyID: KeyID, format: UInt8, _ body: (UnsafeRawBufferPointer) throws -> R
   ) rethrows -> R {
-    try withUnsafeTemporaryAllocation(byteCount: 47 + binding.extra.count, alignment: 8) { data in
+    let count = 47 + (binding.secretVersion == nil ? 0 : 8) + binding.extra.count
+    return try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { data in
       var writer = RowWriter(data)
       writer.write(binding.role.rawValue)
       writer.write(format)
@@ -168,6 +171,7 @@ package struct SealedPart {
       writer.write(binding.subject)
       writer.write(binding.itemClass)
       writer.write(binding.version)
+      if let version = binding.secretVersion { writer.write(version) }
       binding.extra.withUnsafeBytes { writer.write($0) }
       return try body(UnsafeRawBufferPointer(data))
     }

@@ -98,8 +98,7 @@ extension RecordRow {
   func binding(of part: SealedPart.Role, _ store: StoreID) -> SealedPart.Binding {
     let subject = ItemID(high: UInt64(bitPattern: home), low: UInt64(bitPattern: id))
     guard part == .recordState else { return .init(role: part, store: store, subject: subject, version: secretVersion) }
-    let extra = withUnsafeBytes(of: secretVersion.bigEndian) { Array($0) }
-    return .init(role: part, store: store, subject: subject, version: version, extra: extra)
+    return .init(role: part, store: store, subject: subject, version: version, secretVersion: secretVersion)
   }
 
   /// Seals `bytes` into `output`, which has room for `sealedCount`, and notes the tag.
