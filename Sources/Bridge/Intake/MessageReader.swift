@@ -165,7 +165,7 @@ struct MessageReader {
         var event = InboundEvent(kind)
         try event.read(message.payload)
         guard event.isSealed else {
-          let (input, dataset) = try input(event, topic.user)
+          let (input, dataset) = try input(consume event, topic.user)
           return .event(input, dataset, topic)
         }
         guard let envelope = UntrustedJSON.value(of: "sealed", in: message.payload, depth: InboundLimits.nesting) else {
@@ -195,7 +195,7 @@ struct MessageReader {
     defer { wipe(&body) }
     var event = try InboundEvent(reading: body, sealedIn: message.payload, as: sealed.kind, sequence: number)
     event.message.signature = RouterMessage.Signature(issuer: issuer, number: number)
-    return try input(event, user)
+    return try input(consume event, user)
   }
 
   private mutating func input(_ event: consuming InboundEvent, _ user: ExactName) throws(Rejection) -> (

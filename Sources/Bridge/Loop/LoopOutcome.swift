@@ -27,11 +27,23 @@ package struct LoopOutcome: Sendable {
   package var router: BorderAgentID?
 }
 
+extension LoopOutcome {
+  var mayBeAnswered: Bool { origin?.reply != nil || hasAnswers }
+
+  /// Whether somebody waits for what its home has to say.
+  var hasAnswers: Bool {
+    origin?.asked != nil && output.answer != nil || !output.settled.isEmpty || !output.orders.isEmpty
+      || !output.storeOrders.isEmpty
+  }
+}
+
 /// A batch that is on disk.
 package struct CommittedBatch: Sendable {
   package let time: WireTime
   /// In the order of their inputs.
-  package internal(set) var outcomes: [LoopOutcome] = []
+  package private(set) var outcomes: [LoopOutcome] = []
+  /// The places of those that may be answered: to look at each later would copy it.
+  private(set) var answerable: [Int] = []
   /// What has changed of each home.
   package internal(set) var changes: [(home: String, changes: Home.Changes)] = []
   /// Messages of the broker, whatever became of them.
@@ -54,6 +66,11 @@ package struct CommittedBatch: Sendable {
   package internal(set) var rows = 0
 
   package var isEmpty: Bool { outcomes.isEmpty && received == 0 && changes.allSatisfy(\.changes.isEmpty) }
+
+  mutating func add(_ outcome: consuming LoopOutcome) {
+    if outcome.mayBeAnswered { answerable.append(outcomes.count) }
+    outcomes.append(outcome)
+  }
 }
 
 /// Who makes messages of what happens, and acts upon what is on disk. All but the first and the last are called by the

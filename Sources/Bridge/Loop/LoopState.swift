@@ -168,7 +168,7 @@ struct LoopState {
         batch.messages.append(message)
       }
     }
-    batch.outcome.outcomes.append(outcome)
+    batch.outcome.add(outcome)
   }
 
   private mutating func touch(_ place: Int) {

@@ -130,9 +130,8 @@ package final class RequestService: Sendable {
     var owed: [OwedInput] = []
     let exchange = parts.exchange()
     var messages: [WaitingMessage] = []
-    let outcomes = batch.outcomes
-    for index in outcomes.indices where outcomes[index].mayBeAnswered {
-      let outcome = outcomes[index]
+    for index in batch.answerable {
+      let outcome = batch.outcomes[index]
       if outcome.origin?.asked == nil, let answer = WaitingMessage(ofEvent: outcome, at: batch.time) {
         messages.append(answer)
       }
@@ -324,17 +323,6 @@ package final class RequestService: Sendable {
       }
       throw error
     }
-  }
-}
-
-extension LoopOutcome {
-  /// Most are not, and are spared a copy.
-  fileprivate var mayBeAnswered: Bool { origin?.reply != nil || hasAnswers }
-
-  /// Whether somebody waits for what its home has to say.
-  fileprivate var hasAnswers: Bool {
-    origin?.asked != nil && output.answer != nil || !output.settled.isEmpty || !output.orders.isEmpty
-      || !output.storeOrders.isEmpty
   }
 }
 

@@ -34,7 +34,7 @@ private struct NewsScene {
     var outcome = LoopOutcome(home: "home")
     outcome.output.events = events
     batch.received = received
-    batch.outcomes = [outcome]
+    batch.add(outcome)
     batch.news = news.news(of: batch) { [home = scene.home] in $0 == "home" ? home : nil }
     recent.add(batch.news.events(at: scene.now))
     news.note(batch)
@@ -43,11 +43,11 @@ private struct NewsScene {
   func reject(_ codes: [Rejection.Code], dropped: Int = 0) {
     var batch = CommittedBatch(time: scene.now)
     batch.dropped = dropped
-    batch.outcomes = codes.map { code in
+    for code in codes {
       var outcome = LoopOutcome(
         home: "home", origin: MessageOrigin(topic: "tk/in/otbr/" + String(repeating: "a", count: 500)))
       outcome.rejection = Rejection(code, message: "what to do")
-      return outcome
+      batch.add(outcome)
     }
     news.note(batch)
   }

@@ -144,7 +144,7 @@ import ThreadRequests
           dataset: try #require(DatasetSummary(.of(network), key: LoopKit.hashKey)))
       ]
       var batch = CommittedBatch(time: scene.now)
-      batch.outcomes = [outcome]
+      batch.add(outcome)
       let owed = service.answer(batch, of: loop.homes)
       #expect(scene.published().count == count)
       // With what is there then.

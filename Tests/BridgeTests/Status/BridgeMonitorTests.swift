@@ -71,9 +71,9 @@ import Testing
     for code in [Rejection.Code.badDataset, .badDataset, .rateLimited, .retained] {
       var outcome = LoopOutcome(home: "home")
       outcome.rejection = Rejection(code, message: "m")
-      batch.outcomes.append(outcome)
+      batch.add(outcome)
     }
-    batch.outcomes.append(LoopOutcome(home: "home"))
+    batch.add(LoopOutcome(home: "home"))
     for _ in 0..<2 { monitor.count(batch) }
     let snapshot = monitor.snapshot
     #expect(snapshot.received == 18)
