@@ -9,12 +9,13 @@ SWIFT ?= swift
 # reads them (glibc 2.36). Together they save 3 MB of resident memory.
 PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort --check=quiet -V && \
   echo -z pack-relative-relocs)
-# Nothing in it depends on where it was built, or on what was built before: see `reproducible`.
+# Neither the path that it was built on is in it, nor what was built before: see `deb` and `reproducible`.
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
   $(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -Xfrontend -no-clang-module-breadcrumbs) \
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xcc -ffile-prefix-map=$(CURDIR)=. \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
-  $(if $(FLEET),--traits Fleet --scratch-path .build-fleet)
+  $(if $(FLEET),--traits Fleet) --scratch-path $(SCRATCH) $(THREADS)
+SCRATCH = .build$(if $(FLEET),-fleet)
 # And one set for all that is, so that no goal rebuilds what another has built. Fleets need libpq: where it cannot be
 # had, their tests are left out.
 TESTS = $(shell pkg-config --exists libpq 2>/dev/null && echo --traits Fleet)
@@ -161,9 +162,13 @@ docs: prepare ## Make the reference of the library products, as web pages in .bu
 sbom: prepare compile ## Write what the program is made of, with versions and licences, to .build/sbom.cdx.json
 	@.ci/sbom.py "$(THREADKEEPER)" .build/sbom.cdx.json
 
-deb: prepare compile ## Make the Debian package in .build/deb, and check it with lintian
+# Its program has a build of its own, whose bytes depend on the sources alone: threads of a compiler get addresses by
+# chance.
+deb: SCRATCH = .build-deb$(if $(FLEET),-fleet)
+deb: prepare ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3
-	@.ci/deb "$(THREADKEEPER)"
+	@.ci/one-path $(MAKE) --no-print-directory compile SCRATCH=$(SCRATCH) THREADS='-Xswiftc -num-threads -Xswiftc 1'
+	@.ci/deb $(SCRATCH)/release/threadkeeper
 
 reproducible: prepare ## Make that package twice, in two directories, and compare the two
 	@.ci/package-tools debhelper dpkg-dev lintian python3
@@ -189,7 +194,7 @@ test-image: image addon ## Run both with podman, a broker and a stand-in of Home
 	@.ci/test-image
 
 # Neither builds anything, because they may run as root: `make build && sudo make install`.
-install uninstall: export PROGRAM ?= .build$(if $(FLEET),-fleet)/release/threadkeeper
+install uninstall: export PROGRAM ?= $(SCRATCH)/release/threadkeeper
 install: ## Install what `make build` has built; DESTDIR, PREFIX=/usr/local
 	@.ci/install install
 
@@ -197,7 +202,7 @@ uninstall: ## Remove what `make install` has installed; settings and store stay
 	@.ci/install uninstall
 
 clean: ## Remove what was built; the state in .threadkeeper stays
-	rm -rf .build .build-asan .build-fleet .build-fuzz .build-tsan
+	rm -rf .build .build-asan .build-deb .build-deb-fleet .build-fleet .build-fuzz .build-tsan
 
 test test-long coverage hermetic: LIBPQ = --libpq-if-possible
 prepare:
