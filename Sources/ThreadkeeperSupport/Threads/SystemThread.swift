@@ -83,13 +83,14 @@ package struct SystemThreadError: Error, Equatable {
   package let code: Int32
 }
 
-/// A flag that a thread can wait for in `poll`: a pipe that has a byte in it while the flag is raised. It stays raised
+/// A flag that a thread can wait for in `poll`: a pipe that has a byte in it when the flag was raised. It stays raised
 /// until it is cleared. (An eventfd would do with one descriptor, but Swift's Glibc does not know it.)
 package final class WakeSignal: Sendable {
   /// Readable while raised; -1 when the system had no descriptor left.
   package let descriptor: Int32
   private let writeEnd: Int32
-  private let state = Mutex(false)
+  /// No lock: whoever is woken would wait until the one that wakes it has left the system call.
+  private let flag = Atomic(false)
 
   package init() {
     var ends: (Int32, Int32) = (-1, -1)
@@ -103,25 +104,20 @@ package final class WakeSignal: Sendable {
 
   deinit { for end in [descriptor, writeEnd] where end >= 0 { close(end) } }
 
-  package var isRaised: Bool { state.withLock { $0 } }
+  package var isRaised: Bool { flag.load(ordering: .acquiring) }
 
   package func raise() {
-    state.withLock { isRaised in
-      guard !isRaised else { return }
-      isRaised = true
-      var byte: UInt8 = 1
-      _ = write(writeEnd, &byte, 1)
-    }
+    guard !flag.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    var byte: UInt8 = 1
+    _ = write(writeEnd, &byte, 1)
   }
 
-  /// What was written before a `raise` is visible after this.
+  /// What was written before a `raise` is visible after this. A raise at the same time may wake once more.
   package func clear() {
-    state.withLock { isRaised in
-      guard isRaised else { return }
-      isRaised = false
-      var byte: UInt8 = 0
-      _ = read(descriptor, &byte, 1)
-    }
+    // First: the byte of a raise that comes later stays.
+    var bytes: UInt64 = 0
+    _ = read(descriptor, &bytes, MemoryLayout.size(ofValue: bytes))
+    _ = flag.exchange(false, ordering: .acquiringAndReleasing)
   }
 
   /// Returns when one of the signals is raised, or after the time.

@@ -89,6 +89,28 @@ import Testing
     #expect(ContinuousClock.now - start > .milliseconds(20))
   }
 
+  @Test("No raise is lost, and what was written before it is seen, however often it is cleared") func races() throws {
+    let signal = WakeSignal()
+    let written = Atomic(0)
+    let rounds = 200_000
+    let raising = try SystemThread {
+      for round in 1...rounds {
+        written.store(round, ordering: .relaxed)
+        signal.raise()
+      }
+    }
+    var (seen, longest) = (0, Duration.zero)
+    while seen < rounds {
+      let start = ContinuousClock.now
+      WakeSignal.wait(for: [signal], within: .seconds(60))
+      longest = max(longest, start.duration(to: .now))
+      signal.clear()
+      seen = written.load(ordering: .relaxed)
+    }
+    raising.join()
+    #expect(longest < .seconds(30))
+  }
+
   @Test("Times for poll are rounded up, and never negative or too large") func milliseconds() {
     #expect(Duration.microseconds(1).pollMilliseconds == 1)
     #expect(Duration.milliseconds(5).pollMilliseconds == 6)
