@@ -47,8 +47,7 @@ package final class Keychain: Sendable {
   let anchor: AnchorWriter
   let erasure: LogErasure
   let reserve: SpaceReserve
-  /// Called after a commit whose upkeep should not wait for long.
-  let upkeepIsUrgent = Locked<(@Sendable () -> Void)?>(nil)
+  let urgentUpkeep = Locked(UrgentUpkeep())
   /// The keys that were there when they were last read: other processes may have changed them since.
   let known: Locked<KeySetMark>
   /// The threads of this process take turns here, so that they need not poll.

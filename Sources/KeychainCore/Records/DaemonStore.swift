@@ -113,7 +113,9 @@ extension SealedRecords: DaemonStore {
 
   package func upkeep() throws { try keychain.tick() }
 
-  package func onUrgentUpkeep(_ body: @escaping @Sendable () -> Void) { keychain.upkeepIsUrgent.withLock { $0 = body } }
+  package func onUrgentUpkeep(_ body: @escaping @Sendable () -> Void) {
+    keychain.urgentUpkeep.withLock { $0.isDue = body }
+  }
 
   package func rest() throws {
     try KeychainError.wrap("moving the log into the database") {

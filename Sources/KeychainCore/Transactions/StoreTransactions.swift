@@ -205,9 +205,14 @@ extension Keychain {
     // What a reader still holds back is tried again at the next change, tick or close.
     if owes, !options.defersUpkeep { _ = try? erasure.run() }
     // What only keeps a home's records up to date can wait.
-    if options.defersUpkeep, ledger.owesErasure || !ledger.audit.isEmpty { upkeepIsUrgent.withLock { $0 }?() }
+    if options.defersUpkeep, ledger.owesErasure || !ledger.audit.isEmpty { urgentUpkeep.withLock { $0.isDue }() }
   }
 }
+
+/// Who is called after a commit whose upkeep should not wait for long.
+///
+/// A value of its own: a lock that had the closure itself would wrap it in two more each time that it lends it.
+struct UrgentUpkeep: Sendable { var isDue: @Sendable () -> Void = {} }
 
 /// What a transaction has changed so far: the manifest that its commit will write, keys that are
 /// not committed yet, and whether old secrets have to be erased after it.

@@ -31,8 +31,9 @@ final class MemoryStore: RecordStore {
   }
 
   let contents = Mutex(Contents())
-  /// Called before a secret is read.
-  let onRead = Mutex<(@Sendable () -> Void)?>(nil)
+  /// A value of its own: a lock that had the closure itself would wrap it in two more each time that it lends it.
+  struct Reading { var begins: @Sendable () -> Void = {} }
+  let reading = Mutex(Reading())
 
   var commits: Int { contents.withLock { $0.commits } }
   var rows: [Int64: Row] { contents.withLock { $0.rows } }
@@ -108,7 +109,7 @@ final class MemoryStore: RecordStore {
   }
 
   func withSecret<R>(of id: RecordID, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R? {
-    onRead.withLock { $0 }?()
+    reading.withLock { $0.begins }()
     guard let secret = rows[id.rawValue]?.secret else { return nil }
     return try secret.withUnsafeBytes { try body($0) }
   }

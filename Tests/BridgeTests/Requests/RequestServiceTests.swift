@@ -179,8 +179,10 @@ import ThreadRequests
     }
     func reading(_ change: @escaping @Sendable () -> Void, times: Int, _ body: () throws -> Void) rethrows {
       let left = Atomic(times)
-      scene.kit.memory.onRead.withLock { $0 = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } } }
-      defer { scene.kit.memory.onRead.withLock { $0 = nil } }
+      scene.kit.memory.reading.withLock {
+        $0.begins = { if left.subtract(1, ordering: .relaxed).oldValue > 0 { change() } }
+      }
+      defer { scene.kit.memory.reading.withLock { $0.begins = {} } }
       try body()
     }
     let (loop, agent, key) = (loop, BorderAgentID.agent(7), LoopKit.hashKey)

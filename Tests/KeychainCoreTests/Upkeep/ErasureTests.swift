@@ -185,4 +185,22 @@ import Testing
     #expect(throws: KeychainError.self) { try keychain.removeKeySlot(99) }
     #expect(calls.withLock { $0 } == 0, "nothing was committed")
   }
+
+  @Test("However often it was asked for, it takes no more of the stack") func depth() throws {
+    let store = try TemporaryStore {
+      $0.defersUpkeep = true
+      $0.auditor = "daemon"
+    }
+    let records = SealedRecords(store.keychain)
+    let places = Locked<[UInt]>([])
+    records.onUrgentUpkeep {
+      var local: UInt8 = 0
+      withUnsafeMutablePointer(to: &local) { place in places.withLock { $0.append(UInt(bitPattern: place)) } }
+    }
+    for round in 0..<20 { try records.commit(.of(.sample(1, "a", .text("secret \(round)")))) }
+    let found = places.withLock { $0 }
+    #expect(found.count == 20)
+    // The first have more to do before.
+    #expect(Set(found.suffix(10)).count == 1)
+  }
 }
