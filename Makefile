@@ -9,13 +9,14 @@ SWIFT ?= swift
 # reads them (glibc 2.36). Together they save 3 MB of resident memory.
 PACKED := $(shell printf '%s\n' 2.36 "$$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort --check=quiet -V && \
   echo -z pack-relative-relocs)
-# Neither the path that it was built on is in it, nor what was built before: see `deb` and `reproducible`.
+# Its bytes contain no path, and do not depend on earlier builds. That they are always the same takes more: see `deb`.
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld \
   $(addprefix -Xswiftc ,-file-prefix-map $(CURDIR)=. -Xfrontend -no-clang-module-breadcrumbs) \
   -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xcc -ffile-prefix-map=$(CURDIR)=. \
   $(addprefix -Xlinker ,--no-export-dynamic --icf=safe $(PACKED)) \
   $(if $(FLEET),--traits Fleet) --scratch-path $(SCRATCH) $(THREADS)
 SCRATCH = .build$(if $(FLEET),-fleet)
+THREADS =
 # And one set for all that is, so that no goal rebuilds what another has built. Fleets need libpq: where it cannot be
 # had, their tests are left out.
 TESTS = $(shell pkg-config --exists libpq 2>/dev/null && echo --traits Fleet)
@@ -162,15 +163,15 @@ docs: prepare ## Make the reference of the library products, as web pages in .bu
 sbom: prepare compile ## Write what the program is made of, with versions and licences, to .build/sbom.cdx.json
 	@.ci/sbom.py "$(THREADKEEPER)" .build/sbom.cdx.json
 
-# Its program has a build of its own, whose bytes depend on the sources alone: threads of a compiler get addresses by
-# chance.
+# Its program has a build of its own, with one thread in each compiler, because threads get addresses of memory by
+# chance: see `.ci/one-path`.
 deb: SCRATCH = .build-deb$(if $(FLEET),-fleet)
 deb: prepare ## Make the Debian package in .build/deb, and check it with lintian
 	@.ci/package-tools debhelper dpkg-dev lintian python3
 	@.ci/one-path $(MAKE) --no-print-directory compile SCRATCH=$(SCRATCH) THREADS='-Xswiftc -num-threads -Xswiftc 1'
 	@.ci/deb $(SCRATCH)/release/threadkeeper
 
-reproducible: prepare ## Make that package twice, in two directories, and compare the two
+reproducible: prepare ## Make that package twice, from two directories, and compare the two
 	@.ci/package-tools debhelper dpkg-dev lintian python3
 	@.ci/reproducible
 

@@ -79,7 +79,7 @@ struct NameNews {
 
   /// The router itself, as long as it is on the list.
   var router: Change = (nil, nil)
-  /// Its network, where that has a name which it had by no other router, or has one no more.
+  /// Its network, where no other router gives it the old name, or none gave it the new one.
   var network: Change = (nil, nil)
 }
 

@@ -18,7 +18,7 @@ package struct RecordError: Error, Hashable {}
 struct RecordCoder: ~Copyable {
   /// What is read.
   private let source: [UInt8]
-  /// What was written, and room for more. An array would look at each value whether others have it, too.
+  /// What was written, and room for more. An array checks with each append whether it is shared.
   private var memory: UnsafeMutableRawBufferPointer
   private let isReading: Bool
   /// Where the next value is, or goes.
@@ -336,7 +336,7 @@ extension Array: Recorded where Element: Recorded {
 
   static func read(from coder: inout RecordCoder) throws(RecordError) -> [Element] {
     let count = try coder.readNumber()
-    // Each takes a byte at least: there are no lists of bits.
+    // Each takes a byte at least: there are no lists of bits alone, and what is all optional has something.
     guard count <= UInt64(coder.bytesLeft) else { throw RecordError() }
     var read: [Element] = []
     for _ in 0..<count { read.append(try Element.read(from: &coder)) }

@@ -23,8 +23,8 @@ struct RouterAlerts {
 
   typealias Holding = [(name: AlertName, facts: AlertFacts)]
 
-  /// The alerts whose conditions hold, in the order of `AlertName.ofRouters`. Mostly none: no facts are made then, nor
-  /// passed on, which are large.
+  /// The alerts whose conditions hold, in the order of `AlertName.ofRouters`. Mostly none; facts are
+  /// large, and are made only for those that hold.
   func holding() -> Holding {
     var all: Holding = []
     addMismatch(to: &all)

@@ -28,8 +28,8 @@ package struct ExactName: Sendable {
   package init(_ text: String) { self.text = text }
 }
 
-// Names are compared with each message. Their bytes are lent in place, as those of each text of Swift can be, because
-// `withUTF8` wants a copy; what follows that is for other texts.
+// Names are compared with each message. Native strings lend their bytes, while `withUTF8` needs a mutable copy; what
+// follows `??` is for strings that are not contiguous.
 extension ExactName: Hashable, Comparable {
   package static func == (a: ExactName, b: ExactName) -> Bool {
     let isSame = a.text.utf8.withContiguousStorageIfAvailable { a in

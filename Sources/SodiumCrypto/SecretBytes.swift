@@ -122,7 +122,7 @@ package func wipe(_ bytes: inout [UInt8]) { bytes.withUnsafeMutableBytes { zero(
 // Unchecked because the value is touched under the mutex only, and the mutex's memory never moves.
 @usableFromInline package final class Locked<Value>: @unchecked Sendable {
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // Who holds the mutex is alone: the language need not look, too.
+  // Unchecked: who holds the mutex is alone.
   @exclusivity(unchecked) @usableFromInline var value: Value
 
   package init(_ value: sending Value) {

@@ -138,7 +138,7 @@ extension WireObject {
     return writer.json.bytes
   }
 
-  @inlinable public consuming func json() -> [UInt8] { json(capacity: 960) }
+  @inlinable public consuming func json() -> [UInt8] { json(capacity: JSONWriter.usualCapacity) }
 }
 
 extension WirePart {

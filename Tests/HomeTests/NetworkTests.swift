@@ -59,8 +59,9 @@ import ThreadDataset
     var networkName: String
   }
 
-  @Test("It says which names a change has made others, and counts what a look at all would", arguments: 1...4)
-  func names(_ seed: UInt64) {
+  @Test("A change returns which names have changed, and counts as a look at all does", arguments: 1...4) func names(
+    _ seed: UInt64
+  ) {
     var numbers = RandomHome(seed: seed)
     let now = WireTime(milliseconds: 0)
     var table = RouterTable()

@@ -172,8 +172,8 @@ package final class HomeLoop: Sendable {
     }
   }
 
-  /// The broker has acknowledged all stored messages up to this one. They are deleted with the next commit, a tick at
-  /// the latest.
+  /// The broker has acknowledged all stored messages up to this one. They are deleted with the next commit, or by
+  /// the second tick after it.
   package func acknowledged(upTo message: Int64) { published.upTo.max(message, ordering: .relaxed) }
 
   /// What routers advertise on the local network, which belongs to the first home.

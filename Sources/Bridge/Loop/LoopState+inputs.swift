@@ -175,7 +175,7 @@ extension LoopState {
     // So that several power cuts are not counted for the same heartbeat.
     if isTried { records.notes.trial = MessageTrial() }
     try commit(savesPublished: !hasWritten)
-    hasWritten = false
+    if next == nil { hasWritten = false }
     signs.remove(seen)
     isTried = false
     return next

@@ -74,7 +74,8 @@ struct LoopState {
   let recentID: RecordID
   /// The last message that the broker is known on disk to have.
   var savedPublished: Int64 = 0
-  /// Something was written since the last tick: then the next commit saves that too, and the tick holds up nobody.
+  /// Something was written since the last tick. Then a tick leaves it to the next commit to save what the broker has
+  /// acknowledged: it would hold up whoever waits for the loop.
   var hasWritten = false
 
   var link = Link()

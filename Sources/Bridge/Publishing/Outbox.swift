@@ -35,7 +35,7 @@ struct Outbox {
   /// Rows that the broker has not acknowledged.
   var waiting: Int { Int(last - published) }
 
-  /// Rows that were not handed out, with those that are gone.
+  /// Rows that were not handed out, including rows that no longer exist.
   var unread: Int { loaded.count + Int(last - read) }
 
   /// Whether `next` may have one.
@@ -79,6 +79,8 @@ struct Outbox {
   /// - Parameter messages: how many are made of it.
   mutating func send(_ row: StoredMessage, messages: Int) {
     loaded.removeFirst()
+    // A slice keeps all that it began with.
+    if loaded.isEmpty { loaded = [] }
     outstanding.append((row.id, messages))
     advance()
   }

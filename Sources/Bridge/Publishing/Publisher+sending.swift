@@ -14,7 +14,8 @@ extension Publisher.State {
 
   mutating func fill(_ limit: Int, at now: WireTime) {
     // About so many: an event is mostly two messages.
-    ready.reserveCapacity(min(limit, devices.count + dirty.count + 2 * outbox.unread))
+    let events = walk == nil && readFailure == nil ? 2 * outbox.unread : 0
+    ready.reserveCapacity(min(limit, devices.count + dirty.count + events))
     while ready.count < limit {
       if sendDevice(at: now) || sendNext(at: now) || sendRemoval(at: now) { continue }
       if sendLate(at: now) { continue }
@@ -126,11 +127,11 @@ extension Publisher.State {
   }
 }
 
-/// When a device may be announced again: not before five seconds have passed, however often a router comes, goes or
-/// changes its name. Home Assistant sets up the whole device again each time.
+/// When a device of the last 4,096 that were announced may be announced again: not before five seconds have passed,
+/// however often a router comes, goes or changes its name. Home Assistant sets up the whole device again each time.
 struct DevicePace {
   private static let seconds = 5
-  /// So many are remembered at least. Of a fleet that comes all at once, more would take ten megabytes.
+  /// So many are remembered at least. All of 40,000 routers that come at once would take ten megabytes.
   static let most = 4_096
 
   /// When each was announced. `before` takes over `sent` each five seconds, or where that is full, and what it had is

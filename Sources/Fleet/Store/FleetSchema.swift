@@ -4,7 +4,7 @@ import Threadkeeper
 /// The tables of a fleet, in a schema of their own: `threadkeeper`.
 enum FleetSchema {
   /// A program works with a newer database as long as that says so in `fleet.oldest`.
-  static let version = 1
+  static let version = 2
 
   /// Makes what is missing, and the shards 1 to `count`.
   ///

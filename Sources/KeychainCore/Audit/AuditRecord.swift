@@ -90,11 +90,10 @@ extension [UInt8] {
     text.withUTF8 { write(part: UnsafeRawBufferPointer($0)) }
   }
 
-  /// Its length, and its first bytes.
+  /// The number of its first bytes, at most `longestText`, and these.
   fileprivate mutating func write(part: UnsafeRawBufferPointer) {
     let count = Swift.min(part.count, AuditRecord.longestText)
-    append(UInt8(truncatingIfNeeded: count >> 8))
-    append(UInt8(truncatingIfNeeded: count))
+    write(UInt16(truncatingIfNeeded: count))
     append(contentsOf: UnsafeRawBufferPointer(rebasing: part[..<count]))
   }
 }

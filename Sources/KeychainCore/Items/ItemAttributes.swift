@@ -54,7 +54,7 @@ package struct ItemAttributes: Equatable, Sendable {
     value.withCanonicalBytes { canonical in
       // A truth value is all in its kind.
       let count = value.kind >= 4 ? 0 : canonical.count
-      // The most that a tag and a length need, too.
+      // 11: a tag of one byte, and a length of at most ten.
       withUnsafeTemporaryAllocation(byteCount: 11 + count, alignment: 1) { memory in
         var writer = RowWriter(memory)
         writer.write(attribute.rawValue)

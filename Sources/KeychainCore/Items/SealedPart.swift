@@ -52,7 +52,7 @@ package struct SealedPart {
     var subject = ItemID.zero
     var itemClass: UInt8 = 0
     var version: Int64 = 0
-    /// Of the state of a record, in front of what else is extra: no list is made for it.
+    /// Of the state of a record: comes before `extra`.
     var secretVersion: Int64?
     var extra: [UInt8] = []
 

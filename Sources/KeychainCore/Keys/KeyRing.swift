@@ -210,7 +210,7 @@ struct LoadedKeys {
   private(set) var keys: [KeyID: GuardedKey]
   /// The newest of each purpose, whether it could be opened or not.
   private(set) var current: [KeyPurpose: KeyID] = [:]
-  /// By the index key, and after a rotation also by the one before it, for who still reads an older state of the store.
+  /// By the index key, and after a rotation also by the one before it, for readers of an older state of the store.
   /// Replaced as a whole: who has a copy reads it without the lock, and the thread sanitizer does not see Swift
   /// count references.
   private(set) var indexes: [BlindIndex] = []

@@ -11,7 +11,8 @@ final class AnchorWriter: Sendable {
     /// What is there is not what was written, and that is reported.
     var isAltered = false
   }
-  /// The last commit. It is noted beside the lock, because a commit does not wait until an earlier one is in the anchor.
+  /// The last commit. It is noted beside the lock: where the anchor is left to `tick`, no commit waits until it is
+  /// written.
   private let noted: Atomic<UInt64>
   private let state: Locked<State>
   private let anchor: Anchor

@@ -9,9 +9,11 @@
 public struct JSONWriter {
   public var bytes: [UInt8] = []
 
-  /// - Parameter capacity: bytes for which there is room at first. Up to 1,000 glibc keeps such blocks for each thread; a
-  ///   larger one takes ten times as long.
-  public init(capacity: Int = 960) { bytes.reserveCapacity(capacity) }
+  /// Bytes of a usual message. Of up to 1,000 glibc keeps blocks for each thread; a larger one takes ten times as long.
+  public static let usualCapacity = 960
+
+  /// - Parameter capacity: bytes for which there is room at first.
+  public init(capacity: Int = usualCapacity) { bytes.reserveCapacity(capacity) }
 
   // MARK: Parts
 

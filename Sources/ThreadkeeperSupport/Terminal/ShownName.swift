@@ -66,7 +66,7 @@ package enum ShownName {
     return shortened(String(shown), longest: longest)
   }
 
-  /// Most names are words of ASCII, with a space between them. It is asked several times with each change of a router.
+  /// Most names are words of ASCII, with a space between them.
   private static func isPlain(_ name: String) -> Bool {
     let (space, quote, last) = (UInt8(ascii: " "), UInt8(ascii: "\""), UInt8(ascii: "~"))
     return name.utf8.withContiguousStorageIfAvailable { bytes in

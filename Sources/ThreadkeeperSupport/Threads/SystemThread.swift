@@ -83,10 +83,10 @@ package struct SystemThreadError: Error, Equatable {
   package let code: Int32
 }
 
-/// A flag that a thread can wait for in `poll`: a pipe that has a byte in it when the flag was raised. It stays raised
-/// until it is cleared. (An eventfd would do with one descriptor, but Swift's Glibc does not know it.)
+/// A flag that a thread can wait for in `poll`: `raise` sets it, and then writes a byte to a pipe. It stays raised until
+/// it is cleared. Who polls may wake once more than it was raised. (An eventfd would do with one descriptor, but Swift's Glibc does not know it.)
 package final class WakeSignal: Sendable {
-  /// Readable while raised; -1 when the system had no descriptor left.
+  /// Becomes readable when raised; -1 when the system had no descriptor left.
   package let descriptor: Int32
   private let writeEnd: Int32
   /// No lock: whoever is woken would wait until the one that wakes it has left the system call.

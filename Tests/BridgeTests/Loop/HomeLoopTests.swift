@@ -210,8 +210,9 @@ import ThreadDataset
     #expect(!later.home.routers.contains { $0.isPresent })
   }
 
-  @Test("What the broker has taken is deleted with the next commit, or by a tick before which nothing was written")
-  func published() throws {
+  @Test("What the broker has taken is deleted with the next commit, or by the second tick after it") func published()
+    throws
+  {
     let kit = try LoopKit()
     var last: Int64 { kit.memory.contents.withLock { $0.messages.last?.id ?? 0 } }
     try kit.receive(.announce(1), .announce(2))

@@ -9,7 +9,7 @@ import ThreadDataset
     RetainedPlace(home: 0, subject: .routerDevice(BorderAgentID(high: UInt64(number) + 1, low: 0)))
   }
 
-  @Test("Of a storm the last ones are remembered, so that its end costs no memory") func storm() {
+  @Test("Only the last announcements of a burst are remembered") func burst() {
     var pace = DevicePace()
     let now = WireTime(milliseconds: 1_000_000)
     func admits(_ number: Int) -> Bool { pace.admits(device(number), at: now) }

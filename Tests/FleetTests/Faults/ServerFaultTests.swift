@@ -4,6 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import Fleet
+
 /// What happens to the servers of a fleet and to connections while messages come, and what is written by others. See
 /// `NodeFaults`.
 @Suite(
@@ -144,7 +146,8 @@ import Testing
       let (run, nodes) = try await FleetRun.start(nodes: "node-a")
       let fleet = run.fleet
       // A newer program has upgraded it.
-      try fleet.sql("UPDATE threadkeeper.fleet SET version = 2, oldest = 1")
+      let newer = FleetSchema.version + 1
+      try fleet.sql("UPDATE threadkeeper.fleet SET version = \(newer), oldest = \(FleetSchema.version)")
       let other = try fleet.launch("node-b")
       try await fleet.ready(other)
       let now = ContinuousClock.now
@@ -152,11 +155,11 @@ import Testing
       try await run.progress(since: now, ledger, nodes: [other])
       ledger.round()
       // And now it does what this program does not know.
-      try fleet.sql("UPDATE threadkeeper.fleet SET version = 2, oldest = 2")
+      try fleet.sql("UPDATE threadkeeper.fleet SET version = \(newer), oldest = \(newer)")
       let late = try fleet.launch("node-c")
       let end = try await late.end()
       try Soak.check(end == .exit(78), "it ended with \(end): \(late.log)")
-      try Soak.check(late.log.contains("2"), "it does not name the version: \(late.log)")
+      try Soak.check(late.log.contains("version \(newer)"), "it does not name the version: \(late.log)")
       ledger.round()
       try await run.check(ledger, nodes: [other])
     }

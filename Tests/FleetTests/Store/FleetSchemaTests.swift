@@ -48,12 +48,13 @@ import Testing
   @Test("A program that is too old for a database, or too new, says so") func version() throws {
     let fleet = try TestFleet(shards: 1)
     let database = try FleetDatabase(fleet.settings())
-    for (version, oldest, words) in [(2, 2, "a newer program"), (0, 0, "an older program")] {
+    let newer = FleetSchema.version + 1
+    for (version, oldest, words) in [(newer, newer, "a newer program"), (0, 0, "an older program")] {
       try fleet.sql("UPDATE threadkeeper.fleet SET version = \(version), oldest = \(oldest)")
       let error = #expect(throws: CommandFailure.self) { try database.fleet() }
       #expect(error?.status == .configuration && error?.remedy?.contains(words) == true)
     }
-    try fleet.sql("UPDATE threadkeeper.fleet SET version = 2, oldest = 2")
+    try fleet.sql("UPDATE threadkeeper.fleet SET version = \(newer), oldest = \(newer)")
     let error = #expect(throws: CommandFailure.self) {
       try database.connected { try FleetSchema.create(name: "test", shards: 1, on: $0) }
     }
