@@ -3,7 +3,7 @@ import SodiumCrypto
 import TestKit
 import Testing
 
-/// Format 3, read by a program that shares nothing with the store but libsodium: whoever changes
+/// Format 4, read by a program that shares nothing with the store but libsodium: whoever changes
 /// the format breaks this, and has to think of the stores that exist.
 @Suite struct LayoutTests {
   private let store: TemporaryStore
