@@ -221,14 +221,18 @@ extension RouterTable: Sequence {
 
   /// Lends each router without a copy, with when it was seen last: what is due by the clock looks at all of them.
   package func forEach(_ body: (_ router: borrowing Router, _ seen: WireTime) -> Void) {
-    for page in pages { for slot in page { if let stored = slot.stored { body(stored.value, slot.seen) } } }
+    for page in pages { for slot in page { slot.stored?.lend(slot.seen, to: body) } }
   }
 
   /// Lends each; only those are copied that are meant.
   package func filter(_ isMeant: (borrowing Router) -> Bool) -> [Router] {
     var meant: [Router] = []
     for page in pages {
-      for slot in page { if let stored = slot.stored, isMeant(stored.value) { meant.append(stored.value) } }
+      for slot in page {
+        if let stored = slot.stored, stored.lend(slot.seen, to: { router, _ in isMeant(router) }) {
+          meant.append(stored.value)
+        }
+      }
     }
     return meant
   }
