@@ -75,8 +75,10 @@ extension Home {
   package func nextDue(_ link: Link, rules: HomeRules) -> WireTime? {
     var due: WireTime?
     func note(_ time: WireTime?) { if let time { due = min(due ?? time, time) } }
-    var current = self
-    current.step.rules = rules
+    var home = self
+    home.step.rules = rules
+    // A constant: of a variable that a closure has, each call would copy the whole home.
+    let current = home
     for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
     for question in questions { note(question.expiresAt) }
     for time in askedUntil.values { note(time) }
@@ -90,7 +92,7 @@ extension Home {
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.settings.offlineAfter
     routers.forEach { router, seen in
-      if current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
+      if router.adoption != nil, current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached, router.beats {
         note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
       }
