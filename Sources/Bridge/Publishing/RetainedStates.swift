@@ -365,25 +365,14 @@ struct RetainedStates {
   }
 }
 
-/// Where something about a router is published, written to its place: interpolation takes several times as long.
+/// Where something about a router is published. Interpolation takes several times as long.
 func routerTopic(_ start: [UInt8], _ middle: StaticString, _ agent: BorderAgentID, _ end: StaticString) -> String {
-  let (high, low) = agent.numbers
-  let most = start.count + middle.utf8CodeUnitCount + 32 + end.utf8CodeUnitCount
-  return String(unsafeUninitializedCapacity: most) { topic in
-    guard let topic = UnsafeMutableRawPointer(topic.baseAddress) else { return 0 }
-    topic.copyMemory(from: start, byteCount: start.count)
-    var count = start.count
-    (topic + count).copyMemory(from: middle.utf8Start, byteCount: middle.utf8CodeUnitCount)
-    count += middle.utf8CodeUnitCount
-    (topic + count).storeBytes(of: JSONWriter.digits(high), as: (UInt64, UInt64).self)
-    count += 16
-    if low != 0 {
-      (topic + count).storeBytes(of: JSONWriter.digits(low), as: (UInt64, UInt64).self)
-      count += 16
-    }
-    (topic + count).copyMemory(from: end.utf8Start, byteCount: end.utf8CodeUnitCount)
-    return count + end.utf8CodeUnitCount
-  }
+  var topic = JSONWriter(capacity: 128)
+  topic.raw(start)
+  topic.raw(middle)
+  topic.hex(agent)
+  topic.raw(end)
+  return String(decoding: topic.bytes, as: UTF8.self)
 }
 
 extension HomeAssistantPlace {

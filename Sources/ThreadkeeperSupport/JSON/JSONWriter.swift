@@ -29,25 +29,11 @@ public struct JSONWriter {
   public mutating func escaped(_ text: String) {
     var text = text
     text.withUTF8 { source in
-      if Self.needsEscapes(source) { for byte in source { escape(byte) } } else { bytes.append(contentsOf: source) }
+      // Without a branch for each byte, so that the compiler looks at several at once.
+      var special: UInt8 = 0
+      for byte in source { special |= (byte < 0x20 ? 1 : 0) | (byte == 0x22 ? 1 : 0) | (byte == 0x5C ? 1 : 0) }
+      if special != 0 { for byte in source { escape(byte) } } else { bytes.append(contentsOf: source) }
     }
-  }
-
-  private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard text.count >= 8 else { return text.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C } }
-    // The last eight, which may be looked at twice, and all before them.
-    var found = escapes(in: text, at: text.count - 8)
-    for place in stride(from: 0, to: text.count - 8, by: 8) { found |= escapes(in: text, at: place) }
-    return found != 0
-  }
-
-  /// Eight bytes at once: not 0 where one of them is below 0x20, a quote or a backslash. `x - 1` borrows from the highest
-  /// bit of a byte that is 0 (H. S. Warren, "Hacker's Delight", section 6-1).
-  private static func escapes(in text: UnsafeBufferPointer<UInt8>, at place: Int) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let bytes = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: place, as: UInt64.self)
-    let (quotes, backslashes) = (bytes ^ ones * 0x22, bytes ^ ones * 0x5C)
-    return ((bytes &- ones * 0x20) | (quotes &- ones) | (backslashes &- ones)) & ~bytes & ones << 7
   }
 
   private mutating func escape(_ byte: UInt8) {
@@ -83,11 +69,9 @@ public struct JSONWriter {
   }
 
   /// 16 hexadecimal digits in lower case.
-  public mutating func hex(_ value: UInt64) { withUnsafeBytes(of: Self.digits(value)) { bytes.append(contentsOf: $0) } }
-
-  /// The same, as they lie in memory.
-  public static func digits(_ value: UInt64) -> (UInt64, UInt64) {
-    (hex(UInt32(truncatingIfNeeded: value >> 32)).bigEndian, hex(UInt32(truncatingIfNeeded: value)).bigEndian)
+  public mutating func hex(_ value: UInt64) {
+    let (high, low) = (UInt32(truncatingIfNeeded: value >> 32), UInt32(truncatingIfNeeded: value))
+    withUnsafeBytes(of: (Self.hex(high).bigEndian, Self.hex(low).bigEndian)) { bytes.append(contentsOf: $0) }
   }
 
   /// 8 digits, all at once: one in each byte of a word.
