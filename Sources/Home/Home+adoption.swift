@@ -127,9 +127,7 @@ extension Home {
   mutating func continueAdoptions(_ link: Link) {
     // Users of whom no more questions may wait.
     var tooMany: Set<ExactName> = []
-    for router in routers.filter({ $0.adoption != nil && $0.isPresent }) {
-      continueAdoption(of: router, link, &tooMany)
-    }
+    for router in routers.waiting where router.value.isPresent { continueAdoption(of: router.value, link, &tooMany) }
   }
 
   private mutating func continueAdoption(of stored: Router, _ link: Link, _ tooMany: inout Set<ExactName>) {

@@ -65,8 +65,8 @@ extension Home {
   /// Forgets routers that left 30 days ago.
   mutating func forgetLeftRouters() {
     let deadline = now.adding(seconds: -Self.retention)
-    let old = routers.filter { $0.hasLeft && $0.leftAt <= deadline }
-    for router in old.prefix(Self.forgottenAtOnce) { forget(router, .leftLongAgo) }
+    let old = routers.waiting.lazy.filter { $0.value.hasLeft && $0.value.leftAt <= deadline }
+    for router in old.prefix(Self.forgottenAtOnce) { forget(router.value, .leftLongAgo) }
   }
 
   /// Deletes all that is kept of a border agent id: credentials, owner, and its place on the list.

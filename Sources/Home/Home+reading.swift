@@ -281,8 +281,8 @@ extension Home {
 
   /// Changes that should have landed everywhere, and contradictions of long ago.
   mutating func endReadings() {
-    for stored in routers.filter({ $0.reading?.endsAt.map { $0 <= now } == true }) {
-      var router = stored
+    for stored in routers.waiting where stored.reading?.endsAt.map({ $0 <= now }) == true {
+      var router = stored.value
       router.extras.reading?.end(at: now)
       if router.reading == ReadingNote() { router.extras.reading = nil }
       write(router, before: stored, RouterEvent(), trigger: .mdns)

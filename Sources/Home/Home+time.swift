@@ -64,9 +64,7 @@ extension Home {
   private mutating func noticeSilence(_ link: Link) {
     let limit = rules.settings.offlineAfter
     guard limit > 0, let since = link.listeningSince, since.adding(seconds: limit) <= now else { return }
-    let deadline = now.adding(seconds: -limit)
-    let silent = routers.filter { $0.isPresent && $0.isReached && $0.beats && routers.lastSeen($0.agent) < deadline }
-    for router in silent { takeSilence(of: router) }
+    for router in routers.silent(since: now.adding(seconds: -limit)) { takeSilence(of: router) }
   }
 
   /// When something is due by the clock; nil: nothing before the next input.
@@ -77,9 +75,7 @@ extension Home {
     func note(_ time: WireTime?) { if let time { due = min(due ?? time, time) } }
     var home = self
     home.step.rules = rules
-    // A constant: of a variable that a closure has, each call would copy the whole home.
-    let current = home
-    for (key, alert) in alerts { note(current.dueTime(of: alert, key)) }
+    for (key, alert) in alerts { note(home.dueTime(of: alert, key)) }
     for question in questions { note(question.expiresAt) }
     for time in askedUntil.values { note(time) }
     for agent in allAgents {
@@ -91,11 +87,12 @@ extension Home {
     if needs != Needs() { note(WireTime(milliseconds: 0)) }
     if discovery.needsSplitCheck || needsNetworkNames { note(WireTime(milliseconds: 0)) }
     let limit = rules.settings.offlineAfter
-    routers.forEach { router, seen in
-      if router.adoption != nil, current.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
-      if limit > 0, let since = link.listeningSince, router.isPresent, router.isReached, router.beats {
-        note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
-      }
+    if limit > 0, let since = link.listeningSince, let seen = routers.longestSilent {
+      note(max(seen.adding(seconds: limit + 1), since.adding(seconds: limit)))
+    }
+    for stored in routers.waiting {
+      let router = stored.value
+      if home.isAdoptionDue(of: router) { note(WireTime(milliseconds: 0)) }
       if router.hasLeft { note(router.leftAt.adding(seconds: Self.retention)) }
       note(router.reading?.endsAt)
     }

@@ -21,8 +21,32 @@ import ThreadDataset
 /// beside it, so that a sign of life copies no router.
 package struct RouterTable: Sendable {
   private struct Slot {
-    var stored: StoredRouter?
+    private(set) var waits: Waits = []
+    var stored: StoredRouter? { didSet { waits = stored.map { Waits($0.value) } ?? [] } }
     var seen: WireTime
+
+    init(_ stored: StoredRouter, seen: WireTime) {
+      (self.stored, self.seen) = (stored, seen)
+      waits = Waits(stored.value)
+    }
+  }
+
+  /// What the clock brings to a router. It stands beside it, because all are looked at each second.
+  private struct Waits: OptionSet {
+    /// Its silence means something.
+    static let silence = Waits(rawValue: 1)
+    static let other = Waits(rawValue: 2)
+
+    let rawValue: UInt8
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ router: borrowing Router) {
+      self = router.isPresent && router.isReached && router.beats ? .silence : []
+      if router.adoption != nil && router.isPresent || router.hasLeft || router.reading?.endsAt != nil {
+        insert(.other)
+      }
+    }
   }
 
   private static let page = 64
@@ -81,7 +105,7 @@ package struct RouterTable: Sendable {
       return news
     }
     let news = counts.note(.nothing, next)
-    let new = Slot(stored: stored, seen: now)
+    let new = Slot(stored, seen: now)
     if let slot = free.popLast() {
       index[agent] = slot
       self[slot: Int(slot)] = new
@@ -219,7 +243,24 @@ extension RouterTable: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(table: self) }
 
-  /// Lends each router without a copy, with when it was seen last: what is due by the clock looks at all of them.
+  /// Those for which something may be due by the clock, but for their silence.
+  var waiting: [StoredRouter] {
+    pages.flatMap { page in page.lazy.filter { $0.waits.contains(.other) }.compactMap(\.stored) }
+  }
+
+  /// When that one was seen last which has been silent for longest; nil where nobody's silence means anything.
+  var longestSilent: WireTime? {
+    pages.lazy.compactMap { page in page.lazy.filter { $0.waits.contains(.silence) }.map(\.seen).min() }.min()
+  }
+
+  /// Those whose silence means something, and that were not seen since then.
+  func silent(since time: WireTime) -> [Router] {
+    pages.flatMap { page in
+      page.lazy.filter { $0.waits.contains(.silence) && $0.seen < time }.compactMap { $0.stored?.value }
+    }
+  }
+
+  /// Lends each router without a copy, with when it was seen last.
   package func forEach(_ body: (_ router: borrowing Router, _ seen: WireTime) -> Void) {
     for page in pages { for slot in page { slot.stored?.lend(slot.seen, to: body) } }
   }
