@@ -33,7 +33,7 @@ import Testing
       func context() -> Comment { "seed \(seed), input \(number): \(input)" }
       try #require(scene.missingAlerts.isEmpty, context())
       try #require(scene.wrongHomeAlerts == [], context())
-      try #require(scene.countsAreRight, context())
+      try #require(scene.countsAreRight && scene.waitsAreRight, context())
       try #require(secrets.areThose(of: scene.home), context())
       let preferred = scene.preferred
       try #require(preferred?.hasCredentials != true || preferred?.isComplete == true, context())
@@ -219,6 +219,16 @@ extension HomeScene {
     let (a, b) = (counted, home.routers)
     return a.counts == b.counts && a.counts.seen <= Home.mostDiscovered
       && a.counts.ids.values.allSatisfy { $0 <= rules.settings.routersPerTeam }
+  }
+
+  /// Whether the table has beside each router what it waits for.
+  fileprivate var waitsAreRight: Bool {
+    let routers = home.routers
+    let beating = routers.filter { $0.isPresent && $0.isReached && $0.beats }
+    let waiting = routers.filter { $0.isPresent && $0.adoption != nil || $0.hasLeft || $0.reading?.endsAt != nil }
+    return routers.waiting.map(\.value) == waiting && routers.silent(since: now.adding(seconds: 1)) == beating
+      && routers.longestSilent == beating.map { routers.lastSeen($0.agent) }.min()
+      && routers.longestSilent.map { routers.silent(since: $0).isEmpty } ?? true
   }
 }
 

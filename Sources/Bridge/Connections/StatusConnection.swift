@@ -148,7 +148,7 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
-    defer { activity.note() }
+    defer { activity.note(publication, outcome) }
     let token = publication.token
     // Nearly all are the publisher's.
     if !publisher.acknowledged(token, outcome) {
