@@ -245,18 +245,38 @@ extension RouterTable: Sequence {
 
   /// Those for which something may be due by the clock, but for their silence.
   var waiting: [StoredRouter] {
-    pages.flatMap { page in page.lazy.filter { $0.waits.contains(.other) }.compactMap(\.stored) }
+    var waiting: [StoredRouter] = []
+    forEachSlot { if $0.pointee.waits.contains(.other), let stored = $0.pointee.stored { waiting.append(stored) } }
+    return waiting
   }
 
   /// When that one was seen last which has been silent for longest; nil where nobody's silence means anything.
   var longestSilent: WireTime? {
-    pages.lazy.compactMap { page in page.lazy.filter { $0.waits.contains(.silence) }.map(\.seen).min() }.min()
+    var longest: WireTime?
+    forEachSlot {
+      let seen = $0.pointee.seen
+      if $0.pointee.waits.contains(.silence), longest.map({ seen < $0 }) ?? true { longest = seen }
+    }
+    return longest
   }
 
   /// Those whose silence means something, and that were not seen since then.
   func silent(since time: WireTime) -> [Router] {
-    pages.flatMap { page in
-      page.lazy.filter { $0.waits.contains(.silence) && $0.seen < time }.compactMap { $0.stored?.value }
+    var silent: [Router] = []
+    forEachSlot {
+      guard $0.pointee.waits.contains(.silence), $0.pointee.seen < time, let stored = $0.pointee.stored else { return }
+      silent.append(stored.value)
+    }
+    return silent
+  }
+
+  /// By reference: to copy a place would count up its router, which is to lie untouched.
+  private func forEachSlot(_ body: (UnsafePointer<Slot>) -> Void) {
+    for page in pages {
+      page.withUnsafeBufferPointer { slots in
+        guard let first = slots.baseAddress else { return }
+        for slot in slots.indices { body(first + slot) }
+      }
     }
   }
 
