@@ -53,7 +53,7 @@ struct IntakeMeasurement {
     let subscribers = available(&results)
     for round in 1...size.rounds {
       Progress.say("intake: round \(round) of \(size.rounds), \(size.messages) messages each")
-      // A store of its own for each: after a start all is compared that the broker keeps.
+      // A store of its own for each: with a backlog the daemon would also compare what live messages have brought about.
       for way in ways {
         let broker = try workspace.startBroker()
         defer { broker.stop(removingFiles: true) }
@@ -131,10 +131,11 @@ struct IntakeMeasurement {
       method: """
         *Live*: subscribers are there while a program in C publishes \(size.messages.grouped) packets with QoS 1, at most
         1,000 unacknowledged; the time is from its first byte to the last message on the disk. *Backlog*: the broker has
-        all messages before the subscriber connects; the daemon also compares all that it keeps of \(size.messages.grouped)
-        routers then. Where the publisher's rate equals the subscriber's, the broker is the limit. *First heartbeats* are
-        the first of each router, *steady* ones all later. The subscribers with a commit a message get
-        \((size.messages / Self.slowShare).grouped) messages; the one with two seals stores rows of the daemon's length.
+        all messages before the subscriber connects; but for first announcements, the daemon compares at the same time
+        what the broker keeps of \(size.messages.grouped) routers. Where the publisher's rate equals the subscriber's, the
+        broker is the limit. *First heartbeats* are the first of each router, *steady* ones all later. The subscribers
+        with a commit a message get \((size.messages / Self.slowShare).grouped) messages; the one with two seals stores rows
+        of the daemon's length.
         """, table: table, figures: figures)
     part.missing = results.missing
     return part

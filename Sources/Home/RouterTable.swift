@@ -21,20 +21,22 @@ import ThreadDataset
 /// beside it, so that a sign of life copies no router.
 package struct RouterTable: Sendable {
   private struct Slot {
-    private(set) var waits: Waits = []
-    var stored: StoredRouter? { didSet { waits = stored.map { Waits($0.value) } ?? [] } }
+    let stored: StoredRouter?
+    let waits: Waits
     var seen: WireTime
 
-    init(_ stored: StoredRouter, seen: WireTime) {
+    init(_ stored: StoredRouter?, seen: WireTime) {
       (self.stored, self.seen) = (stored, seen)
-      waits = Waits(stored.value)
+      waits = stored.map { Waits($0.value) } ?? []
     }
   }
 
-  /// What the clock brings to a router. It stands beside it, because all are looked at each second.
+  /// What of a router depends on the clock, beside the reference, so that a tick touches no router that waits for
+  /// nothing. It follows from the router alone.
   private struct Waits: OptionSet {
     /// Its silence means something.
     static let silence = Waits(rawValue: 1)
+    /// What `Home.nextDue` looks at.
     static let other = Waits(rawValue: 2)
 
     let rawValue: UInt8
@@ -101,7 +103,7 @@ package struct RouterTable: Sendable {
     let (agent, next) = (stored.agent, RouterCounts.Counted(stored.value))
     if let slot = index[agent].map(Int.init) {
       let news = counts.note(counted(in: slot), next)
-      self[slot: slot].stored = stored
+      self[slot: slot] = Slot(stored, seen: self[slot: slot].seen)
       return news
     }
     let news = counts.note(.nothing, next)
@@ -130,10 +132,12 @@ package struct RouterTable: Sendable {
   /// Notes that a router was seen, and the number of its message.
   mutating func see(_ agent: BorderAgentID, at now: WireTime, _ order: SequenceWindow.Order = .none) {
     guard let slot = index[agent].map(Int.init) else { return }
-    self[slot: slot].seen = now
-    guard order != .none, var router = self[slot: slot].stored?.value else { return }
+    guard order != .none, var router = self[slot: slot].stored?.value else {
+      self[slot: slot].seen = now
+      return
+    }
     _ = router.order.take(order)
-    self[slot: slot].stored = StoredRouter(router)
+    self[slot: slot] = Slot(StoredRouter(router), seen: now)
   }
 
   /// The clock was set back: nothing was seen later than now.
@@ -185,7 +189,7 @@ package struct RouterTable: Sendable {
     guard let slot = index[agent] else { return NameNews() }
     index[agent] = nil
     let news = counts.note(counted(in: Int(slot)), .nothing)
-    self[slot: Int(slot)].stored = nil
+    self[slot: Int(slot)] = Slot(nil, seen: WireTime(milliseconds: 0))
     free.append(slot)
     return news
   }
@@ -243,14 +247,14 @@ extension RouterTable: Sequence {
 
   package func makeIterator() -> Iterator { Iterator(table: self) }
 
-  /// Those for which something may be due by the clock, but for their silence.
+  /// Routers for which something other than silence may become due.
   var waiting: [StoredRouter] {
     var waiting: [StoredRouter] = []
     forEachSlot { if $0.pointee.waits.contains(.other), let stored = $0.pointee.stored { waiting.append(stored) } }
     return waiting
   }
 
-  /// When that one was seen last which has been silent for longest; nil where nobody's silence means anything.
+  /// The earliest time at which a router was seen last, of those whose silence means something; nil: there is none.
   var longestSilent: WireTime? {
     var longest: WireTime?
     forEachSlot {
@@ -270,7 +274,7 @@ extension RouterTable: Sequence {
     return silent
   }
 
-  /// By reference: to copy a place would count up its router, which is to lie untouched.
+  /// By pointer: a copy of a slot would retain its router, and so touch its memory.
   private func forEachSlot(_ body: (UnsafePointer<Slot>) -> Void) {
     for page in pages {
       page.withUnsafeBufferPointer { slots in

@@ -221,14 +221,16 @@ extension HomeScene {
       && a.counts.ids.values.allSatisfy { $0 <= rules.settings.routersPerTeam }
   }
 
-  /// Whether the table has beside each router what it waits for.
+  /// Whether the clock has nothing to do for a router that the table does not have look at.
   fileprivate var waitsAreRight: Bool {
     let routers = home.routers
-    let beating = routers.filter { $0.isPresent && $0.isReached && $0.beats }
-    let waiting = routers.filter { $0.isPresent && $0.adoption != nil || $0.hasLeft || $0.reading?.endsAt != nil }
-    return routers.waiting.map(\.value) == waiting && routers.silent(since: now.adding(seconds: 1)) == beating
-      && routers.longestSilent == beating.map { routers.lastSeen($0.agent) }.min()
-      && routers.longestSilent.map { routers.silent(since: $0).isEmpty } ?? true
+    let waiting = Set(routers.waiting.map(\.agent))
+    let silent = Set(routers.silent(since: now.adding(seconds: 1)).map(\.agent))
+    return routers.allSatisfy { router in
+      let waits = home.isAdoptionDue(of: router) || router.hasLeft || router.reading?.endsAt != nil
+      let isAwaited = router.isPresent && router.isReached && router.beats
+      return (!waits || waiting.contains(router.agent)) && silent.contains(router.agent) == isAwaited
+    } && routers.longestSilent == silent.map { routers.lastSeen($0) }.min()
   }
 }
 

@@ -148,7 +148,6 @@ final class StatusConnection: MosquittoHandler {
   }
 
   func acknowledged(_ publication: SentPublication, _ outcome: PublicationOutcome) {
-    defer { activity.note(publication, outcome) }
     let token = publication.token
     // Nearly all are the publisher's.
     if !publisher.acknowledged(token, outcome) {
@@ -157,8 +156,11 @@ final class StatusConnection: MosquittoHandler {
         _ = try? loop.perform(.delivered(message: order.message), in: order.home)
       }
     }
+    let isRegained = refusals.acknowledged(publication, outcome)
+    // Nothing follows from the delivery of what has no token, such as the daemon's health each minute.
+    defer { if token != 0 || outcome != .delivered || isRegained { activity.note() } }
     // Once the broker's access list is corrected, all that the daemon has is published there.
-    guard refusals.acknowledged(publication, outcome) else { return }
+    guard isRegained else { return }
     publisher.accessRegained()
     health.restart()
     for home in loop.homes.snapshot.homes.keys { _ = try? loop.perform(.deliveriesAreDue, in: home) }

@@ -1,4 +1,3 @@
-import Broker
 import Synchronization
 import ThreadkeeperSupport
 
@@ -42,12 +41,6 @@ final class Activity: Sendable {
   func note() {
     hasNews.store(true, ordering: .sequentiallyConsistent)
     if wakes.load(ordering: .sequentiallyConsistent) { signal.raise() }
-  }
-
-  /// What became of a publication. Nothing follows from one that was delivered and is not waited for, as the daemon's
-  /// health each minute.
-  func note(_ publication: SentPublication, _ outcome: PublicationOutcome) {
-    if publication.token != 0 || outcome != .delivered { note() }
   }
 
   var isThere: Bool { hasNews.load(ordering: .sequentiallyConsistent) }

@@ -2,7 +2,6 @@ import Home
 import Testing
 
 @testable import Bridge
-@testable import Broker
 
 @Suite("Noticing that the clock was set") struct ClockJumpsTests {
   private struct Failure: Error {}
@@ -113,18 +112,6 @@ import Testing
   ) {
     var pace = rested(.seconds(limit))
     #expect(pace.next(hasNews: false, due: nil) == .seconds(seconds))
-  }
-
-  @Test("That the broker has taken the daemon's health is no news; that it refuses it, or has taken an event, is")
-  func acknowledgements() {
-    let activity = Activity()
-    let refusal = PublicationOutcome.refused(MosquittoError(puback: 0x87, topic: "", .init(host: "", clientID: "")))
-    for (token, outcome, isNews) in [(0, .delivered, false), (0, refusal, true), (1, .delivered, true)]
-      as [(UInt64, PublicationOutcome, Bool)]
-    {
-      activity.note(SentPublication(Publication(topic: "tk/bridge/health", payload: [], token: token)), outcome)
-      #expect(activity.take() == isNews)
-    }
   }
 
   @Test("What happens is noticed once, and ends a wait only where it should") func activity() {
