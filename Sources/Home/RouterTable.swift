@@ -36,7 +36,7 @@ package struct RouterTable: Sendable {
   private struct Waits: OptionSet {
     /// Its silence means something.
     static let silence = Waits(rawValue: 1)
-    /// What `Home.nextDue` looks at.
+    /// Its adoption, the end of what was read of it, or that it is forgotten: what `Home.nextDue` looks at.
     static let other = Waits(rawValue: 2)
 
     let rawValue: UInt8

@@ -221,7 +221,7 @@ extension HomeScene {
       && a.counts.ids.values.allSatisfy { $0 <= rules.settings.routersPerTeam }
   }
 
-  /// Whether the clock has nothing to do for a router that the table does not have look at.
+  /// Whether the table finds each router for which the clock may have something to do.
   fileprivate var waitsAreRight: Bool {
     let routers = home.routers
     let waiting = Set(routers.waiting.map(\.agent))
