@@ -50,7 +50,7 @@ struct ReadingSchedule {
   mutating func update(_ records: [Advertisement], at now: ContinuousClock.Instant, hasPSKc: (ExtendedPANID) -> Bool) {
     var here: Set<BorderAgentID> = []
     let readable = records.filter {
-      $0.takesPSKc && $0.endpoint != nil && $0.network.map(hasPSKc) == true && here.insert($0.agents[0]).inserted
+      $0.isReadable && $0.network.map(hasPSKc) == true && here.insert($0.agents[0]).inserted
     }
     for agent in routers.keys where !here.contains(agent) { routers[agent]?.isHere = false }
     // One that comes and goes all the time is not read each time.

@@ -115,7 +115,7 @@ package final class RouterReader: Sendable {
     let records = state.withLock { $0.records }
     let home = loop.homes.storedHome(home)
     guard let record = records.of(agent, in: home) else { throw .notOnLocalNetwork }
-    guard record.takesPSKc, record.socket != nil else { throw .takesNoPSKc }
+    guard record.isReadable else { throw .takesNoPSKc }
     let caller = Caller()
     let isRead = state.withLock { state in
       guard state.schedule.request(record.agents[0], at: .now) else { return false }
@@ -254,6 +254,9 @@ extension ReadingResult.Outcome {
 }
 
 extension Advertisement {
+  /// Whether its border agent takes a session of who has the PSKc, and has an address.
+  var isReadable: Bool { takesPSKc && socket != nil }
+
   /// Where its border agent listens.
   var socket: (address: String, port: UInt16)? {
     let parts = (endpoint ?? "").split(separator: ", ")
