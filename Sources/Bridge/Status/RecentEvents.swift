@@ -27,72 +27,91 @@ package struct RecentEvents: Hashable, Sendable {
   package static let keptEnded = 20
   private static let kind: [UInt8] = [2, 2]
 
-  private var events: [Event] = []
+  /// As it is stored: it is written with all that happens, and looked into seldom.
+  private(set) var record = Self.kind
 
   package init() {}
 
-  /// The newest first.
-  package var newest: [Event] { events.suffix(Self.kept).reversed() }
-
-  /// Alerts that have ended, the newest first.
-  package var ended: [Event] { events.filter { $0.since != nil }.suffix(Self.keptEnded).reversed() }
-
-  mutating func add(_ more: [Event]) {
-    events += more
-    let (old, ended) = (events.dropLast(Self.kept), events.suffix(Self.kept).count { $0.since != nil })
-    events.replaceSubrange(old.indices, with: old.filter { $0.since != nil }.suffix(max(0, Self.keptEnded - ended)))
+  /// - Returns: nil for what this version cannot have written.
+  init?(_ record: [UInt8]) {
+    guard Self.entries(of: record) != nil else { return nil }
+    self.record = record
   }
 
-  var record: [UInt8] {
-    var record = Self.kind
-    // Written with all that happens: room for all, and no arrays on the way.
-    record.reserveCapacity(events.count * 128)
+  /// The newest first.
+  package var newest: [Event] { entries.suffix(Self.kept).reversed().map(event) }
+
+  /// Alerts that have ended, the newest first.
+  package var ended: [Event] { entries.filter(isEnded).suffix(Self.keptEnded).reversed().map(event) }
+
+  mutating func add(_ more: [Event]) {
+    for event in more { event.write(to: &record) }
+    let all = entries
+    let (old, new) = (all.dropLast(Self.kept), all.suffix(Self.kept))
+    guard let first = new.first else { return }
+    let kept = old.filter(isEnded).suffix(max(0, Self.keptEnded - new.count(where: isEnded)))
+    record = kept.reduce(into: Self.kind) { $0 += record[$1] } + record[first.lowerBound...]
+  }
+
+  private var entries: [Range<Int>] { Self.entries(of: record) ?? [] }
+
+  /// Where each event is.
+  private static func entries(of record: [UInt8]) -> [Range<Int>]? {
+    guard record.starts(with: kind) else { return nil }
+    var entries: [Range<Int>] = []
+    var end = kind.count
+    while end < record.count {
+      let start = end
+      end += 16
+      // Of the router's id, the severity and the text.
+      for width in [1, 1, 2] {
+        guard end + width <= record.count else { return nil }
+        end += width + (width == 1 ? Int(record[end]) : Int(record[end]) | Int(record[end + 1]) << 8)
+      }
+      guard end <= record.count else { return nil }
+      entries.append(start..<end)
+    }
+    return entries
+  }
+
+  /// Only alerts that have ended say when they began.
+  private func isEnded(_ entry: Range<Int>) -> Bool { record[entry].dropFirst(8).prefix(8).contains { $0 != 0 } }
+
+  private func event(_ entry: Range<Int>) -> Event { Event(record[entry]) }
+}
+
+extension RecentEvents.Event {
+  fileprivate func write(to record: inout [UInt8]) {
     func add(_ number: some FixedWidthInteger) {
       withUnsafeBytes(of: number.littleEndian) { record.append(contentsOf: $0) }
     }
-    func add<Count: FixedWidthInteger>(_ text: String, countedBy _: Count.Type) {
-      var text = text
-      text.withUTF8 { bytes in
-        let bytes = bytes.prefix(Int(Count.max))
-        add(Count(bytes.count))
-        record.append(contentsOf: UnsafeBufferPointer(rebasing: bytes))
-      }
+    func add<Count: FixedWidthInteger>(_ bytes: some Collection<UInt8>, countedBy _: Count.Type) {
+      let bytes = bytes.prefix(Int(Count.max))
+      add(Count(bytes.count))
+      record += bytes
     }
-    for event in events {
-      add(event.at.milliseconds)
-      add(event.since?.milliseconds ?? 0)
-      let router = event.router?.bytes ?? []
-      add(UInt8(router.count))
-      record += router
-      add(event.severity, countedBy: UInt8.self)
-      add(event.text, countedBy: UInt16.self)
-    }
-    return record
+    add(at.milliseconds)
+    add(since?.milliseconds ?? 0)
+    add(router?.bytes ?? [], countedBy: UInt8.self)
+    add(severity.utf8, countedBy: UInt8.self)
+    add(text.utf8, countedBy: UInt16.self)
   }
 
-  /// - Returns: nil for what this version cannot have written.
-  init?(_ record: [UInt8]) {
-    guard record.starts(with: Self.kind) else { return nil }
-    var rest = record.dropFirst(Self.kind.count)
-    func number(_ bytes: Int) -> UInt64? {
-      guard rest.count >= bytes else { return nil }
+  /// - Parameter entry: that `write` has made.
+  fileprivate init(_ entry: ArraySlice<UInt8>) {
+    var rest = entry
+    func number(_ bytes: Int) -> UInt64 {
       defer { rest = rest.dropFirst(bytes) }
       return rest.prefix(bytes).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-    func field(_ bytes: Int) -> ArraySlice<UInt8>? {
-      guard let count = number(bytes).map(Int.init), rest.count >= count else { return nil }
+    func field(_ bytes: Int) -> ArraySlice<UInt8> {
+      let count = Int(number(bytes))
       defer { rest = rest.dropFirst(count) }
       return rest.prefix(count)
     }
-    func text(_ bytes: Int) -> String? { field(bytes).map { String(decoding: $0, as: UTF8.self) } }
-    while !rest.isEmpty {
-      guard let at = number(8), let since = number(8), let router = field(1), let severity = text(1), let text = text(2)
-      else { return nil }
-      events.append(
-        Event(
-          at: WireTime(milliseconds: Int64(bitPattern: at)), severity: severity, text: text,
-          since: since == 0 ? nil : WireTime(milliseconds: Int64(bitPattern: since)),
-          router: BorderAgentID(bytes: router)))
-    }
+    func time() -> WireTime { WireTime(milliseconds: Int64(bitPattern: number(8))) }
+    func text(_ bytes: Int) -> String { String(decoding: field(bytes), as: UTF8.self) }
+    let (at, since, router) = (time(), time(), BorderAgentID(bytes: field(1)))
+    self.init(at: at, severity: text(1), text: text(2), since: since.milliseconds == 0 ? nil : since, router: router)
   }
 }
