@@ -16,9 +16,9 @@ import ThreadDataset
 /// The routers of a home, in the order in which they came; the place of one that went is taken by the next one.
 ///
 /// A copy of the table costs nothing until one of the two changes, so a reader keeps a snapshot while the home goes on.
-/// The first change then copies what it changes, never the routers: a page of 64 references and the list of pages; a
-/// part of the index, where a router comes or goes; the counts that change with it. When a router was seen last stands
-/// beside it, so that a sign of life copies no router.
+/// The first change then copies what it changes, never the routers: a page of 32 references, and the two lists that
+/// lead to it; a part of the index, where a router comes or goes; the counts that change with it. When a router was
+/// seen last stands beside it, so that a sign of life copies no router.
 package struct RouterTable: Sendable {
   private struct Slot {
     let stored: StoredRouter?
@@ -51,11 +51,12 @@ package struct RouterTable: Sendable {
     }
   }
 
-  private static let page = 64
+  /// Slots of a page, and pages of a group.
+  private static let most = 32
 
   /// Changes only when a router comes or goes.
   private var index = RouterIndex()
-  private var pages: [[Slot]] = []
+  private var groups: [[[Slot]]] = []
   private var slots = 0
   private var free: [Int32] = []
   private(set) var counts = RouterCounts()
@@ -75,8 +76,8 @@ package struct RouterTable: Sendable {
   }
 
   private subscript(slot slot: Int) -> Slot {
-    get { pages[slot / Self.page][slot % Self.page] }
-    _modify { yield &pages[slot / Self.page][slot % Self.page] }
+    get { groups[slot / (Self.most * Self.most)][slot / Self.most % Self.most][slot % Self.most] }
+    _modify { yield &groups[slot / (Self.most * Self.most)][slot / Self.most % Self.most][slot % Self.most] }
   }
 
   /// When a router was seen last; the beginning of time for one that is not there.
@@ -114,12 +115,14 @@ package struct RouterTable: Sendable {
       return news
     }
     index[agent] = Int32(slots)
-    if slots % Self.page == 0 {
-      pages.append([])
+    let (group, page) = (slots / (Self.most * Self.most), slots / Self.most % Self.most)
+    if group == groups.count { groups.append([]) }
+    if page == groups[group].count {
+      groups[group].append([])
       // A home of a few routers does not pay for a page.
-      if slots > 0 { pages[pages.count - 1].reserveCapacity(Self.page) }
+      if slots > 0 { groups[group][page].reserveCapacity(Self.most) }
     }
-    pages[pages.count - 1].append(new)
+    groups[group][page].append(new)
     slots += 1
     return news
   }
@@ -276,7 +279,7 @@ extension RouterTable: Sequence {
 
   /// By pointer: a copy of a slot would retain its router, and so touch its memory.
   private func forEachSlot(_ body: (UnsafePointer<Slot>) -> Void) {
-    for page in pages {
+    for page in groups.joined() {
       page.withUnsafeBufferPointer { slots in
         guard let first = slots.baseAddress else { return }
         for slot in slots.indices { body(first + slot) }
@@ -286,13 +289,13 @@ extension RouterTable: Sequence {
 
   /// Lends each router without a copy, with when it was seen last.
   package func forEach(_ body: (_ router: borrowing Router, _ seen: WireTime) -> Void) {
-    for page in pages { for slot in page { slot.stored?.lend(slot.seen, to: body) } }
+    for page in groups.joined() { for slot in page { slot.stored?.lend(slot.seen, to: body) } }
   }
 
   /// Lends each; only those are copied that are meant.
   package func filter(_ isMeant: (borrowing Router) -> Bool) -> [Router] {
     var meant: [Router] = []
-    for page in pages {
+    for page in groups.joined() {
       for slot in page {
         if let stored = slot.stored, stored.lend(slot.seen, to: { router, _ in isMeant(router) }) {
           meant.append(stored.value)

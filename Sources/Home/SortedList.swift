@@ -1,48 +1,77 @@
-/// Values in order, each once: an index that finds a first or a last one without looking at all. It lies in pieces, so
-/// that a change of what a snapshot shares copies one of them, and the list of pieces.
+/// Values in order, each once: an index that finds a first or a last one without looking at all. It lies in groups of
+/// pieces, so that a change of what a snapshot shares copies one piece, and the lists that lead to it.
 struct SortedList<Element: Comparable & Sendable>: Sendable {
-  private static var most: Int { 128 }
+  /// Values of a piece, and pieces of a group.
+  private static var most: Int { 64 }
   /// By so many elements a full piece grows.
-  private static var room: Int { 16 }
+  private static var room: Int { 8 }
 
-  /// None is empty.
-  private var pieces: [[Element]] = []
+  fileprivate struct Place {
+    var group = 0
+    var piece = 0
+    var index = 0
+  }
 
-  /// Where the first one is that is not before a place in the order.
-  private func position(_ isBefore: (Element) -> Bool) -> (piece: Int, index: Int) {
-    let piece = pieces.firstIndex(after: { isBefore($0[$0.count - 1]) })
-    guard piece < pieces.count else { return (piece, 0) }
-    return (piece, pieces[piece].firstIndex(after: isBefore))
+  /// No group and no piece is empty.
+  private var groups: [[[Element]]] = []
+
+  fileprivate subscript(place: Place) -> Element {
+    get { groups[place.group][place.piece][place.index] }
+    _modify { yield &groups[place.group][place.piece][place.index] }
+  }
+
+  /// Where the first one is that is not before a place in the order; behind all groups where there is none.
+  private func place(_ isBefore: (Element) -> Bool) -> Place {
+    func isPieceBefore(_ piece: [Element]) -> Bool { isBefore(piece[piece.count - 1]) }
+    let group = groups.firstIndex(after: { isPieceBefore($0[$0.count - 1]) })
+    guard group < groups.count else { return Place(group: group) }
+    let piece = groups[group].firstIndex(after: isPieceBefore)
+    return Place(group: group, piece: piece, index: groups[group][piece].firstIndex(after: isBefore))
   }
 
   mutating func insert(_ new: Element) {
-    var (piece, index) = position { $0 < new }
-    if piece == pieces.count {
-      // Those that come in order fill each piece.
-      if piece == 0 || pieces[piece - 1].count == Self.most {
-        pieces.append([new])
-        return
-      }
-      (piece, index) = (piece - 1, pieces[piece - 1].count)
+    guard !groups.isEmpty else {
+      groups = [[[new]]]
+      return
     }
-    if index < pieces[piece].count, pieces[piece][index] == new { return }
-    if pieces[piece].count == Self.most {
-      // Both are new arrays: one keeps the room that it had.
-      let half = Self.most / 2
-      pieces.insert(Array(pieces[piece][half...]), at: piece + 1)
-      pieces[piece] = Array(pieces[piece][..<half])
-      if index > half { (piece, index) = (piece + 1, index - half) }
+    var place = place { $0 < new }
+    if place.group == groups.count {
+      place.group -= 1
+      place.piece = groups[place.group].count - 1
+      place.index = groups[place.group][place.piece].count
+    } else if self[place] == new {
+      return
     }
+    if groups[place.group][place.piece].count == Self.most { divide(&place) }
+    let count = groups[place.group][place.piece].count
     // An array that grows by itself has twice the room.
-    if pieces[piece].count == pieces[piece].capacity { pieces[piece].reserveCapacity(pieces[piece].count + Self.room) }
-    pieces[piece].insert(new, at: index)
+    if count == groups[place.group][place.piece].capacity {
+      groups[place.group][place.piece].reserveCapacity(count + Self.room)
+    }
+    groups[place.group][place.piece].insert(new, at: place.index)
+  }
+
+  /// Makes two pieces of a full one, and two groups of theirs where that is full. What comes behind all fills each.
+  private mutating func divide(_ place: inout Place) {
+    func half(_ index: Int) -> Int { index == Self.most ? index : Self.most / 2 }
+    // Both are new arrays: one keeps the room that it had.
+    let inPiece = half(place.index)
+    groups[place.group].insert(Array(groups[place.group][place.piece][inPiece...]), at: place.piece + 1)
+    if inPiece < Self.most { groups[place.group][place.piece] = Array(groups[place.group][place.piece][..<inPiece]) }
+    if place.index >= inPiece { (place.piece, place.index) = (place.piece + 1, place.index - inPiece) }
+    guard groups[place.group].count > Self.most else { return }
+    let inGroup = half(place.piece)
+    groups.insert(Array(groups[place.group][inGroup...]), at: place.group + 1)
+    groups[place.group] = Array(groups[place.group][..<inGroup])
+    if place.piece >= inGroup { (place.group, place.piece) = (place.group + 1, place.piece - inGroup) }
   }
 
   mutating func remove(_ old: Element) {
-    let (piece, index) = position { $0 < old }
-    guard piece < pieces.count, pieces[piece][index] == old else { return }
-    pieces[piece].remove(at: index)
-    if pieces[piece].isEmpty { pieces.remove(at: piece) }
+    let place = place { $0 < old }
+    guard place.group < groups.count, self[place] == old else { return }
+    groups[place.group][place.piece].remove(at: place.index)
+    if groups[place.group][place.piece].isEmpty { groups[place.group].remove(at: place.piece) }
+    if groups[place.group].isEmpty { groups.remove(at: place.group) }
   }
 
   /// Replaces one; nil: there is none.
@@ -59,17 +88,14 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
   mutating func change(
     after isBefore: (Element) -> Bool, where isMeant: (Element) -> Bool, _ body: (inout Element) -> Void
   ) -> Element? {
-    let (piece, index) = position(isBefore)
-    guard piece < pieces.count, isMeant(pieces[piece][index]) else { return nil }
-    body(&pieces[piece][index])
-    return pieces[piece][index]
+    let place = place(isBefore)
+    guard place.group < groups.count, isMeant(self[place]) else { return nil }
+    body(&self[place])
+    return self[place]
   }
 
   /// From a place in the order on.
-  func elements(after isBefore: (Element) -> Bool) -> Elements {
-    let (piece, index) = position(isBefore)
-    return Elements(list: self, piece: piece, index: index)
-  }
+  func elements(after isBefore: (Element) -> Bool) -> Elements { Elements(list: self, place: place(isBefore)) }
 
   /// The first ones from a place in the order on, as long as a condition holds.
   func first(_ most: Int, after isBefore: (Element) -> Bool, while isWanted: (Element) -> Bool) -> [Element] {
@@ -80,27 +106,33 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   /// The last one that is before a place in the order.
   func last(before isBefore: (Element) -> Bool) -> Element? {
-    let (piece, index) = position(isBefore)
-    if index > 0 { return pieces[piece][index - 1] }
-    return piece > 0 ? pieces[piece - 1].last : nil
+    var place = place(isBefore)
+    if place.index > 0 {
+      place.index -= 1
+      return self[place]
+    }
+    if place.piece > 0 { return groups[place.group][place.piece - 1].last }
+    return place.group > 0 ? groups[place.group - 1].last?.last : nil
   }
 
   struct Elements: Sequence, IteratorProtocol {
     fileprivate let list: SortedList
-    fileprivate var piece: Int
-    fileprivate var index: Int
+    fileprivate var place = Place()
 
     mutating func next() -> Element? {
-      guard piece < list.pieces.count else { return nil }
-      let next = list.pieces[piece][index]
-      index += 1
-      if index == list.pieces[piece].count { (piece, index) = (piece + 1, 0) }
+      guard place.group < list.groups.count else { return nil }
+      let next = list[place]
+      place.index += 1
+      if place.index == list.groups[place.group][place.piece].count {
+        (place.piece, place.index) = (place.piece + 1, 0)
+      }
+      if place.piece == list.groups[place.group].count { place = Place(group: place.group + 1) }
       return next
     }
   }
 }
 
-extension SortedList: Sequence { func makeIterator() -> Elements { Elements(list: self, piece: 0, index: 0) } }
+extension SortedList: Sequence { func makeIterator() -> Elements { Elements(list: self) } }
 
 extension SortedList: Equatable { static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) } }
 

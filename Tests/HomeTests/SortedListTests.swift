@@ -5,8 +5,8 @@ import Testing
 @Suite("Sorted lists") struct SortedListTests {
   /// How many there is room for.
   private func room(_ list: SortedList<Int>) throws -> Int {
-    let pieces = try #require(Mirror(reflecting: list).descendant("pieces") as? [[Int]])
-    return pieces.reduce(0) { $0 + $1.capacity }
+    let groups = try #require(Mirror(reflecting: list).descendant("groups") as? [[[Int]]])
+    return groups.joined().reduce(0) { $0 + $1.capacity }
   }
 
   @Test(
@@ -19,12 +19,15 @@ import Testing
     #expect(try room(list) < 13_000)
     for number in 0..<10_000 where number % 3 != 0 { list.remove(number) }
     #expect(list.elementsEqual(stride(from: 0, to: 10_000, by: 3)))
-    #expect(list.last { $0 < 7 } == 6)
-    #expect(
-      list.first(2) {
-        $0 < 7
-      } while: { _ in
-        true
-      } == [9, 12])
+    for bound in 0...9_999 {
+      let next = (bound + 2) / 3 * 3
+      #expect(list.last { $0 < bound } == (bound == 0 ? nil : next - 3))
+      let first = list.first(2, after: { $0 < bound }, while: { _ in true })
+      #expect(first == [next, next + 3].filter { $0 < 10_000 })
+    }
+    for number in 0..<10_000 { list.remove(number) }
+    #expect(list.elementsEqual([]) && list.last { _ in true } == nil)
+    list.insert(1)
+    #expect(list.elementsEqual([1]))
   }
 }
