@@ -63,7 +63,7 @@ struct TextLogHandler: LogHandler {
   /// A word of its own: quoted as soon as it could be taken for more than one.
   private static func word(_ text: String) -> String {
     let shown = text.shortened.printable
-    let isPlain = !shown.isEmpty && !shown.contains { " =\"\\".contains($0) }
+    let isPlain = !shown.isEmpty && !shown.utf8.contains { " =\"\\".utf8.contains($0) }
     guard !isPlain else { return shown }
     return "\"\(shown.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
