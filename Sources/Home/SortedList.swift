@@ -51,19 +51,17 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
     groups[place.group][place.piece].insert(new, at: place.index)
   }
 
-  /// Makes two pieces of a full one, and two groups of theirs where that is full. What comes behind all fills each.
+  /// Divides a full piece, and its group where that is then too long. Values that come in order leave full ones behind.
   private mutating func divide(_ place: inout Place) {
-    func half(_ index: Int) -> Int { index == Self.most ? index : Self.most / 2 }
-    // Both are new arrays: one keeps the room that it had.
-    let inPiece = half(place.index)
-    groups[place.group].insert(Array(groups[place.group][place.piece][inPiece...]), at: place.piece + 1)
-    if inPiece < Self.most { groups[place.group][place.piece] = Array(groups[place.group][place.piece][..<inPiece]) }
-    if place.index >= inPiece { (place.piece, place.index) = (place.piece + 1, place.index - inPiece) }
+    let kept = place.index == Self.most ? Self.most : Self.most / 2
+    groups[place.group].insert(Array(groups[place.group][place.piece][kept...]), at: place.piece + 1)
+    // A new array, too: the old one keeps the room that it had.
+    if kept < Self.most { groups[place.group][place.piece] = Array(groups[place.group][place.piece][..<kept]) }
+    if place.index >= kept { (place.piece, place.index) = (place.piece + 1, place.index - kept) }
     guard groups[place.group].count > Self.most else { return }
-    let inGroup = half(place.piece)
-    groups.insert(Array(groups[place.group][inGroup...]), at: place.group + 1)
-    groups[place.group] = Array(groups[place.group][..<inGroup])
-    if place.piece >= inGroup { (place.group, place.piece) = (place.group + 1, place.piece - inGroup) }
+    groups.insert(Array(groups[place.group][kept...]), at: place.group + 1)
+    groups[place.group] = Array(groups[place.group][..<kept])
+    if place.piece >= kept { (place.group, place.piece) = (place.group + 1, place.piece - kept) }
   }
 
   mutating func remove(_ old: Element) {

@@ -16,8 +16,8 @@ import ThreadDataset
     var table = RouterTable()
     var expected: [UInt64: (name: String, seen: Int64)] = [:]
     var copies: [(RouterTable, [UInt64: String])] = []
-    for step in 1...2_000 {
-      let agent = UInt64.random(in: 1...600, using: &numbers)
+    for step in 1...4_000 {
+      let agent = UInt64.random(in: 1...3_000, using: &numbers)
       let now = WireTime(milliseconds: Int64(step))
       switch Int.random(in: 0..<10, using: &numbers) {
       case 0..<6:
@@ -33,7 +33,7 @@ import ThreadDataset
       if step % 500 == 0 { copies.append((table, expected.mapValues(\.name))) }
     }
     #expect(table.count == expected.count)
-    for agent: UInt64 in 1...600 {
+    for agent: UInt64 in 1...3_000 {
       #expect(table[.number(agent)]?.name == expected[agent]?.name)
       #expect(table.lastSeen(.number(agent)).milliseconds == expected[agent]?.seen ?? 0)
     }

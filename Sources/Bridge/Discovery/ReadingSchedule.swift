@@ -11,7 +11,7 @@ import ThreadDataset
 /// | has answered, or refused | after 1 hour |
 /// | has said that its network changes | 10 seconds after that is due, but no sooner than after 1 minute |
 /// | was silent, or wrong, for the 1st, 2nd, 3rd time in a row | after 1, 5, 30 minutes; then each hour |
-/// | is gone, takes no PSKc, or is on a network whose PSKc is not known | not at all |
+/// | is gone, takes no PSKc, has no valid address, or is on a network whose PSKc is not known | not at all |
 /// | has a second record with its id | by the first one |
 ///
 /// There is one conversation with a router at a time, and two in all. Who is asked about comes first; of the others, one

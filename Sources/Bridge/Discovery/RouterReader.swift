@@ -16,7 +16,7 @@ package final class RouterReader: Sendable {
   /// Why a router is not read at all.
   package enum Obstacle: Error, Equatable, Sendable {
     case notOnLocalNetwork
-    /// It says so itself, by its connection mode, or has no address.
+    /// It says so itself, by its connection mode, or has no valid address.
     case takesNoPSKc
     case noCredentials(ExtendedPANID?)
     /// Other routers are read.
@@ -254,7 +254,7 @@ extension ReadingResult.Outcome {
 }
 
 extension Advertisement {
-  /// Whether its border agent takes a session of who has the PSKc, and has an address.
+  /// Whether it takes a session with the PSKc, and has a valid address.
   var isReadable: Bool { takesPSKc && socket != nil }
 
   /// Where its border agent listens.

@@ -55,7 +55,7 @@ package struct RecentEvents: Hashable, Sendable {
 
   private var entries: [Range<Int>] { Self.entries(of: record) ?? [] }
 
-  /// Where each event is.
+  /// The range of each event, the oldest first; nil for what this version cannot have written.
   private static func entries(of record: [UInt8]) -> [Range<Int>]? {
     guard record.starts(with: kind) else { return nil }
     var entries: [Range<Int>] = []
@@ -97,7 +97,7 @@ extension RecentEvents.Event {
     add(text.utf8, countedBy: UInt16.self)
   }
 
-  /// - Parameter entry: that `write` has made.
+  /// - Parameter entry: one of `entries`.
   fileprivate init(_ entry: ArraySlice<UInt8>) {
     var rest = entry
     func number(_ bytes: Int) -> UInt64 {

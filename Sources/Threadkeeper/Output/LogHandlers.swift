@@ -65,7 +65,8 @@ struct TextLogHandler: LogHandler {
     let shown = text.shortened.printable
     let isPlain = !shown.isEmpty && !shown.utf8.contains { " =\"\\".utf8.contains($0) }
     guard !isPlain else { return shown }
-    return "\"\(shown.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+    let escaped = shown.utf8.flatMap { "\"\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+    return "\"\(String(decoding: escaped, as: UTF8.self))\""
   }
 
   /// Parameters of the terminal's "select graphic rendition" (ECMA-48, 8.3.117).

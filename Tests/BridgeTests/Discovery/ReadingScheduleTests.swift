@@ -84,7 +84,7 @@ import ThreadDataset
       [0, 3_601, 7_202, 10_803]),
     Row("One that takes no PSKc", [.seen(0) { $0.takesPSKc = false }, .asked(1)], [.answered], []),
     Row("One without an address", [.seen(0) { $0.endpoint = nil }], [.answered], []),
-    Row("One whose address is none", [.seen(0) { $0.endpoint = "nowhere" }, .asked(1)], [.answered], []),
+    Row("One whose address is invalid", [.seen(0) { $0.endpoint = "nowhere" }, .asked(1)], [.answered], []),
     Row("One on no network", [.seen(0) { $0.network = nil }], [.answered], []),
     Row(
       "One on a network whose PSKc is not known", [.seen(0) { $0.network = ExtendedPANID(number: 2) }], [.answered], []),

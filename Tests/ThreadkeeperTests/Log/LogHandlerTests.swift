@@ -53,6 +53,9 @@ struct TextLogHandlerTests {
   @Test("A value that looks like more fields stays one") func quotedValue() {
     logger.info("x", metadata: ["a": "1 b=2", "c": #"say "hi""#, "d": ""])
     #expect(captured.lines.first?.hasSuffix(#"  a="1 b=2" c="say \"hi\"" d="""#) == true)
+    // With a combining accent each is another character.
+    logger.info("x", metadata: ["a": "1\"\u{301} b=\u{301}2", "c": "=\u{301}"])
+    #expect(captured.lines.last?.hasSuffix("  a=\"1\\\"\u{301} b=\u{301}2\" c=\"=\u{301}\"") == true)
   }
 
   @Test("A flood of text is cut, and the line says how much is missing") func longText() {
