@@ -22,11 +22,21 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
 
   /// Where the first one is that is not before a place in the order; behind all groups where there is none.
   private func place(_ isBefore: (Element) -> Bool) -> Place {
-    func isPieceBefore(_ piece: [Element]) -> Bool { isBefore(piece[piece.count - 1]) }
-    let group = groups.firstIndex(after: { isPieceBefore($0[$0.count - 1]) })
+    let group = Self.first(of: groups.count) { isBefore(groups[$0].final.final) }
     guard group < groups.count else { return Place(group: group) }
-    let piece = groups[group].firstIndex(after: isPieceBefore)
-    return Place(group: group, piece: piece, index: groups[group][piece].firstIndex(after: isBefore))
+    let piece = Self.first(of: groups[group].count) { isBefore(groups[group][$0].final) }
+    let index = Self.first(of: groups[group][piece].count) { isBefore(groups[group][piece][$0]) }
+    return Place(group: group, piece: piece, index: index)
+  }
+
+  /// The first of so many indices for which a condition does not hold that holds for all before it.
+  private static func first(of count: Int, _ isBefore: (Int) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   mutating func insert(_ new: Element) {
@@ -43,12 +53,13 @@ struct SortedList<Element: Comparable & Sendable>: Sendable {
       return
     }
     if groups[place.group][place.piece].count == Self.most { divide(&place) }
-    let count = groups[place.group][place.piece].count
+    Self.insert(new, at: place.index, into: &groups[place.group][place.piece])
+  }
+
+  private static func insert(_ new: Element, at index: Int, into piece: inout [Element]) {
     // An array that grows by itself has twice the room.
-    if count == groups[place.group][place.piece].capacity {
-      groups[place.group][place.piece].reserveCapacity(count + Self.room)
-    }
-    groups[place.group][place.piece].insert(new, at: place.index)
+    if piece.count == piece.capacity { piece.reserveCapacity(piece.count + room) }
+    piece.insert(new, at: index)
   }
 
   /// Divides a full piece, and its group where that is then too long. Values that come in order leave full ones behind.
@@ -135,13 +146,6 @@ extension SortedList: Sequence { func makeIterator() -> Elements { Elements(list
 extension SortedList: Equatable { static func == (a: Self, b: Self) -> Bool { a.elementsEqual(b) } }
 
 extension Array {
-  /// Where those end that come first, by a condition that holds for them only.
-  fileprivate func firstIndex(after isFirst: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if isFirst(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  /// The last one, where there is one.
+  fileprivate var final: Element { self[count - 1] }
 }
